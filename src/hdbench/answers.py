@@ -1,0 +1,44 @@
+"""Answers of models: from raw text to a record."""
+
+from typing import Any, Literal
+
+import json_repair
+
+from hdbench.jsonio import is_too_deep, parse_json
+
+Status = Literal["answered", "unanswered", "unparsable"]
+
+
+def read_text(text: str) -> Any:
+    r"""The record in a model's raw text: JSON, fenced, in prose, or slightly damaged.
+
+    Sound JSON is taken as it is; from anything else json_repair takes what it finds after the
+    first brace.
+
+    Args:
+        text: what the model wrote.
+
+    Returns:
+        The JSON value; None for blank text; the text itself where it holds no JSON object.
+
+    Example:
+        >>> read_text('Here you are:\n```json\n{"year": 1957,}\n```')
+        {'year': 1957}
+        >>> read_text("I cannot read this card.")
+        'I cannot read this card.'
+    """
+    if not text.strip():
+        return None
+    try:
+        return parse_json(text)
+    except ValueError:
+        pass
+    start = text.find("{")
+    if start < 0:
+        return text
+    try:
+        value = json_repair.loads(text[start:])
+    except (RecursionError, ValueError):
+        return text
+    # An empty string, list or object is what json_repair makes of a brace that opens nothing.
+    return value if value and not is_too_deep(value) else text

@@ -1,0 +1,163 @@
+"""A benchmark: a dataset repository that says of itself how it is scored."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from hdbench.errors import HdbenchError
+from hdbench.jsonio import parse_json, read_jsonl
+
+METADATA = "metadata.jsonl"
+
+ColumnType = Literal["string", "int32", "int64", "float64", "bool"]
+
+
+class _Strict(BaseModel):
+    """Unknown keys are refused: a misspelt one must not go unnoticed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SourceSpec(_Strict):
+    """Where the files of a benchmark were published.
+
+    Attributes:
+        url: the address that the registry's paths are relative to, of one fixed revision.
+        revision: that revision.
+        prompt: the published prompt's path there.
+    """
+
+    url: str
+    revision: str
+    prompt: str
+
+
+class BenchmarkSpec(_Strict):
+    """What `benchmark.yaml` says.
+
+    Attributes:
+        name: the dataset's name without namespace.
+        version: the dataset's version, `1.0.0`; that of a sample ends in `+sample`.
+        metric: the metric's name without namespace.
+        headline: the figure that ranks.
+        higher_is_better: the headline's direction.
+        media: the column that holds what a model is shown.
+        split: the one split.
+        licence: an SPDX identifier, or `other` where none is stated.
+        citation: BibTeX.
+        columns: the columns for the viewer, beside id, media, sha256 and ground_truth.
+        source: where it comes from; a benchmark made by its own author has none.
+    """
+
+    name: str
+    title: str
+    version: str
+    metric: str
+    headline: str
+    higher_is_better: bool
+    media: Literal["image"]
+    split: str
+    licence: str
+    citation: str
+    columns: dict[str, ColumnType] = {}
+    source: SourceSpec | None = None
+
+
+class Item(NamedTuple):
+    """An item of a benchmark without its media."""
+
+    id: str
+    ground_truth: Any
+
+
+def read_yaml(path: Path) -> Any:
+    """The value of a YAML file.
+
+    Raises:
+        HdbenchError: it cannot be read, or is not YAML.
+    """
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise HdbenchError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def validate(model: type[Model], value: Any, path: Path) -> Model:
+    """A value of a file as a model.
+
+    Raises:
+        HdbenchError: it does not fit; the message names the file and the first wrong key.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise HdbenchError(f"{path}: {key or 'the file'}: {first['msg']}") from None
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark in a folder: its description and, one at a time, its items.
+
+    Attributes:
+        id: its name with namespace, or the folder it was read from.
+    """
+
+    id: str
+    folder: Path
+    spec: BenchmarkSpec
+
+    def items(self) -> Iterator[Item]:
+        """The items in the dataset's order, without their media.
+
+        Raises:
+            HdbenchError: a line of the metadata is unusable, or an id occurs twice.
+        """
+        path = self.folder / METADATA
+        seen: set[str] = set()
+        for line in read_jsonl(path):
+            where = f"{path}:{line.number}"
+            item_id, truth = line.value.get("id"), line.value.get("ground_truth")
+            if not isinstance(item_id, str) or not isinstance(truth, str):
+                raise HdbenchError(f'{where}: needs the texts "id" and "ground_truth"')
+            if item_id in seen:
+                raise HdbenchError(f"{where}: the id {item_id!r} occurs twice")
+            seen.add(item_id)
+            try:
+                yield Item(item_id, parse_json(truth))
+            except ValueError as error:
+                raise HdbenchError(f"{where}: ground_truth is not JSON: {error}") from None
+
+    def content_hash(self) -> str:
+        """The sha256 of the metadata, which names every media file by its own sha256."""
+        with (self.folder / METADATA).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def load_benchmark(name: str) -> Benchmark:
+    """The benchmark in a folder below the working directory, as `hdb/zettelkatalog`.
+
+    Its media are not touched.
+
+    Raises:
+        HdbenchError: there is no such folder, or its `benchmark.yaml` is unusable.
+    """
+    folder = Path(name)
+    if not (folder / "benchmark.yaml").is_file():
+        raise HdbenchError(
+            f"{name}: no benchmark here (no {folder / 'benchmark.yaml'}): "
+            f"build it with: hdbench build {folder.name}"
+        )
+    path = folder / "benchmark.yaml"
+    return Benchmark(name, folder, validate(BenchmarkSpec, read_yaml(path), path))

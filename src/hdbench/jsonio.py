@@ -1,0 +1,132 @@
+"""Reading and writing JSON and JSON Lines, bounded: the files may come from anybody."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hdbench.errors import HdbenchError
+
+MAX_DEPTH = 100
+"""Objects and lists inside one another, at most. Records here are three deep."""
+
+MAX_LINE = 64 * 2**20
+"""Bytes in one line of a JSON Lines file, at most."""
+
+
+class Line(NamedTuple):
+    """One line of a JSON Lines file, and where it stands."""
+
+    number: int
+    offset: int
+    value: dict[str, Any]
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        ValueError: the text is not JSON, or is nested more than `MAX_DEPTH` deep.
+
+    Example:
+        >>> parse_json('{"year": 1957}')
+        {'year': 1957}
+    """
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError(f"nested more than {MAX_DEPTH} deep") from None
+    # The walk is needed only where there are enough brackets for so deep a nesting.
+    if text.count("{") + text.count("[") > MAX_DEPTH and is_too_deep(value):
+        raise ValueError(f"nested more than {MAX_DEPTH} deep")
+    return value
+
+
+def is_too_deep(value: Any) -> bool:
+    """Whether objects and lists are nested more than `MAX_DEPTH` deep, found without recursion."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        level = [
+            child
+            for node in level
+            if isinstance(node, dict | list)
+            for child in (node.values() if isinstance(node, dict) else node)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def parse_line(raw: bytes, where: str) -> dict[str, Any]:
+    """The object that one line of a JSON Lines file holds.
+
+    Args:
+        raw: the line's bytes, UTF-8.
+        where: the file and line, for the message.
+
+    Raises:
+        HdbenchError: the line is not UTF-8, not JSON, or not an object.
+    """
+    try:
+        value = parse_json(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise HdbenchError(f"{where}: not UTF-8 (byte {error.start + 1}): save as UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise HdbenchError(f"{where}: not JSON: {error.msg} (column {error.colno})") from None
+    except ValueError as error:
+        raise HdbenchError(f"{where}: not usable JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise HdbenchError(f"{where}: must be a JSON object in braces, one a line")
+    return value
+
+
+def read_jsonl(path: Path) -> Iterator[Line]:
+    """The objects of a JSON Lines file, one at a time; blank lines are passed over.
+
+    Raises:
+        HdbenchError: the file cannot be read, or a line is unusable (the message names it).
+    """
+    try:
+        with path.open("rb") as file:
+            offset = 0
+            for number in range(1, 2**63):
+                raw = file.readline(MAX_LINE + 1)
+                if not raw:
+                    return
+                where = f"{path}:{number}"
+                if len(raw) > MAX_LINE:
+                    raise HdbenchError(f"{where}: the line is longer than {MAX_LINE >> 20} MiB")
+                if raw.strip():
+                    yield Line(number, offset, parse_line(raw, where))
+                offset += len(raw)
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value as indented JSON: the whole file or nothing.
+
+    Lone surrogates, which a model's text can hold, are written as JSON escapes.
+
+    Raises:
+        HdbenchError: the file cannot be written.
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    # Outside its strings JSON is ASCII, so every surrogate stands where `\udXXX` is an escape.
+    data = text.encode("utf-8", errors="backslashreplace")
+    try:
+        descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(beside).chmod(0o666 & ~umask)  # mkstemp's 0600 would hide a result from others
+            Path(beside).replace(path)
+        except BaseException:
+            Path(beside).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be written: {error.strerror}") from None

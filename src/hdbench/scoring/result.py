@@ -1,0 +1,187 @@
+"""Scoring a set of items, and the result that comes of it."""
+
+import heapq
+import json
+import math
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+from hdbench import __version__
+from hdbench.answers import Status
+from hdbench.scoring.metric import OUTCOMES, Metric, Outcome, status_of
+
+WORST = 5
+"""So many of the worst items are kept with what is wrong in them."""
+
+
+class Candidate(NamedTuple):
+    """An item to score.
+
+    Attributes:
+        id: its id, or its position where there are no ids.
+        prepared: its ground truth, from the metric's `prepare`.
+        prediction: a JSON value; None where there is none.
+    """
+
+    id: str
+    prepared: Any
+    prediction: Any
+
+
+@dataclass(frozen=True)
+class Result:
+    """The figures of one set of answers, with what is needed to trust and to recompute them.
+
+    Attributes:
+        metric: the metric with its protocol and options.
+        ids: the items' ids, in the dataset's order.
+        status: status → number of items; together they are all items.
+        statistics: name of a statistic → its value for each item.
+        fields: outcome → how often each field had it.
+        worst: what became of the items of lowest figure, the lowest first.
+        per_item: what became of every item; empty unless details were asked for.
+        dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`.
+    """
+
+    metric: Metric
+    ids: Sequence[str]
+    status: Mapping[Status, int]
+    statistics: Mapping[str, Sequence[float]]
+    fields: Mapping[Outcome, Mapping[str, int]]
+    worst: list[dict[str, Any]]
+    per_item: list[dict[str, Any]]
+    dataset: Mapping[str, str] = field(default_factory=dict)
+
+    def figures(self) -> dict[str, Any]:
+        """The rates, the coverage beside them, and the protocol and signature: flat JSON data."""
+        # Exactly rounded sums: the same on every Python version and however the work was divided.
+        totals = {name: math.fsum(column) for name, column in self.statistics.items()}
+        items = len(self.ids)
+        return {
+            **self.metric.rates({**totals, "items": items}),
+            "items": items,
+            "answered": self.status["answered"],
+            "unanswered": self.status["unanswered"],
+            "unparsable": self.status["unparsable"],
+            "protocol": self.metric.protocol,
+            "signature": signature(self.metric),
+            **self.dataset,
+        }
+
+    def field_rates(self) -> dict[str, dict[str, Any]]:
+        """Field → its counts and rates.
+
+        Raises:
+            HdbenchError: an option names a field that no item has.
+        """
+        return self.metric.field_rates(self.fields)
+
+    def to_dict(self, *, details: bool = False) -> dict[str, Any]:
+        """The figures, and with details also `fields` and `per_item`.
+
+        Raises:
+            HdbenchError: an option names a field that no item has.
+        """
+        fields = self.field_rates()
+        return self.figures() | ({"fields": fields, "per_item": self.per_item} if details else {})
+
+
+def score_items(
+    metric: Metric,
+    candidates: Iterable[Candidate],
+    *,
+    details: bool = False,
+    dataset: Mapping[str, str] | None = None,
+) -> Result:
+    """Score answers one at a time, in the order in which they come.
+
+    An item without an answer, or whose answer is no record, is a complete failure, never skipped.
+
+    Args:
+        metric: the metric with its protocol and options.
+        candidates: the items with their answers, in the dataset's order.
+        details: keep what became of every item and field.
+        dataset: what is scored against, to be named in the result.
+    """
+    ids: list[str] = []
+    status: Counter[Status] = Counter()
+    statistics = {name: array("d") for name in metric.statistics}
+    fields: dict[Outcome, Counter[str]] = {outcome: Counter() for outcome in OUTCOMES}
+    per_item: list[dict[str, Any]] = []
+
+    # A heap whose smallest entry is the best of the worst so far; of equals the later one.
+    worst: list[tuple[float, int, Candidate]] = []
+    for position, candidate in enumerate(candidates):
+        ids.append(candidate.id)
+        item_status = status_of(candidate.prediction, metric.protocol)
+        status[item_status] += 1
+        record = candidate.prediction if item_status == "answered" else None
+        score = metric.score(record, candidate.prepared)
+        for name, value in score.statistics.items():
+            statistics[name].append(value)
+        for outcome, paths in score.fields.items():
+            if paths:
+                fields[outcome].update(paths)
+        figure = score.statistics[metric.item_figure]
+        if len(worst) < WORST:
+            heapq.heappush(worst, (-figure, -position, candidate))
+        elif -figure > worst[0][0]:
+            heapq.heapreplace(worst, (-figure, -position, candidate))
+        if details:
+            per_item.append(_explain(metric, candidate))
+    return Result(
+        metric=metric,
+        ids=ids,
+        status=status,
+        statistics=statistics,
+        fields=fields,
+        worst=[_explain(metric, candidate) for *_, candidate in sorted(worst, reverse=True)],
+        per_item=per_item,
+        dataset=dataset or {},
+    )
+
+
+def _explain(metric: Metric, candidate: Candidate) -> dict[str, Any]:
+    """What became of one item, as JSON data."""
+    status = status_of(candidate.prediction, metric.protocol)
+    record = candidate.prediction if status == "answered" else None
+    return {
+        "id": candidate.id,
+        "status": status,
+        **metric.score(record, candidate.prepared).statistics,
+        "fields": [
+            {**asdict(match), "prediction": _finite(match.prediction)}
+            for match in metric.explain(record, candidate.prepared)
+        ],
+    }
+
+
+def _finite(value: Any) -> Any:
+    """A leaf value that JSON can hold: NaN and the infinities as their names."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def signature(metric: Metric) -> str:
+    """One line that says how a score was computed: metric, protocol, options, versions.
+
+    Example:
+        >>> from hdbench.scoring.zettel_f1 import ZettelF1
+        >>> signature(ZettelF1("published"))  # doctest: +ELLIPSIS
+        'zettel_f1|protocol:published|threshold:0.92|weights:1|rules:1|rapidfuzz:...|hdbench:...'
+    """
+    parts = {
+        "protocol": metric.protocol,
+        **{name: _compact(value) for name, value in metric.options.items()},
+        "rules": metric.rules,
+        "rapidfuzz": version("rapidfuzz"),
+        "hdbench": __version__,
+    }
+    return "|".join([metric.name, *(f"{name}:{value}" for name, value in parts.items())])
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -1,0 +1,316 @@
+"""Zettelkatalog: F1 over the fields of nested records (`hdb/zettel_f1`).
+
+The method is the Zettelkatalog benchmark's (University Library Basel and RISE, University of Basel,
+2025). `documented` is its description read literally; `published` is what its published results
+were computed with. Where the two differ, each place says so.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple
+
+from hdbench.errors import HdbenchError
+from hdbench.scoring.flatten import Leaves, flatten, without_parents
+from hdbench.scoring.metric import OUTCOMES, FieldMatch, ItemScore, Outcome, check_protocol
+from hdbench.scoring.similarity import similarity
+
+_LEFT_OUT = re.compile(
+    r"examination($|\.|\[)|publication\.reprint_note$|library_reference\.publication_number$"
+)
+"""Fields that the published results leave out on both sides."""
+
+_INDEX = re.compile(r"\[\d+\]")
+
+
+class PreparedCard(NamedTuple):
+    """A ground truth, flattened once.
+
+    Attributes:
+        values: path → value of each field that an answer must have.
+        leaves: path → value of every field, absent ones too.
+    """
+
+    values: Leaves
+    leaves: Leaves
+
+
+class ZettelF1:
+    """Field-level precision, recall and F1 of one card, a nested record.
+
+    A field is a leaf of the flattened record. A field of both records is a true positive where the
+    values' similarity reaches the threshold, else one false positive and one false negative; a
+    field of the answer alone is a false positive, one of the truth alone a false negative.
+
+    Degenerate cases: a null is an absent field. An empty string is a value like any other, but
+    counts nothing against an absent field (published: it is an absent field). A path that is the
+    parent of another in the union of both records (`author` beside `author.last_name`) is left
+    out. An unanswered card misses every field that its truth has. A zero denominator gives 0.0.
+
+    Args:
+        protocol: `documented` or `published`.
+        threshold: the similarity from which two values match, 0.0 to 1.0.
+        weights: field or group (`publication.title`, `author`) → weight ≥ 0 of its true and false
+            positives and negatives; the longest name that fits a field counts, and 1 where none
+            does. None: all 1, as in both protocols.
+
+    Raises:
+        HdbenchError: an unknown protocol, or an option out of its range.
+
+    Example:
+        >>> metric = ZettelF1()
+        >>> truth = metric.prepare({"title": "Stellingen", "year": 1924, "place": ""})
+        >>> metric.score({"title": "Stellingen", "year": 1925}, truth).fields
+        {'correct': ['title'], 'substituted': ['year'], 'missing': [], 'spurious': []}
+    """
+
+    name: ClassVar[str] = "zettel_f1"
+    rules: ClassVar[int] = 1
+    statistics: ClassVar[tuple[str, ...]] = (
+        "true_positives",
+        "false_positives",
+        "false_negatives",
+        "f1",
+        "perfect",
+    )
+    item_figure: ClassVar[str] = "f1"
+    option_names: ClassVar[tuple[str, ...]] = ("threshold", "weights")
+
+    def __init__(
+        self,
+        protocol: str = "documented",
+        *,
+        threshold: float = 0.92,
+        weights: Mapping[str, float] | None = None,
+    ) -> None:
+        self.protocol = check_protocol(protocol)
+        self.threshold = _check_number("threshold", threshold, 1)
+        self.weights = _check_weights(weights)
+        self._published = self.protocol == "published"
+        self._absent = (None, "") if self._published else (None,)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options and their values, for the signature."""
+        return {"threshold": self.threshold, "weights": self.weights or 1}
+
+    def prepare(self, reference: dict[str, Any]) -> PreparedCard:
+        """The fields of a ground truth."""
+        leaves = flatten(reference, split_keys=self._published)
+        values = {
+            path: value
+            for path, value in leaves.items()
+            if value not in self._absent and not (self._published and _LEFT_OUT.match(path))
+        }
+        return PreparedCard(values, leaves)
+
+    def score(self, record: dict[str, Any] | None, prepared: PreparedCard) -> ItemScore:
+        """The counts of one card.
+
+        Args:
+            record: the answer, a JSON object; None is a complete failure.
+            prepared: the card's truth, from `prepare`.
+
+        Returns:
+            `true_positives`, `false_positives`, `false_negatives` (weighted), `f1` of the card
+            (0.0 to 1.0, higher is better; published: rounded to 2 decimals), and `perfect`: 1 if
+            the answer needs no edit, that is, if each field is right to the letter.
+        """
+        fields, perfect = self._compare(record, prepared)
+        correct, substituted, missing, spurious = map(self._weigh, fields.values())
+        tp, fp, fn = correct, substituted + spurious, substituted + missing
+        statistics = {
+            "true_positives": tp,
+            "false_positives": fp,
+            "false_negatives": fn,
+            "f1": _card_f1(tp, fp, fn, self._published),
+            "perfect": int(perfect),
+        }
+        return ItemScore(statistics, fields)
+
+    def explain(self, record: dict[str, Any] | None, prepared: PreparedCard) -> list[FieldMatch]:
+        """What became of each field of one card, errors first."""
+        fields, _ = self._compare(record, prepared)
+        leaves = flatten(record or {}, split_keys=self._published)
+        matches = []
+        for outcome in OUTCOMES[::-1]:
+            for path in fields[outcome]:
+                reference, prediction = prepared.values.get(path), leaves.get(path)
+                alike = similarity(reference, prediction)
+                matches.append(FieldMatch(path, outcome, reference, prediction, alike))
+        return matches
+
+    def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
+        """Micro and macro figures from the statistics added up over cards.
+
+        Micro: from the summed counts. Macro F1: the mean of the cards' F1. All from 0.0 to 1.0,
+        higher is better.
+        """
+        tp, fp, fn = (
+            _plain(totals[name])
+            for name in ("true_positives", "false_positives", "false_negatives")
+        )
+        return {
+            "f1_micro": f1(tp, fp, fn),
+            "f1_macro": ratio(totals["f1"], totals["items"]),
+            "precision_micro": ratio(tp, tp + fp),
+            "recall_micro": ratio(tp, tp + fn),
+            "true_positives": tp,
+            "false_positives": fp,
+            "false_negatives": fn,
+            "items_perfect": int(totals["perfect"]),
+        }
+
+    def field_rates(self, totals: Mapping[Outcome, Mapping[str, int]]) -> dict[str, dict[str, Any]]:
+        """Field → unweighted counts, precision, recall, F1; a list's items count as one field.
+
+        Raises:
+            HdbenchError: a weight is for a field or group that no card has.
+        """
+        counts: dict[str, Counter[str]] = {}
+        for outcome, paths in totals.items():
+            for path, count in paths.items():
+                counts.setdefault(_INDEX.sub("", path), Counter())[outcome] += count
+        self._check_weights_used(counts)
+        return {field: _field_rates(counts[field]) for field in sorted(counts)}
+
+    def _compare(
+        self, record: dict[str, Any] | None, prepared: PreparedCard
+    ) -> tuple[dict[Outcome, list[str]], bool]:
+        """The fields by what became of them, and whether the record needs no edit."""
+        expected = prepared.values
+        if record is None:
+            return _by_outcome([], [], list(expected), []), False
+        leaves = flatten(record, split_keys=self._published)
+        correct: list[str] = []
+        substituted: list[str] = []
+        unexpected: list[str] = []
+        exact = True
+        for path, value in leaves.items():
+            reference = expected.get(path)
+            if value == reference:
+                if value is not None:
+                    correct.append(path)
+            elif reference is None:
+                if value != "":  # which counts nothing against an absent field
+                    unexpected.append(path)
+            elif value not in self._absent:
+                if (alike := similarity(reference, value)) >= self.threshold:
+                    correct.append(path)
+                    exact = exact and alike == 1.0
+                else:
+                    substituted.append(path)
+        if unexpected and self._published:
+            unexpected = [path for path in unexpected if not _LEFT_OUT.match(path)]
+        absent: list[str] = []
+        if len(correct) + len(substituted) < len(expected):
+            absent = [
+                path
+                for path, reference in expected.items()
+                if reference != "" and leaves.get(path) in self._absent
+            ]
+        perfect = exact and not (substituted or unexpected or absent)
+        missing = without_parents(absent, leaves)
+        spurious = without_parents(unexpected, prepared.leaves)
+        return _by_outcome(correct, substituted, missing, spurious), perfect
+
+    def _weigh(self, paths: Sequence[str]) -> float:
+        """The weights of some fields, added up."""
+        if self.weights is None:
+            return len(paths)
+        return math.fsum(_weight(path, self.weights) for path in paths)
+
+    def _check_weights_used(self, fields: Iterable[str]) -> None:
+        for name in self.weights or ():
+            if not any(_is_within(field, name) for field in fields):
+                raise HdbenchError(
+                    f"weights: no field or group {name!r}: there are {', '.join(fields)}"
+                )
+
+
+def ratio(part: float, whole: float) -> float:
+    """One number over another; 0.0 where the whole is zero."""
+    return part / whole if whole else 0.0
+
+
+def f1(true_positives: float, false_positives: float, false_negatives: float) -> float:
+    """The harmonic mean of precision and recall, 0.0 to 1.0; 0.0 where it is undefined.
+
+    Example:
+        >>> f1(8, 3, 3) == 8 / 11
+        True
+        >>> f1(0, 0, 0)
+        0.0
+    """
+    # From the two rates, not from the counts: the published figures agree to the last digit so.
+    precision = ratio(true_positives, true_positives + false_positives)
+    recall = ratio(true_positives, true_positives + false_negatives)
+    return ratio(2 * precision * recall, precision + recall)
+
+
+@lru_cache(maxsize=4096)  # cards have few fields, so the same few counts come again and again
+def _card_f1(
+    true_positives: float, false_positives: float, false_negatives: float, published: bool
+) -> float:
+    card = f1(true_positives, false_positives, false_negatives)
+    return round(card, 2) if published else card
+
+
+def _by_outcome(
+    correct: list[str], substituted: list[str], missing: list[str], spurious: list[str]
+) -> dict[Outcome, list[str]]:
+    return {
+        "correct": correct,
+        "substituted": substituted,
+        "missing": missing,
+        "spurious": spurious,
+    }
+
+
+def _field_rates(outcomes: Mapping[str, int]) -> dict[str, Any]:
+    tp = outcomes["correct"]
+    fp = outcomes["substituted"] + outcomes["spurious"]
+    fn = outcomes["substituted"] + outcomes["missing"]
+    return {
+        "true_positives": tp,
+        "false_positives": fp,
+        "false_negatives": fn,
+        "precision": ratio(tp, tp + fp),
+        "recall": ratio(tp, tp + fn),
+        "f1": f1(tp, fp, fn),
+    }
+
+
+def _weight(path: str, weights: Mapping[str, float]) -> float:
+    """The weight of the longest name that fits a field, 1 where none does."""
+    fitting = [name for name in weights if _is_within(path, name)]
+    return weights[max(fitting, key=len)] if fitting else 1.0
+
+
+def _is_within(path: str, name: str) -> bool:
+    """Whether a field is the named one, or in the named group."""
+    return path == name or path.startswith((name + ".", name + "["))
+
+
+def _plain(number: float) -> float:
+    """A sum of counts as an int, unless weights made it fractional."""
+    return int(number) if number == int(number) else number
+
+
+def _check_number(name: str, value: Any, highest: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= highest:
+        raise HdbenchError(f"{name}: {value!r} is not a number from 0 to {highest:g}")
+    return float(value)
+
+
+def _check_weights(weights: Any) -> dict[str, float] | None:
+    if weights is None:
+        return None
+    if not isinstance(weights, Mapping) or not weights:
+        raise HdbenchError(f"weights: {weights!r} is not an object of field or group and weight")
+    return {
+        str(name): _check_number(f"weights: {name}", weight, 1_000_000)
+        for name, weight in weights.items()
+    }

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from hdbench.benchmark import Benchmark, load_benchmark
 from hdbench.predictions import Predictions
+from hdbench.progress import progress
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import Metric
 from hdbench.scoring.result import Candidate, Result, score_items
@@ -38,7 +39,7 @@ def score(
     with Predictions(Path(predictions)) as answers:
         result = score_items(
             metric,
-            _candidates(loaded, metric, answers),
+            progress(_candidates(loaded, metric, answers), "Scoring"),
             details=details,
             dataset={
                 "benchmark": loaded.id,

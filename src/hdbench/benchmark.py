@@ -17,13 +17,13 @@ METADATA = "metadata.jsonl"
 ColumnType = Literal["string", "int32", "int64", "float64", "bool"]
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
     """Unknown keys are refused: a misspelt one must not go unnoticed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SourceSpec(_Strict):
+class SourceSpec(Strict):
     """Where the files of a benchmark were published.
 
     Attributes:
@@ -37,7 +37,7 @@ class SourceSpec(_Strict):
     prompt: str
 
 
-class BenchmarkSpec(_Strict):
+class BenchmarkSpec(Strict):
     """What `benchmark.yaml` says.
 
     Attributes:

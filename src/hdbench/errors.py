@@ -1,5 +1,5 @@
 """The one exception that callers show to a person."""
 
 
-class HdbenchError(Exception):
+class HdbenchError(ValueError):
     """Something a person can put right: one line that says where, what, and what to do."""

@@ -1,0 +1,5 @@
+"""`python -m hdbench`."""
+
+from hdbench.cli import main
+
+main()

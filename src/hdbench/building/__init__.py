@@ -1,0 +1,1 @@
+"""Building dataset repositories: one builder for every benchmark."""

@@ -1,0 +1,189 @@
+"""From a recipe to a dataset repository: hashing, checks, card, and the final rename."""
+
+import hashlib
+import io
+import json
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import yaml
+from PIL import Image
+
+from hdbench import resources
+from hdbench.benchmark import METADATA, BenchmarkSpec
+from hdbench.building.card import render_card
+from hdbench.building.namespace import writing
+from hdbench.building.recipe import Recipe, Row
+from hdbench.building.source import MissingFileError, Source
+from hdbench.errors import HdbenchError
+from hdbench.progress import progress
+
+OPEN_LICENCES = {"apache-2.0", "cc-by-4.0", "cc-by-sa-4.0", "cc0-1.0", "mit", "pddl"}
+
+IMAGE_SUFFIXES = {"JPEG": "jpg", "PNG": "png", "TIFF": "tif", "WEBP": "webp"}
+
+_COLUMN_TYPES: dict[str, type] = {
+    "string": str,
+    "int32": int,
+    "int64": int,
+    "float64": float,
+    "bool": bool,
+}
+
+
+@dataclass(frozen=True)
+class Built:
+    """What was written.
+
+    Attributes:
+        folder: the repository.
+        rows: how many rows it has.
+        missing: the media files that the source lacks.
+        metadata_sha256: the content hash.
+    """
+
+    folder: Path
+    rows: int
+    missing: list[str]
+    metadata_sha256: str
+
+
+def build(
+    recipe: Recipe,
+    out: Path,
+    *,
+    source: Path | None = None,
+    allow_missing: bool = False,
+    accept_licence: bool = False,
+) -> Built:
+    """Write a dataset repository into a namespace folder, whole or not at all.
+
+    Building the same input again gives the same bytes.
+
+    Args:
+        recipe: what to build.
+        out: the namespace folder, as `hdb`.
+        source: a folder with the source files; None downloads them.
+        allow_missing: keep rows whose media the source lacks, with null media.
+        accept_licence: build although the licence is not an open one.
+
+    Raises:
+        HdbenchError: a file of the source is missing, damaged or not as pinned, an id occurs
+            twice, or the licence is not accepted.
+    """
+    spec = recipe.spec
+    if spec.licence not in OPEN_LICENCES and not accept_licence:
+        raise HdbenchError(
+            f"{spec.name}: its licence ({spec.licence}) is not an open one, see its card: "
+            "if your use is covered, build it with --accept-licence"
+        )
+    files = recipe.source(source)
+    with writing(out, spec.name) as folder:
+        built = _write_rows(recipe, files, folder, allow_missing=allow_missing)
+        (folder / "prompt.txt").write_bytes(recipe.prompt(files))
+        for name in ("answer.schema.json", "CHANGELOG.md"):
+            _copy(recipe.folder / name, folder / name)
+        if recipe.sample:
+            _copy(recipe.plain_folder / "predictions.jsonl", folder / "example_predictions.jsonl")
+        description = yaml.safe_dump(
+            spec.model_dump(exclude_none=True), sort_keys=False, allow_unicode=True
+        )
+        (folder / "benchmark.yaml").write_text(description, encoding="utf-8")
+        card = render_card(recipe, built, folder)
+        (folder / "README.md").write_text(card, encoding="utf-8")
+    return replace(built, folder=out / spec.name)
+
+
+def install_metrics(out: Path) -> list[Path]:
+    """Copy every metric module into a namespace folder, so that it is the whole namespace.
+
+    Raises:
+        HdbenchError: a folder of a metric's name is there that hdbench did not make.
+    """
+    installed = []
+    for module in sorted(resources.folder("metrics").iterdir()):
+        if (module / f"{module.name}.py").is_file():
+            with writing(out, module.name) as folder:
+                for file in sorted(module.iterdir()):
+                    if file.is_file():
+                        shutil.copyfile(file, folder / file.name)
+            installed.append(out / module.name)
+    return installed
+
+
+def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: bool) -> Built:
+    """Write the media and the metadata."""
+    ids: set[str] = set()
+    missing: list[str] = []
+    (folder / "images").mkdir()
+    with (folder / METADATA).open("wb") as metadata:
+        for row in progress(recipe.rows(files), recipe.spec.title):
+            if row.id in ids:
+                raise HdbenchError(f"{row.media}: the id {row.id!r} occurs twice")
+            ids.add(row.id)
+            media: dict[str, str | None] = {"file_name": None, "sha256": None}
+            try:
+                media |= _write_image(files, row.media, folder)
+            except MissingFileError:
+                missing.append(row.media)
+            metadata.write(_metadata_line(row, media, recipe.spec))
+    if missing and not allow_missing:
+        raise HdbenchError(
+            f"{recipe.spec.name}: {len(missing)} media files are missing: {', '.join(missing)}: "
+            "get them, or keep their rows without an image with --allow-missing"
+        )
+    if not ids:
+        raise HdbenchError(f"{recipe.spec.name}: the source has no rows")
+    content_hash = hashlib.sha256((folder / METADATA).read_bytes()).hexdigest()
+    return Built(folder, len(ids), missing, content_hash)
+
+
+def _write_image(files: Source, path: str, folder: Path) -> dict[str, str]:
+    """Copy an image under its sha256, once it is known to be whole."""
+    data = files.read(path)
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            image.load()
+            suffix = IMAGE_SUFFIXES[image.format or ""]
+    except KeyError:
+        formats = ", ".join(IMAGE_SUFFIXES)
+        raise HdbenchError(f"{files.locate(path)}: not an image as {formats}") from None
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise HdbenchError(f"{files.locate(path)}: damaged image: {error}") from None
+    sha256 = hashlib.sha256(data).hexdigest()
+    copy = folder / "images" / f"{sha256}.{suffix}"
+    copy.write_bytes(data)
+    if hashlib.sha256(copy.read_bytes()).hexdigest() != sha256:
+        raise HdbenchError(f"{copy}: was not written as it was read: is the disk sound?")
+    return {"file_name": f"images/{copy.name}", "sha256": sha256}
+
+
+def _metadata_line(row: Row, media: dict[str, str | None], spec: BenchmarkSpec) -> bytes:
+    """One line of the metadata; the truth is a JSON text, so that "", null and absent stay so."""
+    if row.columns.keys() != spec.columns.keys():
+        raise HdbenchError(
+            f"{row.id}: columns {', '.join(row.columns) or 'none'} "
+            f"where benchmark.yaml has {', '.join(spec.columns) or 'none'}"
+        )
+    for name, value in row.columns.items():
+        if value is not None and type(value) is not _COLUMN_TYPES[spec.columns[name]]:
+            raise HdbenchError(f"{row.id}: column {name}: {value!r} is not {spec.columns[name]}")
+    line = {
+        "file_name": media["file_name"],
+        "id": row.id,
+        "sha256": media["sha256"],
+        "ground_truth": json.dumps(row.ground_truth, ensure_ascii=False),
+        **row.columns,
+    }
+    try:
+        return (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    except ValueError as error:  # NaN, or a lone surrogate
+        raise HdbenchError(f"{row.id}: {error}") from None
+
+
+def _copy(source: Path, target: Path) -> None:
+    try:
+        shutil.copyfile(source, target)
+    except FileNotFoundError:
+        raise HdbenchError(f"{source}: no such file: a benchmark needs it") from None

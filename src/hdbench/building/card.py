@@ -1,0 +1,85 @@
+"""The card of a dataset repository: the recipe's README.md, filled in."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+import yaml
+
+from hdbench.benchmark import METADATA, BenchmarkSpec
+from hdbench.errors import HdbenchError
+from hdbench.jsonio import read_jsonl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hdbench.building.builder import Built
+    from hdbench.building.recipe import Recipe
+
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+
+
+def render_card(recipe: Recipe, built: Built, folder: Path) -> str:
+    """The README.md of a built repository.
+
+    The recipe's own README.md is YAML between two `---` lines and a Jinja template, which is given
+    `spec`, `rows`, `sample`, `excluded`, `missing`, `example` (the first row as JSON) and `image`
+    (the first row's file). What `load_dataset` needs is added to the YAML: `configs` with the
+    features, and the content hash, without which an edited dataset would come from a stale cache.
+
+    Raises:
+        HdbenchError: the template is not of that form.
+    """
+    path = recipe.folder / "README.md"
+    try:
+        _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
+    except FileNotFoundError:
+        raise HdbenchError(f"{path}: no such file: a benchmark needs a card") from None
+    except ValueError:
+        raise HdbenchError(f"{path}: must begin with YAML between two --- lines") from None
+    header = yaml.safe_load(front) | {
+        "pretty_name": recipe.spec.title,
+        "license": recipe.spec.licence,
+        "size_categories": [next((name for most, name in _SIZES if built.rows < most), "n>1M")],
+        "configs": [_config(recipe.spec)],
+        "metadata_sha256": built.metadata_sha256,
+    }
+    first = next(islice(read_jsonl(folder / METADATA), 1)).value
+    environment = jinja2.Environment(  # noqa: S701  it is Markdown, and the data are the recipe's
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    try:
+        text = environment.from_string(body).render(
+            spec=recipe.spec,
+            rows=built.rows,
+            sample=recipe.sample,
+            excluded=() if recipe.sample else recipe.errata.exclude,
+            missing=built.missing,
+            image=first["file_name"],
+            example=json.dumps(_readable(first), ensure_ascii=False, indent=2),
+        )
+    except jinja2.TemplateError as error:
+        raise HdbenchError(f"{path}: {error}") from None
+    return f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n{text}\n"
+
+
+def _config(spec: BenchmarkSpec) -> dict[str, Any]:
+    columns = {
+        "id": "string",
+        spec.media: "image",
+        "sha256": "string",
+        "ground_truth": "json",
+        **spec.columns,
+    }
+    return {
+        "config_name": "default",
+        "data_files": [{"split": spec.split, "path": [METADATA, "images/*"]}],
+        "features": [{"name": name, "dtype": dtype} for name, dtype in columns.items()],
+    }
+
+
+def _readable(line: dict[str, Any]) -> dict[str, Any]:
+    return {**line, "ground_truth": json.loads(line["ground_truth"])}

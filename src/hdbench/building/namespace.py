@@ -1,0 +1,67 @@
+"""The folder that stands for the Hub's namespace: each repository in it is whole or not there."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from hdbench.errors import HdbenchError
+
+MARKER = ".built-by-hdbench"
+"""A file in each folder that may be built anew: what is not ours is never replaced."""
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether a folder was written by `writing`."""
+    return (folder / MARKER).is_file()
+
+
+@contextmanager
+def writing(out: Path, name: str) -> Iterator[Path]:
+    """A new folder to write a repository into; it takes its place when all is written.
+
+    Args:
+        out: the namespace folder, made where it is absent.
+        name: the repository's name in it.
+
+    Raises:
+        HdbenchError: a folder of that name is there that hdbench did not make, or another process
+            is writing it.
+    """
+    target, beside = out / name, out / f".{name}.partial"
+    if target.exists() and not is_ours(target):
+        raise HdbenchError(
+            f"{target}: is there already and was not built by hdbench: "
+            "move it away, or choose another folder with --out"
+        )
+    created = not out.exists()
+    out.mkdir(parents=True, exist_ok=True)
+    lock = out / f".{name}.lock"
+    try:
+        with FileLock(lock, blocking=False):
+            try:
+                shutil.rmtree(beside, ignore_errors=True)  # of a process that was killed
+                beside.mkdir()
+                yield beside
+                (beside / MARKER).touch()
+                _replace(target, beside)
+            finally:
+                shutil.rmtree(beside, ignore_errors=True)
+                lock.unlink(missing_ok=True)
+    except Timeout:
+        raise HdbenchError(f"{target}: another hdbench is building it: wait for it") from None
+    finally:
+        if created:
+            with suppress(OSError):  # not empty: something was built
+                out.rmdir()
+
+
+def _replace(target: Path, beside: Path) -> None:
+    old = beside.with_suffix(".old")
+    shutil.rmtree(old, ignore_errors=True)
+    if target.exists():
+        target.rename(old)
+    beside.rename(target)
+    shutil.rmtree(old, ignore_errors=True)

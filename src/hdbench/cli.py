@@ -1,0 +1,179 @@
+"""The command line. It reads options, calls, and prints; nothing is decided here."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from hdbench import __version__
+from hdbench.errors import HdbenchError
+
+app = typer.Typer(
+    help="Benchmarks of the digital humanities: build, load and score them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+DEFAULT_OUT = Path("hdb")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"hdbench {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and end."
+        ),
+    ] = False,
+    _debug: Annotated[
+        bool, typer.Option("--debug", help="On an error, show where in the program it arose.")
+    ] = False,
+) -> None:
+    """What every command has."""
+
+
+@app.command()
+def build(
+    names: Annotated[
+        list[str],
+        typer.Argument(help="Benchmarks, or folders with a benchmark.yaml.", metavar="NAME…"),
+    ],
+    *,
+    source: Annotated[
+        Path | None,
+        typer.Option(help="A folder with the published files; without it they are downloaded."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The namespace folder to write to.")] = DEFAULT_OUT,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Build the small sample that hdbench carries.")
+    ] = False,
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="Keep rows whose image is missing, without it.")
+    ] = False,
+    accept_licence: Annotated[
+        bool,
+        typer.Option("--accept-licence", help="Build without an open licence."),
+    ] = False,
+) -> None:
+    """Build datasets, and the metrics beside them, into a folder that stands for the Hub.
+
+    Afterwards `load_dataset("hdb/NAME")` and `evaluate.load("hdb/METRIC")` read it from there.
+    """
+    from hdbench.building.builder import build as build_dataset  # noqa: PLC0415  slow to import
+    from hdbench.building.builder import install_metrics  # noqa: PLC0415
+    from hdbench.building.recipe import find_recipe  # noqa: PLC0415
+
+    for recipe in [find_recipe(name, sample=sample) for name in names]:
+        built = build_dataset(
+            recipe,
+            out,
+            source=source,
+            allow_missing=allow_missing,
+            accept_licence=accept_licence,
+        )
+        note = f", {len(built.missing)} of them without an image" if built.missing else ""
+        typer.echo(
+            f"{built.folder}: {built.rows} rows{note}, version {recipe.spec.version}, "
+            f"metadata sha256 {built.metadata_sha256}"
+        )
+    for folder in install_metrics(out):
+        typer.echo(f"{folder}: metric")
+
+
+@app.command()
+def score(
+    benchmark: Annotated[str, typer.Argument(help="A built benchmark, as hdb/zettelkatalog.")],
+    predictions: Annotated[
+        Path,
+        typer.Argument(
+            help='JSON Lines: {"id", "prediction"} or {"id", "text"} (a model\'s raw answer).'
+        ),
+    ],
+    *,
+    protocol: Annotated[
+        str,
+        typer.Option(
+            help="documented: as the benchmark describes it. published: as its published results."
+        ),
+    ] = "documented",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An option of the metric, the value as JSON: threshold=0.8; may be repeated.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
+    json_out: Annotated[
+        Path | None, typer.Option("--json", help="Write the result to this file.", metavar="OUT")
+    ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="With --json: also each field and each item.")
+    ] = False,
+) -> None:
+    """Score a file of predictions.
+
+    An id without an answer is a complete failure, and is counted. Exit status 0: scored; 2: the
+    input is unusable, and the message says where.
+    """
+    from hdbench.api import score as score_file  # noqa: PLC0415  slow to import
+    from hdbench.jsonio import write_json  # noqa: PLC0415
+    from hdbench.tables import print_result  # noqa: PLC0415
+
+    options = dict(_option(text) for text in option or ())
+    result = score_file(benchmark, predictions, protocol=protocol, details=details, **options)
+    figures = result.figures()
+    title = f"{figures['benchmark']} {figures['dataset_version']}, {figures['protocol']}"
+    print_result(Console(), title, figures, result.field_rates(), result.worst)
+    if json_out:
+        write_json(json_out, result.to_dict(details=details))
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise HdbenchError(f"--option {text}: must be NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        raise HdbenchError(f"--option {text}: the value is not JSON") from None
+
+
+@app.command()
+def demo() -> None:
+    """Build a small sample into ./hdb, load it, score sample answers: a first look in a minute."""
+    from hdbench.demo import run_demo  # noqa: PLC0415  slow to import
+
+    run_demo(DEFAULT_OUT, Console())
+
+
+def main() -> None:
+    """Run the command line; an error is one line on standard error, and exit status 2."""
+    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    try:
+        app(arguments)
+    except (HdbenchError, OSError) as error:
+        if len(arguments) < len(sys.argv) - 1:  # --debug, wherever it stands
+            raise
+        typer.echo(f"error: {_one_line(error)}", err=True)
+        sys.exit(2)
+
+
+def _one_line(error: Exception) -> str:
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    # Ids and keys come from foreign files, and could carry a terminal's control sequences.
+    return "".join(
+        character if character.isprintable() else ascii(character)[1:-1] for character in text
+    )

@@ -1,0 +1,120 @@
+"""What the modules for `evaluate.load` share: from JSON values to a result."""
+
+import json
+from typing import Any, ClassVar
+
+import datasets
+import evaluate
+
+from hdbench import __version__
+from hdbench.answers import read_text
+from hdbench.errors import HdbenchError
+from hdbench.jsonio import parse_json
+from hdbench.scoring import METRICS, make_metric
+from hdbench.scoring.result import Candidate, score_items
+
+
+class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not typed
+    """An `evaluate` metric around one of `hdbench.scoring`.
+
+    Predictions and references are JSON values: objects, null, or, for predictions, a model's raw
+    text. Arrow cannot hold them as they are, so they travel as JSON text.
+
+    The configuration is the protocol: `default` (and `documented`), or `published`.
+    """
+
+    metric: ClassVar[str]
+    rules: ClassVar[int]
+    description: ClassVar[str]
+    inputs: ClassVar[str]
+    citation: ClassVar[str]
+
+    def _info(self) -> evaluate.MetricInfo:
+        installed = METRICS[self.metric].rules
+        if installed != self.rules:
+            raise HdbenchError(
+                f"this revision of {self.metric} is for rules {self.rules}, and hdbench "
+                f"{__version__} has rules {installed}: load the revision that fits, or install it"
+            )
+        features = {name: datasets.Value("string") for name in ("predictions", "references")}
+        return evaluate.MetricInfo(
+            description=self.description,
+            citation=self.citation,
+            inputs_description=self.inputs,
+            features=datasets.Features(features),
+        )
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+        """Add predictions and references for a later `compute()`.
+
+        Args:
+            predictions: answers, one for each reference.
+            references: ground truths.
+            kwargs: nothing else is taken.
+        """
+        super().add_batch(
+            predictions=[
+                _encode("predictions", position, value)
+                for position, value in enumerate(predictions)
+            ],
+            references=[
+                _encode("references", position, value) for position, value in enumerate(references)
+            ],
+            **kwargs,
+        )
+
+    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
+        """Add one prediction and its reference for a later `compute()`.
+
+        Args:
+            prediction: an answer.
+            reference: its ground truth.
+            kwargs: nothing else is taken.
+        """
+        super().add(
+            prediction=_encode("prediction", 0, prediction),
+            reference=_encode("reference", 0, reference),
+            **kwargs,
+        )
+
+    def _compute(
+        self,
+        predictions: list[str],
+        references: list[str],
+        *,
+        details: bool = False,
+        **options: Any,
+    ) -> dict[str, Any]:
+        protocol = "documented" if self.config_name == "default" else self.config_name
+        metric = make_metric(self.metric, protocol, **options)
+        candidates = (
+            Candidate(str(position), metric.prepare(_reference(position, reference)), _answer(text))
+            for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
+        )
+        return score_items(metric, candidates, details=details).to_dict(details=details)
+
+
+def _encode(name: str, position: int, value: Any) -> str:
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise HdbenchError(f"{name}[{position}] is not a JSON value: {error}") from None
+
+
+def _reference(position: int, encoded: str) -> Any:
+    """A ground truth; as JSON text, as it stands in the metadata, it is read."""
+    value = json.loads(encoded)
+    if isinstance(value, str):
+        try:
+            value = parse_json(value)
+        except ValueError as error:
+            raise HdbenchError(f"references[{position}] is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise HdbenchError(f"references[{position}] is not a record: {type(value).__name__}")
+    return value
+
+
+def _answer(encoded: str) -> Any:
+    """A prediction; a string is a model's raw text, and is read."""
+    value = json.loads(encoded)
+    return read_text(value) if isinstance(value, str) else value

@@ -1,0 +1,153 @@
+"""A result as tables for a terminal."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+MAX_VALUE = 48
+"""Characters of a value that are shown."""
+
+MAX_FIELDS = 40
+"""Rows of the table of fields: a model can invent any number of fields."""
+
+MAX_ERRORS = 4
+"""Errors that are shown of one item."""
+
+_SHORT = {
+    "true_positives": "TP",
+    "false_positives": "FP",
+    "false_negatives": "FN",
+    "f1": "F1",
+}
+
+
+def printable(value: Any, most: int = MAX_VALUE) -> Text:
+    r"""A foreign value as harmless text: control and invisible characters escaped, and cut.
+
+    Example:
+        >>> printable("\x1b[31mred").plain
+        '\\x1b[31mred'
+    """
+    text = "".join(
+        character if character.isprintable() else ascii(character)[1:-1]
+        for character in str(value)[: most + 1]
+    )
+    return Text(text if len(text) <= most else text[: most - 1] + "…")
+
+
+def print_result(
+    console: Console,
+    title: str,
+    figures: Mapping[str, Any],
+    fields: Mapping[str, Mapping[str, Any]],
+    worst: Sequence[Mapping[str, Any]],
+) -> None:
+    """Print a result: figures with their coverage, fields, worst items.
+
+    Args:
+        console: where to.
+        title: what was scored.
+        figures: the figures, headline first, as `Result.figures` gives them.
+        fields: field → its counts and rates.
+        worst: what became of the worst items, the worst first.
+    """
+    console.print(Text(title, style="bold"))
+    console.print(_figures_table(figures))
+    console.print(_coverage(figures))
+    console.print()
+    console.print(_fields_table(fields))
+    if worst:
+        console.print()
+        console.print(_worst_table(worst))
+    console.print()
+    console.print(Text(figures["signature"], style="dim"), soft_wrap=True)
+
+
+def _figures_table(figures: Mapping[str, Any]) -> Table:
+    table = _table(None, "figure", right=("value",))
+    for name, value in figures.items():
+        if isinstance(value, float):
+            table.add_row(name, f"{value:.4f}")
+    return table
+
+
+def _coverage(figures: Mapping[str, Any]) -> Text:
+    counts = {name: figures[name] for name in ("answered", "unanswered", "unparsable")}
+    parts = ", ".join(f"{count} {name}" for name, count in counts.items())
+    perfect = figures["items_perfect"]
+    text = Text(f"{figures['items']} items: {parts}; {perfect} need no edit")
+    lost = counts["unanswered"] + counts["unparsable"]
+    if lost:
+        text.append(f"\n{lost} without a usable answer count as complete failures", style="yellow")
+    return text
+
+
+def _fields_table(fields: Mapping[str, Mapping[str, Any]]) -> Table:
+    columns = [_SHORT.get(name, name) for name in next(iter(fields.values()), {})]
+    table = _table("Fields", "field", right=columns)
+    # Fields of the truth come first: those that a model invented can be any number.
+    ordered = sorted(fields.items(), key=lambda item: not _support(item[1]))
+    for field, rates in ordered[:MAX_FIELDS]:
+        table.add_row(printable(field), *(_number(value) for value in rates.values()))
+    if len(ordered) > MAX_FIELDS:
+        table.add_row(f"and {len(ordered) - MAX_FIELDS} more")
+    return table
+
+
+def _support(rates: Mapping[str, Any]) -> int:
+    return int(rates["true_positives"] + rates["false_negatives"])
+
+
+def _worst_table(worst: Sequence[Mapping[str, Any]]) -> Table:
+    table = _table("Worst items", "id", "status", right=("F1", "TP", "FP", "FN"))
+    table.add_column("what is wrong: truth → answer", overflow="fold", ratio=1)
+    for item in worst:
+        numbers = ("f1", "true_positives", "false_positives", "false_negatives")
+        table.add_row(
+            printable(item["id"]),
+            item["status"],
+            *(_number(item[name]) for name in numbers),
+            _errors(item),
+        )
+    return table
+
+
+def _errors(item: Mapping[str, Any]) -> Text:
+    if item["status"] != "answered":
+        return Text("everything")
+    wrong = [match for match in item["fields"] if match["outcome"] != "correct"]
+    lines = [
+        Text.assemble(
+            printable(match["field"]),
+            ": ",
+            printable(_shown(match["reference"])),
+            " → ",
+            printable(_shown(match["prediction"])),
+        )
+        for match in wrong[:MAX_ERRORS]
+    ]
+    if len(wrong) > MAX_ERRORS:
+        lines.append(Text(f"and {len(wrong) - MAX_ERRORS} more"))
+    return Text("\n").join(lines)
+
+
+def _shown(value: Any) -> str:
+    return "(absent)" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) or value == int(value) > 1 else f"{value:.3f}"
+
+
+def _table(title: str | None, *columns: str, right: Iterable[str]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for column in right:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table

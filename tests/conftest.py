@@ -1,0 +1,47 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT.parent / "shared"
+
+# No test may reach the network, and none may read or fill a person's own caches.
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The real data beside the checkout; a test that needs them skips only where they are absent."""
+    if not SHARED.is_dir():
+        pytest.skip("there is no ../shared beside this checkout")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def run_hdbench(tmp_path_factory):
+    """Run the command line as a person would: a new process, in some folder."""
+    cache = tmp_path_factory.mktemp("cache")
+
+    def run(*arguments, cwd, **environment):
+        return subprocess.run(
+            [sys.executable, "-m", "hdbench", *map(str, arguments)],
+            cwd=cwd,
+            env=os.environ | {"HF_HOME": str(cache), "COLUMNS": "100"} | environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory, run_hdbench) -> Path:
+    """A working directory with the sample built into its hdb/."""
+    folder = tmp_path_factory.mktemp("sample")
+    done = run_hdbench("build", "zettelkatalog", "--sample", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder

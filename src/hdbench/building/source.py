@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -89,11 +90,10 @@ def download_source(url: str, revision: str, registry: Mapping[str, str]) -> Sou
 
     pooch.get_logger().setLevel("WARNING")
     files = pooch.create(
-        path=pooch.os_cache("hdbench") / revision,
+        path=Path(os.environ.get("HDBENCH_CACHE") or pooch.os_cache("hdbench")) / revision,
         base_url=url.rstrip("/") + "/",
         registry=dict(registry),
         retry_if_failed=3,
-        env="HDBENCH_CACHE",
     )
 
     def locate(path: str) -> Path:

@@ -1,0 +1,302 @@
+"""Building, by the command line, and everything that can be wrong with a source."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from PIL import Image
+
+from hdbench.benchmark import load_benchmark
+
+
+def tree(folder):
+    """Every file below a folder, with its bytes."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def build(published, tmp_path, run_hdbench):
+    def run(*arguments, source=published.source):
+        given = ("--source", source) if source else ()
+        return run_hdbench("build", published.recipe, *given, *arguments, cwd=tmp_path)
+
+    return run
+
+
+def assert_refused(done, *parts):
+    """One line that names what a person needs, exit status 2, and no output."""
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) == 1
+    for part in parts:
+        assert str(part) in done.stderr
+
+
+def test_a_build_has_the_documented_form(build, published, tmp_path):
+    done = build()
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "hdb/zettelkatalog"
+    rows = [json.loads(line) for line in (folder / "metadata.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in rows] == ["00000", "00001", "00002"]
+    for row in rows:
+        image = folder / row["file_name"]
+        assert image.name == f"{row['sha256']}.jpg"
+        original = published.path(f"images/{row['id']}.jpg")
+        assert image.read_bytes() == original.read_bytes()
+        truth = json.loads(published.path(f"ground_truths/{row['id']}.json").read_text())
+        assert json.loads(row["ground_truth"]) == truth["response_text"]
+        assert row["year"] is None
+    assert (folder / "prompt.txt").read_text() == "Read the card."
+    benchmark = load_benchmark(str(folder))
+    assert benchmark.spec.metric == "zettel_f1"
+    assert benchmark.content_hash() in (folder / "README.md").read_text()
+    assert (tmp_path / "hdb/zettel_f1/zettel_f1.py").is_file()
+
+
+def test_the_same_input_gives_the_same_bytes(build, tmp_path):
+    assert build().returncode == 0
+    first = tree(tmp_path / "hdb")
+    assert build().returncode == 0
+    assert tree(tmp_path / "hdb") == first
+    assert build("--out", "elsewhere").returncode == 0
+    assert tree(tmp_path / "elsewhere") == first
+
+
+def test_an_image_that_two_cards_share_is_there_once(build, published, tmp_path):
+    shutil.copy(published.path("images/00000.jpg"), published.path("images/00001.jpg"))
+    published.pin()
+    assert build().returncode == 0
+    assert len(list((tmp_path / "hdb/zettelkatalog/images").iterdir())) == 2
+
+
+def break_checksum(published):
+    published.path("ground_truths/00001.json").write_text("{}")
+    return "ground_truths/00001.json: wrong checksum"
+
+
+def break_image_checksum(published):
+    published.path("images/00001.jpg").write_bytes(b"other")
+    return "images/00001.jpg: wrong checksum"
+
+
+def cut_image(published):
+    image = published.path("images/00001.jpg")
+    image.write_bytes(image.read_bytes()[:-100])
+    published.pin()
+    return "images/00001.jpg: damaged image"
+
+
+def no_image_at_all(published):
+    published.path("images/00001.jpg").write_bytes(b"<html>not found</html>")
+    published.pin()
+    return "images/00001.jpg: damaged image"
+
+
+def unusual_image(published):
+    Image.new("RGB", (9, 9)).save(published.path("images/00001.jpg"), "BMP")
+    published.pin()
+    return "images/00001.jpg: not an image as JPEG, PNG, TIFF, WEBP"
+
+
+def truth_not_json(published):
+    published.path("ground_truths/00001.json").write_text('{"response_text": ')
+    published.pin()
+    return "ground_truths/00001.json: not JSON"
+
+
+def truth_without_record(published):
+    published.path("ground_truths/00001.json").write_text('{"response_text": "none"}')
+    published.pin()
+    return "ground_truths/00001.json: no object under response_text"
+
+
+def truth_of_another_schema(published):
+    published.path("ground_truths/00001.json").write_text('{"response_text": {"title": "x"}}')
+    published.pin()
+    return "00001: its truth is not of the benchmark's form: 'author'"
+
+
+def missing_image(published):
+    published.path("images/00001.jpg").unlink()
+    return "1 media files are missing: benchmarks/library_cards/images/00001.jpg"
+
+
+def missing_truth(published):
+    published.path("ground_truths/00001.json").unlink()
+    return "ground_truths/00001.json: no such file"
+
+
+def wrong_folder(published):
+    shutil.rmtree(published.source)
+    return "source: no such folder"
+
+
+def no_licence(published):
+    published.edit_spec("licence: cc0-1.0", "licence: other")
+    return "--accept-licence"
+
+
+def unknown_key(published):
+    published.edit_spec("headline:", "headlines:")
+    return "benchmark.yaml: headline"
+
+
+def stale_erratum(published):
+    (published.recipe / "errata.yaml").write_text("exclude: [{id: '9', reason: gone}]")
+    return "errata.yaml: excludes '9', which is not in the source"
+
+
+def column_of_another_type(published):
+    published.edit_spec("last_name: string", "last_name: int32")
+    return "00000: column last_name: 'Noether 0' is not int32"
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        break_checksum,
+        break_image_checksum,
+        cut_image,
+        no_image_at_all,
+        unusual_image,
+        truth_not_json,
+        truth_without_record,
+        truth_of_another_schema,
+        missing_image,
+        missing_truth,
+        wrong_folder,
+        no_licence,
+        unknown_key,
+        stale_erratum,
+        column_of_another_type,
+    ],
+    ids=lambda spoil: spoil.__name__,
+)
+def test_a_bad_source_stops_the_build_and_leaves_nothing(spoil, build, published, tmp_path):
+    message = spoil(published)
+    assert_refused(build(), message)
+    assert not (tmp_path / "hdb").exists()
+
+
+def test_a_failed_build_leaves_the_earlier_one_as_it_was(build, published, tmp_path):
+    assert build().returncode == 0
+    before = tree(tmp_path / "hdb")
+    break_checksum(published)
+    assert build().returncode == 2
+    assert tree(tmp_path / "hdb") == before
+
+
+def test_a_duplicate_id_in_the_plain_form(published, tmp_path, run_hdbench):
+    (published.recipe / "build.py").unlink()
+    (published.recipe / "README.md").write_text("---\nlanguage: de\n---\n# {{ rows }} card\n")
+    spec = published.recipe / "benchmark.yaml"
+    spec.write_text(spec.read_text().split("columns:")[0])
+    (published.recipe / "prompt.txt").write_text("Read.")
+    shutil.copy(published.path("images/00000.jpg"), published.recipe / "card.jpg")
+    line = json.dumps({"file_name": "card.jpg", "id": "1", "ground_truth": {"a": None, "b": ""}})
+    metadata = published.recipe / "metadata.jsonl"
+    metadata.write_text(f"{line}\n")
+    done = run_hdbench("build", published.recipe, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    metadata.write_text(f"{line}\n{line}\n")
+    assert_refused(
+        run_hdbench("build", published.recipe, cwd=tmp_path), "card.jpg: the id '1' occurs twice"
+    )
+
+
+def test_a_path_out_of_the_folder_is_refused(published, tmp_path, run_hdbench):
+    sample = published.recipe / "sample"
+    shutil.rmtree(sample, ignore_errors=True)
+    sample.mkdir()
+    (tmp_path / "secret.jpg").write_bytes(published.path("images/00000.jpg").read_bytes())
+    (sample / "link.jpg").symlink_to(tmp_path / "secret.jpg")
+    truth = json.loads(published.path("ground_truths/00000.json").read_text())["response_text"]
+    for name in ("../../secret.jpg", str(tmp_path / "secret.jpg"), "link.jpg"):
+        line = {"file_name": name, "id": "1", "ground_truth": truth}
+        (sample / "metadata.jsonl").write_text(json.dumps(line))
+        done = run_hdbench("build", published.recipe, "--sample", cwd=tmp_path)
+        assert_refused(done, "leads out of")
+
+
+def test_allow_missing_keeps_the_row_and_the_card_says_so(build, published, tmp_path):
+    missing_image(published)
+    published.path("images/00000.jpg").unlink()
+    done = build("--allow-missing")
+    assert done.returncode == 0, done.stderr
+    assert "3 rows, 2 of them without an image" in done.stdout
+    folder = tmp_path / "hdb/zettelkatalog"
+    rows = [json.loads(line) for line in (folder / "metadata.jsonl").read_text().splitlines()]
+    assert [row["file_name"] is None for row in rows] == [True, True, False]
+    card = (folder / "README.md").read_text()
+    assert "Images that are missing here" in card
+    assert "images/00001.jpg" in card
+    script = (
+        "from datasets import load_dataset\n"
+        "rows = load_dataset('hdb/zettelkatalog', split='test')\n"
+        "print([row['image'] is None for row in rows])"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env=os.environ | {"HF_HOME": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert loaded.stdout == "[True, True, False]\n", loaded.stderr
+
+
+def test_a_licence_that_is_not_open_can_be_accepted(build, published):
+    no_licence(published)
+    done = build("--accept-licence")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_folder_that_hdbench_did_not_make_is_never_replaced(build, tmp_path):
+    own = tmp_path / "hdb/zettelkatalog"
+    own.mkdir(parents=True)
+    (own / "notes.txt").write_text("mine")
+    assert_refused(build(), "hdb/zettelkatalog: is there already and was not built by hdbench")
+    assert tree(tmp_path / "hdb") == {"zettelkatalog/notes.txt": b"mine"}
+
+
+def test_an_unknown_benchmark_names_the_known_ones(tmp_path, run_hdbench):
+    done = run_hdbench("build", "zettlkatalog", cwd=tmp_path)
+    assert_refused(done, "zettlkatalog: neither a benchmark of this hdbench", "zettelkatalog")
+
+
+def test_killed_in_the_middle_a_build_leaves_the_old_and_can_be_repeated(
+    published, tmp_path, run_hdbench, build
+):
+    assert build().returncode == 0
+    before = tree(tmp_path / "hdb")
+    # The recipe's own script holds the build up in the middle, with a part written.
+    script = published.recipe / "build.py"
+    sound = script.read_text()
+    held_up = "        if card == '00002':\n            __import__('time').sleep(600)\n        yield Row("
+    script.write_text(sound.replace("        yield Row(", held_up))
+    command = [sys.executable, "-m", "hdbench", "build", published.recipe, "--source"]
+    process = subprocess.Popen([*command, published.source], cwd=tmp_path)
+    partial = tmp_path / "hdb/.zettelkatalog.partial"
+    for _ in range(600):
+        if len(list((partial / "images").glob("*"))) == 2:
+            break
+        time.sleep(0.05)
+    assert_refused(build(), "hdb/zettelkatalog: another hdbench is building it")
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    visible = {path: data for path, data in tree(tmp_path / "hdb").items() if path[0] != "."}
+    assert visible == before
+    script.write_text(sound)
+    assert build().returncode == 0
+    assert tree(tmp_path / "hdb") == before

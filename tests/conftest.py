@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -45,3 +46,29 @@ def sample(tmp_path_factory, run_hdbench) -> Path:
     done = run_hdbench("build", "zettelkatalog", "--sample", cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder
+
+
+@pytest.fixture
+def cards(tmp_path) -> Path:
+    """A working directory with a benchmark of four little cards in hdb/cards, without images."""
+    folder = tmp_path / "hdb/cards"
+    folder.mkdir(parents=True)
+    spec = {
+        "name": "cards",
+        "title": "Cards",
+        "version": "1.0.0",
+        "metric": "zettel_f1",
+        "headline": "f1_micro",
+        "higher_is_better": True,
+        "media": "image",
+        "split": "test",
+        "licence": "cc0-1.0",
+        "citation": "",
+    }
+    (folder / "benchmark.yaml").write_text(json.dumps(spec))  # JSON is YAML
+    rows = [
+        {"id": f"000{number}", "ground_truth": json.dumps({"title": "Stellingen", "year": 1924})}
+        for number in range(4)
+    ]
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path

@@ -1,0 +1,195 @@
+"""`hdbench score`: what it prints, writes and refuses."""
+
+import hashlib
+import json
+import subprocess
+import sys
+
+import pytest
+
+RIGHT = {"title": "Stellingen", "year": 1924}
+WRONG = {"title": "Stellingen", "year": 1942}
+HEAVY = ("torch", "transformers", "gradio", "evaluate", "datasets", "pandas", "pyarrow")
+
+
+@pytest.fixture
+def score(cards, run_hdbench):
+    def run(lines, *arguments, raw=None):
+        data = raw if raw is not None else "".join(json.dumps(line) + "\n" for line in lines)
+        (cards / "predictions.jsonl").write_bytes(data if raw is not None else data.encode())
+        return run_hdbench("score", "hdb/cards", "predictions.jsonl", *arguments, cwd=cards)
+
+    return run
+
+
+def test_the_result_as_flat_json(score, cards):
+    lines = [
+        {"id": "0003", "text": 'Sure:\n```json\n{"title": "Stellingen", "year": "1924"}\n```'},
+        {"id": "0000", "prediction": RIGHT},
+        {"id": "0001", "prediction": WRONG},
+    ]
+    done = score(lines, "--json", "result.json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads((cards / "result.json").read_text())
+    signature = result.pop("signature")
+    assert signature.startswith("zettel_f1|protocol:documented|threshold:0.92|weights:1|rules:1|")
+    metadata = (cards / "hdb/cards/metadata.jsonl").read_bytes()
+    # Right 2, 2 and 1, wrong 1; the fourth card is unanswered and misses 2: 5 of 6 and of 8.
+    assert result == {
+        "f1_micro": pytest.approx(10 / 14),
+        "f1_macro": pytest.approx((1 + 1 + 0.5 + 0) / 4),
+        "precision_micro": 5 / 6,
+        "recall_micro": 5 / 8,
+        "true_positives": 5,
+        "false_positives": 1,
+        "false_negatives": 3,
+        "items_perfect": 2,
+        "items": 4,
+        "answered": 3,
+        "unanswered": 1,
+        "unparsable": 0,
+        "protocol": "documented",
+        "benchmark": "hdb/cards",
+        "dataset_version": "1.0.0",
+        "dataset_sha256": hashlib.sha256(metadata).hexdigest(),
+    }
+    assert "f1_micro" in done.stdout
+    assert "4 items: 3 answered, 1 unanswered, 0 unparsable; 2 need no edit" in done.stdout
+    assert "1 without a usable answer count as complete failures" in done.stdout
+    assert "year: 1924 → 1942" in done.stdout
+
+
+def test_details_protocol_and_options(score, cards):
+    done = score(
+        [{"id": "0002", "prediction": WRONG}],
+        *("--json", "result.json", "--details", "--protocol", "published"),
+        *("--option", 'weights={"year": 3}', "--option", "threshold=0.5"),
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads((cards / "result.json").read_text())
+    assert [item["id"] for item in result["per_item"]] == ["0000", "0001", "0002", "0003"]
+    # 1924 and 1942 are alike by 0.75; weights 1 and 3.
+    assert (result["true_positives"], result["false_negatives"]) == (4, 12)
+    assert result["protocol"] == "published"
+    assert 'threshold:0.5|weights:{"year":3.0}' in result["signature"]
+    assert result["fields"]["year"]["true_positives"] == 1
+
+
+def test_what_stands_in_a_prediction_is_taken_as_it_is(score, cards):
+    lines = [
+        {"id": "0000", "prediction": None, "text": json.dumps(RIGHT)},
+        {"id": "0001", "prediction": json.dumps(RIGHT)},
+        {"id": "0002", "prediction": {"error": "timeout"}},
+        {"id": "0003", "text": " \n"},
+    ]
+    assert score(lines, "--json", "result.json").returncode == 0
+    result = json.loads((cards / "result.json").read_text())
+    coverage = [result[name] for name in ("answered", "unanswered", "unparsable")]
+    assert coverage == [0, 2, 2]
+
+
+def line(number):
+    return json.dumps({"id": f"000{number}", "prediction": RIGHT}).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"", "predictions.jsonl: no predictions in this file"),
+        (b"\n \n", "predictions.jsonl: no predictions in this file"),
+        (line(0) + b'{"id": "0001", "prediction"', "predictions.jsonl:2: not JSON"),
+        (line(0) + b"\n[1, 2]\n", "predictions.jsonl:3: must be a JSON object"),
+        (b'{"prediction": {}}', 'predictions.jsonl:1: needs an "id"'),
+        (b'{"id": 17, "prediction": {}}', 'predictions.jsonl:1: needs an "id" that is a text'),
+        (b'{"id": "0001", "predictions": {}}', 'needs "prediction" or a "text" in quotes'),
+        (b'{"id": "0001", "text": null}', 'needs "prediction" or a "text" in quotes'),
+        (line(0) + line(1) + line(0), ":3: a second answer for id '0000', the first is in line 1"),
+        (line(0) + line(7) + line(8), ":2: hdb/cards has no id '0007' (and 1 more ids)"),
+        (line(0) + '{"id": "Bär"}'.encode("latin-1"), "predictions.jsonl:2: not UTF-8"),
+        (b'{"id": "0001", "prediction": ' + b"[" * 100_000, "predictions.jsonl:1: not usable JSON"),
+        (b'{"id": "0001", "prediction": ' + b"[" * 101 + b"]" * 101 + b"}", "more than 100 deep"),
+        (b'{"id": "0001", "prediction": ' + b"9" * 5000 + b"}", "predictions.jsonl:1: not usable"),
+        (b'{"id": "\\u001b[31m", "prediction": {}}', "no id '\\x1b[31m'"),
+    ],
+)
+def test_unusable_input_is_one_line_and_status_2(score, cards, raw, message):
+    done = score([], "--json", "result.json", raw=raw)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert message in done.stderr
+    assert not (cards / "result.json").exists()
+
+
+def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(score):
+    assert score([], raw=b"\xef\xbb\xbf" + line(0).replace(b"\n", b"\r\n") + line(1)).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("hdb/nothing", "p.jsonl"), "hdb/nothing: no benchmark here"),
+        (("hdb/cards", "p.jsonl"), "p.jsonl: cannot be read: No such file"),
+        (("hdb/cards", "."), ".: cannot be read: Is a directory"),
+        (("hdb/cards", "p.jsonl", "--protocol", "x"), "choose one of documented, published"),
+        (("hdb/cards", "p.jsonl", "--option", "x=1"), "zettel_f1 has no option 'x'"),
+        (("hdb/cards", "p.jsonl", "--option", "threshold"), "must be NAME=VALUE"),
+        (("hdb/cards", "p.jsonl", "--option", "threshold=high"), "the value is not JSON"),
+    ],
+)
+def test_wrong_arguments(cards, run_hdbench, arguments, message):
+    done = run_hdbench("score", *arguments, cwd=cards)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_truth_that_was_spoilt_is_named_by_its_line(score, cards):
+    metadata = cards / "hdb/cards/metadata.jsonl"
+    rows = metadata.read_text().splitlines()
+    metadata.write_text("\n".join([*rows, rows[0]]))
+    assert "metadata.jsonl:5: the id '0000' occurs twice" in score([], raw=line(0)).stderr
+    metadata.write_text('{"id": "1", "ground_truth": "{"}')
+    assert "metadata.jsonl:1: ground_truth is not JSON" in score([], raw=line(0)).stderr
+
+
+def test_a_traceback_only_with_debug(run_hdbench, cards):
+    for arguments in (["--debug", "score", "x", "y"], ["score", "x", "y", "--debug"]):
+        done = run_hdbench(*arguments, cwd=cards)
+        assert "Traceback" in done.stderr
+        assert done.returncode == 1
+
+
+def test_a_result_that_cannot_be_written_is_an_error(score):
+    done = score([{"id": "0000", "prediction": RIGHT}], "--json", "nowhere/result.json")
+    assert done.returncode == 2
+    assert "nowhere/result.json: cannot be written" in done.stderr
+
+
+def test_hostile_answers_print_and_write_harmlessly(score, cards):
+    answer = {"\x1b[2J[red]x": "\x1b]0;title\x07‮\ud800[bold]", "year": float("nan")}
+    done = score([{"id": "0000", "prediction": answer}], "--json", "result.json", "--details")
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout
+    assert "‮" not in done.stdout
+    text = (cards / "result.json").read_text()
+    result = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in the result"))
+    values = {match["field"]: match["prediction"] for match in result["per_item"][0]["fields"]}
+    assert values["\x1b[2J[red]x"] == answer["\x1b[2J[red]x"]
+    assert values["year"] == "nan"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["score", "hdb/cards", "p.jsonl"]])
+def test_nothing_heavy_is_imported(cards, arguments):
+    (cards / "p.jsonl").write_bytes(line(0))
+    script = (
+        "import sys, atexit\n"
+        f"atexit.register(lambda: print('HEAVY', [m for m in {HEAVY!r} if m in sys.modules]))\n"
+        f"sys.argv = ['hdbench', *{arguments!r}]\n"
+        "from hdbench.cli import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=cards, capture_output=True, text=True, timeout=60
+    )
+    assert "HEAVY []" in done.stdout, done.stderr

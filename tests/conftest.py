@@ -15,7 +15,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The real data beside the checkout; a test that needs them skips only where they are absent."""
+    """The real data beside the checkout; a test of them skips only where they are absent."""
     if not SHARED.is_dir():
         pytest.skip("there is no ../shared beside this checkout")
     return SHARED

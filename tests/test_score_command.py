@@ -122,7 +122,9 @@ def test_unusable_input_is_one_line_and_status_2(score, cards, raw, message):
 
 
 def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(score):
-    assert score([], raw=b"\xef\xbb\xbf" + line(0).replace(b"\n", b"\r\n") + line(1)).returncode == 0
+    assert (
+        score([], raw=b"\xef\xbb\xbf" + line(0).replace(b"\n", b"\r\n") + line(1)).returncode == 0
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What the modules for `evaluate.load` share: from JSON values to a result."""
 
 import json
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import datasets
@@ -53,13 +54,8 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
             kwargs: nothing else is taken.
         """
         super().add_batch(
-            predictions=[
-                _encode("predictions", position, value)
-                for position, value in enumerate(predictions)
-            ],
-            references=[
-                _encode("references", position, value) for position, value in enumerate(references)
-            ],
+            predictions=_encode("predictions", predictions),
+            references=_encode("references", references),
             **kwargs,
         )
 
@@ -72,8 +68,8 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
             kwargs: nothing else is taken.
         """
         super().add(
-            prediction=_encode("prediction", 0, prediction),
-            reference=_encode("reference", 0, reference),
+            prediction=_encode("prediction", [prediction])[0],
+            reference=_encode("reference", [reference])[0],
             **kwargs,
         )
 
@@ -94,11 +90,17 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         return score_items(metric, candidates, details=details).to_dict(details=details)
 
 
-def _encode(name: str, position: int, value: Any) -> str:
-    try:
-        return json.dumps(value)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise HdbenchError(f"{name}[{position}] is not a JSON value: {error}") from None
+def _encode(name: str, values: Iterable[Any] | None) -> list[str]:
+    """JSON values as JSON texts, which Arrow can hold."""
+    if values is None:
+        raise HdbenchError(f"{name}: none were given")
+    texts: list[str] = []
+    for value in values:
+        try:
+            texts.append(json.dumps(value))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise HdbenchError(f"{name}[{len(texts)}] is not a JSON value: {error}") from None
+    return texts
 
 
 def _reference(position: int, encoded: str) -> Any:

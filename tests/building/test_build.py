@@ -283,7 +283,9 @@ def test_killed_in_the_middle_a_build_leaves_the_old_and_can_be_repeated(
     # The recipe's own script holds the build up in the middle, with a part written.
     script = published.recipe / "build.py"
     sound = script.read_text()
-    held_up = "        if card == '00002':\n            __import__('time').sleep(600)\n        yield Row("
+    held_up = (
+        "        if card == '00002':\n            __import__('time').sleep(600)\n        yield Row("
+    )
     script.write_text(sound.replace("        yield Row(", held_up))
     command = [sys.executable, "-m", "hdbench", "build", published.recipe, "--source"]
     process = subprocess.Popen([*command, published.source], cwd=tmp_path)

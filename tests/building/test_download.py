@@ -53,9 +53,7 @@ def server(published):
 def build(published, tmp_path, run_hdbench):
     def run(*arguments):
         cache = str(tmp_path / "cache")
-        return run_hdbench(
-            "build", published.recipe, *arguments, cwd=tmp_path, HDBENCH_CACHE=cache
-        )
+        return run_hdbench("build", published.recipe, *arguments, cwd=tmp_path, HDBENCH_CACHE=cache)
 
     return run
 
@@ -75,8 +73,10 @@ def test_each_file_is_downloaded_once(server, build, published, tmp_path, run_hd
         "build", published.recipe, "--source", published.source, "--out", "local", cwd=tmp_path
     )
     assert from_folder.returncode == 0
-    built = [(tmp_path / out / "zettelkatalog/metadata.jsonl").read_bytes()
-             for out in ("hdb", "again", "local")]
+    built = [
+        (tmp_path / out / "zettelkatalog/metadata.jsonl").read_bytes()
+        for out in ("hdb", "again", "local")
+    ]
     assert built[0] == built[1] == built[2]
 
 

@@ -52,9 +52,8 @@ def figures(pairs, protocol="documented", **options):
 
 def counts(answer, truth, protocol="documented", **options):
     result = figures([(answer, truth)], protocol, **options)
-    return tuple(
-        result[f"{name}_positives"] for name in ("true", "false")
-    ) + (result["false_negatives"],)
+    names = ("true_positives", "false_positives", "false_negatives")
+    return tuple(result[name] for name in names)
 
 
 def test_the_description_s_example_under_documented():
@@ -217,7 +216,9 @@ def test_per_item_says_what_was_right_and_wrong():
         "status": "answered",
         "perfect": 0,
     }
-    assert [(match["field"], match["outcome"], match["similarity"]) for match in item["fields"]] == [
+    assert [
+        (match["field"], match["outcome"], match["similarity"]) for match in item["fields"]
+    ] == [
         ("d", "spurious", 0.0),
         ("c", "missing", 0.0),
         ("a", "substituted", 0.0),

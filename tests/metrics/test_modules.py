@@ -1,0 +1,201 @@
+"""The metric modules, as `evaluate.load` gives them, and what every metric folder must have."""
+
+import doctest
+import json
+import os
+import re
+import subprocess
+import sys
+
+import evaluate
+import pytest
+import yaml
+from gradio_client import Client
+
+from hdbench import resources
+from hdbench.scoring import METRICS
+
+FOLDERS = sorted(path for path in resources.folder("metrics").iterdir() if path.is_dir())
+
+
+@pytest.fixture
+def namespace(sample, monkeypatch):
+    """Be in a folder with a built hdb/."""
+    monkeypatch.chdir(sample)
+    return sample
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_every_metric_folder_is_a_whole_space(folder):
+    card = (folder / "README.md").read_text()
+    _, front, body = card.split("---\n", 2)
+    header = yaml.safe_load(front)
+    assert header["sdk"] == "gradio"
+    assert header["app_file"] == "app.py"
+    assert {"evaluate", "metric"} <= set(header["tags"])
+    for file in ("app.py", "requirements.txt", f"{folder.name}.py"):
+        assert (folder / file).is_file()
+    for heading in (
+        "# Metric Card for",
+        "## Metric Description",
+        "## How to Use",
+        "### Inputs",
+        "### Output Values",
+        "### Examples",
+        "## Limitations and Bias",
+        "## Citation",
+        "## Further References",
+    ):
+        assert f"\n{heading}" in body
+    assert "higher is better" in body or "lower is better" in body
+    for option in METRICS[folder.name].option_names:
+        assert f"**{option}**" in body
+
+
+def test_every_metric_has_a_folder():
+    assert {folder.name for folder in FOLDERS} == set(METRICS)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_the_examples_of_card_and_docstring_run(folder, namespace):
+    card = doctest.DocTestParser().get_doctest(
+        (folder / "README.md").read_text(), {}, f"{folder.name}/README.md", None, 0
+    )
+    module = evaluate.load(f"hdb/{folder.name}")
+    usage = doctest.DocTestParser().get_doctest(
+        module.inputs_description, {}, f"{folder.name}.py", None, 0
+    )
+    for examples in (card, usage):
+        assert examples.examples
+        report = []
+        failed, tried = doctest.DocTestRunner().run(examples, out=report.append)
+        assert failed == 0, "".join(report)
+        assert tried == len(examples.examples)
+
+
+def test_the_configuration_is_the_protocol(namespace):
+    for name, protocol in (
+        (None, "documented"),
+        ("documented", "documented"),
+        ("published", "published"),
+    ):
+        metric = evaluate.load("hdb/zettel_f1", name)
+        result = metric.compute(predictions=[{"a": ""}], references=[{"a": ""}])
+        assert result["protocol"] == protocol
+        assert result["true_positives"] == (protocol == "documented")
+    with pytest.raises(ValueError, match="choose one of documented, published"):
+        evaluate.load("hdb/zettel_f1", "publish").compute(predictions=[{}], references=[{}])
+
+
+def test_add_and_add_batch_give_the_same_as_compute(namespace):
+    answers = [{"a": "x"}, None, '{"a": "x"}', "prose"]
+    truths = [{"a": "x"}] * 4
+    metric = evaluate.load("hdb/zettel_f1")
+    at_once = metric.compute(predictions=answers, references=truths)
+    for answer, truth in zip(answers, truths, strict=True):
+        metric.add(prediction=answer, reference=truth)
+    one_by_one = metric.compute()
+    metric.add_batch(predictions=answers[:1], references=truths[:1])
+    metric.add_batch(predictions=answers[1:], references=truths[1:])
+    assert at_once == one_by_one == metric.compute()
+    assert (at_once["items"], at_once["true_positives"]) == (4, 2)
+
+
+def test_values_arrive_exactly(namespace):
+    """Arrow would unite types, take "null" for null, and stumble over a lone surrogate."""
+    values = ["null", "12", 12, 1.5, True, None, "", "\ud800", float("nan"), {}, [], [None, "x"]]
+    record = {f"f{position}": value for position, value in enumerate(values)}
+    metric = evaluate.load("hdb/zettel_f1")
+    result = metric.compute(predictions=[record, {}], references=[record, record], details=True)
+    values = {match["field"]: match for match in result["per_item"][0]["fields"]}
+    assert {match["outcome"] for match in values.values()} == {"correct"}
+    assert [values[f"f{n}"]["prediction"] for n in (0, 1, 2, 7)] == ["null", "12", 12, "\ud800"]
+    # Eight leaves that are not null stand in the record itself, and one in its last list.
+    assert result["per_item"][0]["true_positives"] == 9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"predictions": [{}], "references": [{}, {}]}, "Mismatch in the number of predictions"),
+        ({"predictions": [{}], "references": [None]}, r"references\[0\] is not a record: NoneType"),
+        ({"predictions": [{}], "references": ["[1]"]}, r"references\[0\] is not a record: list"),
+        ({"predictions": [{}], "references": ["x"]}, r"references\[0\] is not JSON"),
+        ({"predictions": [{1, 2}], "references": [{}]}, r"predictions\[0\] is not a JSON value"),
+        ({"predictions": [{}]}, "references: none were given"),
+        (
+            {"predictions": [{}], "references": [{}], "treshold": 1},
+            "zettel_f1 has no option 'treshold'",
+        ),
+    ],
+)
+def test_wrong_input_is_a_value_error_and_the_metric_still_works(namespace, arguments, message):
+    metric = evaluate.load("hdb/zettel_f1")
+    with pytest.raises(ValueError, match=message):
+        metric.compute(**arguments)
+    result = metric.compute(predictions=[{"a": 1}], references=[{"a": 1}])
+    assert (result["items"], result["f1_micro"]) == (1, 1.0)
+
+
+def test_a_truth_may_be_the_json_text_of_the_metadata(namespace):
+    line = json.loads((namespace / "hdb/zettelkatalog/metadata.jsonl").read_text().splitlines()[0])
+    truth = line["ground_truth"]
+    result = evaluate.load("hdb/zettel_f1").compute(predictions=[truth], references=[truth])
+    assert result["items_perfect"] == 1
+
+
+def test_without_hdbench_the_module_says_what_to_install(namespace, tmp_path):
+    script = (
+        "import sys\n"
+        "sys.path = [p for p in sys.path if not p.endswith('/src')]\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] == 'hdbench': raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
+        "import evaluate\n"
+        "evaluate.load('hdb/zettel_f1')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=namespace,
+        env=os.environ | {"HF_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "pip install hdbench" in done.stderr
+
+
+def test_a_module_for_other_rules_says_so(namespace, tmp_path):
+    module = tmp_path / "zettel_f1.py"
+    source = (namespace / "hdb/zettel_f1/zettel_f1.py").read_text()
+    module.write_text(source.replace("rules = 1", "rules = 2"))
+    with pytest.raises(ValueError, match=r"for rules 2, and hdbench .* has rules 1"):
+        evaluate.load(str(module))
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_the_page_of_a_metric_s_space_scores(folder, tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "app.py"],
+        cwd=folder,
+        env=os.environ
+        | {"HF_HOME": str(tmp_path), "GRADIO_ANALYTICS_ENABLED": "0", "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        for line in process.stdout:
+            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
+                break
+        client = Client(found.group(), verbose=False)
+        result = client.predict(
+            '[{"a": "x"}]', '[{"a": "x", "b": 1}]', "published", api_name="/compute"
+        )
+        assert (result["recall_micro"], result["protocol"]) == (0.5, "published")
+        with pytest.raises(Exception, match="not a record"):
+            client.predict("[1]", "[2]", "published", api_name="/compute")
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()

@@ -113,6 +113,7 @@ def test_the_description_s_example_under_published():
         ({"a[0]": "x"}, {"a": ["x"]}, (1, 0, 0), (0, 0, 1)),
         ({"a.b": {"c": "x"}}, {"a": {"b": {"c": "x"}}}, (1, 0, 0), (0, 0, 1)),
         ({"a": "x", "a.b": "y"}, {"a": "x"}, (0, 1, 0), (0, 0, 0)),
+        ({}, {"a": [{"b": None}], "a[0]": {"b": "x"}}, (0, 0, 1), (0, 0, 0)),
         # fields that the published results leave out
         ({"examination": {"year": 1}}, {"a": "x"}, (0, 1, 1), (0, 0, 1)),
         ({"examination": ["x"], "a": "x"}, {"a": "x"}, (1, 1, 0), (1, 0, 0)),

@@ -92,6 +92,7 @@ def build(
         (folder / "benchmark.yaml").write_text(description, encoding="utf-8")
         card = render_card(recipe, built, folder)
         (folder / "README.md").write_text(card, encoding="utf-8")
+    _forget_cached_copy(out / spec.name)
     return replace(built, folder=out / spec.name)
 
 
@@ -110,6 +111,18 @@ def install_metrics(out: Path) -> list[Path]:
                         shutil.copyfile(file, folder / file.name)
             installed.append(out / module.name)
     return installed
+
+
+def _forget_cached_copy(folder: Path) -> None:
+    """Drop what `datasets` cached of another folder with the very same content.
+
+    It would be loaded in this one's place, and with it the absolute paths of the other folder's
+    images, which may have been moved or deleted since.
+    """
+    import datasets  # noqa: PLC0415  slow to import
+
+    builder = datasets.load_dataset_builder(str(folder.resolve()))
+    shutil.rmtree(builder.cache_dir, ignore_errors=True)
 
 
 def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: bool) -> Built:

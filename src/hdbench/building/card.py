@@ -27,8 +27,7 @@ def render_card(recipe: Recipe, built: Built, folder: Path) -> str:
 
     The recipe's own README.md is YAML between two `---` lines and a Jinja template, which is given
     `spec`, `rows`, `sample`, `excluded`, `missing`, `example` (the first row as JSON) and `image`
-    (the first row's file). What `load_dataset` needs is added to the YAML: `configs` with the
-    features, and the content hash, without which an edited dataset would come from a stale cache.
+    (the first row's file). What `load_dataset` needs is added to the YAML, as `configs`.
 
     Raises:
         HdbenchError: the template is not of that form.
@@ -44,8 +43,7 @@ def render_card(recipe: Recipe, built: Built, folder: Path) -> str:
         "pretty_name": recipe.spec.title,
         "license": recipe.spec.licence,
         "size_categories": [next((name for most, name in _SIZES if built.rows < most), "n>1M")],
-        "configs": [_config(recipe.spec)],
-        "metadata_sha256": built.metadata_sha256,
+        "configs": [_config(recipe.spec, built)],
     }
     first = next(islice(read_jsonl(folder / METADATA), 1)).value
     environment = jinja2.Environment(  # noqa: S701  it is Markdown, and the data are the recipe's
@@ -66,7 +64,7 @@ def render_card(recipe: Recipe, built: Built, folder: Path) -> str:
     return f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n{text}\n"
 
 
-def _config(spec: BenchmarkSpec) -> dict[str, Any]:
+def _config(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:
     columns = {
         "id": "string",
         spec.media: "image",
@@ -76,6 +74,9 @@ def _config(spec: BenchmarkSpec) -> dict[str, Any]:
     }
     return {
         "config_name": "default",
+        # `datasets` finds a folder's cache by its configs alone: without the content hash in
+        # them, another folder of that name would come from this one's cache.
+        "description": f"Version {spec.version}, metadata sha256 {built.metadata_sha256}",
         "data_files": [{"split": spec.split, "path": [METADATA, "images/*"]}],
         "features": [{"name": name, "dtype": dtype} for name, dtype in columns.items()],
     }

@@ -30,7 +30,11 @@ def flatten(record: dict[str, Any], *, split_keys: bool = False) -> Leaves:
     _add_object(record, "", leaves, special)
     if not special:
         return leaves
-    leaves = (dict.fromkeys(special) if split_keys else special) | leaves
+    if split_keys:
+        leaves = dict.fromkeys(special) | leaves
+    else:  # again, all in one: of two leaves with the same path the last one counts
+        leaves = {}
+        _add_object(record, "", leaves, leaves)
     ordered = sorted(leaves)
     return {path: value for path, value in leaves.items() if not _has_child(path, ordered)}
 

@@ -3,6 +3,8 @@
 Independent of `hdbench`: it shares nothing with what it checks but RapidFuzz.
 """
 
+import math
+
 from rapidfuzz import fuzz
 
 
@@ -100,4 +102,4 @@ def score(cards, protocol="documented"):
         card = counts(answer, truth, protocol)
         total = [a + b for a, b in zip(total, card, strict=True)]
         card_f1.append(round(f1(*card), 2) if protocol == "published" else f1(*card))
-    return f1(*total), sum(card_f1) / len(card_f1), *total
+    return f1(*total), math.fsum(card_f1) / len(card_f1), *total

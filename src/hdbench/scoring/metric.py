@@ -20,7 +20,8 @@ class ItemScore(NamedTuple):
     """The statistics of one item.
 
     Attributes:
-        statistics: name → count or sum; added up over items they are all that `rates` needs.
+        statistics: name → count or sum, in the order of `Metric.statistics`; added up over items
+            they are all that `rates` needs.
         fields: outcome → the fields that had it.
     """
 

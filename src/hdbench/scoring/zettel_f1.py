@@ -89,6 +89,7 @@ class ZettelF1:
         self.threshold = _check_number("threshold", threshold, 1)
         self.weights = _check_weights(weights)
         self._published = self.protocol == "published"
+        self._total_weight = self._weigh if self.weights else len
         self._absent = (None, "") if self._published else (None,)
 
     @property
@@ -119,7 +120,7 @@ class ZettelF1:
             the answer needs no edit, that is, if each field is right to the letter.
         """
         fields, perfect = self._compare(record, prepared)
-        correct, substituted, missing, spurious = map(self._weigh, fields.values())
+        correct, substituted, missing, spurious = map(self._total_weight, fields.values())
         tp, fp, fn = correct, substituted + spurious, substituted + missing
         statistics = {
             "true_positives": tp,
@@ -182,7 +183,8 @@ class ZettelF1:
         """The fields by what became of them, and whether the record needs no edit."""
         expected = prepared.values
         if record is None:
-            return _by_outcome([], [], list(expected), []), False
+            missing = list(expected)
+            return {"correct": [], "substituted": [], "missing": missing, "spurious": []}, False
         leaves = flatten(record, split_keys=self._published)
         correct: list[str] = []
         substituted: list[str] = []
@@ -212,15 +214,16 @@ class ZettelF1:
                 if reference != "" and leaves.get(path) in self._absent
             ]
         perfect = exact and not (substituted or unexpected or absent)
-        missing = without_parents(absent, leaves)
-        spurious = without_parents(unexpected, prepared.leaves)
-        return _by_outcome(correct, substituted, missing, spurious), perfect
+        return {
+            "correct": correct,
+            "substituted": substituted,
+            "missing": without_parents(absent, leaves) if absent else absent,
+            "spurious": without_parents(unexpected, prepared.leaves) if unexpected else unexpected,
+        }, perfect
 
     def _weigh(self, paths: Sequence[str]) -> float:
         """The weights of some fields, added up."""
-        if self.weights is None:
-            return len(paths)
-        return math.fsum(_weight(path, self.weights) for path in paths)
+        return math.fsum(_weight(path, self.weights or {}) for path in paths)
 
     def _check_weights_used(self, fields: Iterable[str]) -> None:
         for name in self.weights or ():
@@ -256,17 +259,6 @@ def _card_f1(
 ) -> float:
     card = f1(true_positives, false_positives, false_negatives)
     return round(card, 2) if published else card
-
-
-def _by_outcome(
-    correct: list[str], substituted: list[str], missing: list[str], spurious: list[str]
-) -> dict[Outcome, list[str]]:
-    return {
-        "correct": correct,
-        "substituted": substituted,
-        "missing": missing,
-        "spurious": spurious,
-    }
 
 
 def _field_rates(outcomes: Mapping[str, int]) -> dict[str, Any]:

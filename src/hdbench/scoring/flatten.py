@@ -46,7 +46,9 @@ def _add_object(record: dict[str, Any], prefix: str, leaves: Leaves, special: Le
         # Nearly every key is an identifier, and that is quickly known.
         plain = key.isidentifier() or not any(sign in key for sign in ".[]")
         target = leaves if plain else special
-        if isinstance(value, dict):
+        if type(value) is str:  # as most are
+            target[path] = value
+        elif isinstance(value, dict):
             _add_object(value, path + ".", target, special)
         elif isinstance(value, list):
             _add_list(value, path, target, special)
@@ -73,7 +75,7 @@ def without_parents(paths: list[str], leaves: Leaves) -> list[str]:
         ['year']
     """
     # No leaf has another below it, and most paths that are asked for are leaves themselves.
-    if all(path in leaves for path in paths):
+    if leaves.keys() >= set(paths):
         return paths
     ordered = sorted(leaves)
     return [path for path in paths if not _has_child(path, ordered)]

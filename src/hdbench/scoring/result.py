@@ -3,7 +3,6 @@
 import heapq
 import json
 import math
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -109,7 +108,7 @@ def score_items(
     """
     ids: list[str] = []
     status: Counter[Status] = Counter()
-    rows = array("d")  # the statistics of one item after another
+    rows: list[float] = []  # the statistics of one item after another
     fields: dict[Outcome, Counter[str]] = {outcome: Counter() for outcome in OUTCOMES}
     uncounted: dict[Outcome, list[str]] = {outcome: [] for outcome in OUTCOMES}
     per_item: list[dict[str, Any]] = []
@@ -122,9 +121,10 @@ def score_items(
         item_status = status_of(prediction, metric.protocol)
         status[item_status] += 1
         score = metric.score(prediction if item_status == "answered" else None, prepared)
-        rows.extend(score.statistics.values())
+        rows += score.statistics.values()
         for outcome, paths in score.fields.items():
-            uncounted[outcome] += paths
+            if paths:
+                uncounted[outcome] += paths
         if position % 200 == 0:  # seldom: a Counter takes long to begin, and little to go on
             _count(uncounted, fields)
         figure = score.statistics[metric.item_figure]

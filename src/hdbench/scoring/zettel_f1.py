@@ -31,10 +31,12 @@ class PreparedCard(NamedTuple):
     Attributes:
         values: path → value of each field that an answer must have.
         leaves: path → value of every field, absent ones too.
+        form: the record with each field as its path and value (of an absent one None).
     """
 
     values: Leaves
     leaves: Leaves
+    form: dict[str, Any]
 
 
 class ZettelF1:
@@ -103,9 +105,9 @@ class ZettelF1:
         values = {
             path: value
             for path, value in leaves.items()
-            if value not in self._absent and not (self._published and _LEFT_OUT.match(path))
+            if value not in self._absent and not (self._published and _is_left_out(path))
         }
-        return PreparedCard(values, leaves)
+        return PreparedCard(values, leaves, _form(reference, "", values))
 
     def score(self, record: dict[str, Any] | None, prepared: PreparedCard) -> ItemScore:
         """The counts of one card.
@@ -182,44 +184,79 @@ class ZettelF1:
     ) -> tuple[dict[Outcome, list[str]], bool]:
         """The fields by what became of them, and whether the record needs no edit."""
         expected = prepared.values
+        fields: dict[Outcome, list[str]]
+        fields = {"correct": [], "substituted": [], "missing": [], "spurious": []}
         if record is None:
-            missing = list(expected)
-            return {"correct": [], "substituted": [], "missing": missing, "spurious": []}, False
-        leaves = flatten(record, split_keys=self._published)
-        correct: list[str] = []
-        substituted: list[str] = []
-        unexpected: list[str] = []
-        exact = True
-        for path, value in leaves.items():
-            reference = expected.get(path)
-            if value == reference:
-                if value is not None:
-                    correct.append(path)
-            elif reference is None:
-                if value != "":  # which counts nothing against an absent field
-                    unexpected.append(path)
-            elif value not in self._absent:
-                if (alike := similarity(reference, value)) >= self.threshold:
-                    correct.append(path)
-                    exact = exact and alike == 1.0
-                else:
-                    substituted.append(path)
-        if unexpected and self._published:
-            unexpected = [path for path in unexpected if not _LEFT_OUT.match(path)]
-        absent: list[str] = []
+            fields["missing"] = list(expected)
+            return fields, False
+        inexact: list[str] = []
+        leaves: Leaves = {}
+        # Nearly every answer has the form of its truth: then no path has to be put together.
+        if not self._compare_alike(record, prepared.form, fields, inexact):
+            for paths in (*fields.values(), inexact):
+                paths.clear()
+            leaves = flatten(record, split_keys=self._published)
+            for path, value in leaves.items():
+                self._compare_field(path, value, expected.get(path), fields, inexact)
+        correct, substituted, missing, spurious = fields.values()
+        if spurious:
+            if self._published:
+                spurious = [path for path in spurious if not _is_left_out(path)]
+            fields["spurious"] = without_parents(spurious, prepared.leaves)
         if len(correct) + len(substituted) < len(expected):
-            absent = [
-                path
-                for path, reference in expected.items()
-                if reference != "" and leaves.get(path) in self._absent
-            ]
-        perfect = exact and not (substituted or unexpected or absent)
-        return {
-            "correct": correct,
-            "substituted": substituted,
-            "missing": without_parents(absent, leaves) if absent else absent,
-            "spurious": without_parents(unexpected, prepared.leaves) if unexpected else unexpected,
-        }, perfect
+            found = {*correct, *substituted}
+            missing = [path for path in expected if expected[path] != "" and path not in found]
+            fields["missing"] = without_parents(missing, leaves)
+        return fields, not (inexact or substituted or spurious or missing)
+
+    def _compare_alike(
+        self,
+        record: dict[str, Any],
+        form: dict[str, Any],
+        fields: dict[Outcome, list[str]],
+        inexact: list[str],
+    ) -> bool:
+        """Compare a record that has no keys but its truth's; False if it is of another form."""
+        correct = fields["correct"]
+        for key, value in record.items():
+            known = form.get(key)
+            if type(known) is tuple:
+                path, reference = known
+                if value == reference:
+                    if value is not None:
+                        correct.append(path)
+                elif isinstance(value, (dict, list)):
+                    return False
+                else:
+                    self._compare_field(path, value, reference, fields, inexact)
+            elif known is None:
+                if not (value is None or value == "") or not key.isidentifier():
+                    return False
+            elif not isinstance(value, dict) or not self._compare_alike(
+                value, known, fields, inexact
+            ):
+                return False
+        return True
+
+    def _compare_field(
+        self,
+        path: str,
+        value: Any,
+        reference: Any,
+        fields: dict[Outcome, list[str]],
+        inexact: list[str],
+    ) -> None:
+        """Enter a field of an answer where it belongs; one that matches inexactly also there."""
+        if reference is None:
+            if value not in (None, ""):  # an empty string counts nothing against an absent field
+                fields["spurious"].append(path)
+        elif value not in self._absent:
+            if (alike := similarity(reference, value)) >= self.threshold:
+                fields["correct"].append(path)
+                if alike != 1.0:
+                    inexact.append(path)
+            else:
+                fields["substituted"].append(path)
 
     def _weigh(self, paths: Sequence[str]) -> float:
         """The weights of some fields, added up."""
@@ -253,12 +290,29 @@ def f1(true_positives: float, false_positives: float, false_negatives: float) ->
     return ratio(2 * precision * recall, precision + recall)
 
 
-@lru_cache(maxsize=4096)  # cards have few fields, so the same few counts come again and again
+@lru_cache(maxsize=4096)  # cards have few fields, so the same names come again and again
+def _is_left_out(path: str) -> bool:
+    return bool(_LEFT_OUT.match(path))
+
+
+@lru_cache(maxsize=4096)  # and the same few counts
 def _card_f1(
     true_positives: float, false_positives: float, false_negatives: float, published: bool
 ) -> float:
     card = f1(true_positives, false_positives, false_negatives)
     return round(card, 2) if published else card
+
+
+def _form(record: dict[str, Any], prefix: str, values: Leaves) -> dict[str, Any]:
+    """A truth with each field as its path and value; without lists and odd keys."""
+    form: dict[str, Any] = {}
+    for key, value in record.items():
+        path = prefix + key
+        if isinstance(value, dict) and key.isidentifier():
+            form[key] = _form(value, path + ".", values)
+        elif not isinstance(value, list) and key.isidentifier():
+            form[key] = (path, values.get(path))
+    return form
 
 
 def _field_rates(outcomes: Mapping[str, int]) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """`hdbench demo`: the whole way once, on the sample, by the calls that a user would make."""
 
+import shutil
+import sys
 from pathlib import Path
 
 import datasets
@@ -44,15 +46,24 @@ def run_demo(out: Path, console: Console) -> None:
     worst = [{**item, "id": cards[int(item["id"])]["id"]} for item in worst if item["f1"] < 1]
     fields = result.pop("fields")
     print_result(console, f"{name} (sample), {result['protocol']}", result, fields, worst)
+    hdbench = _command()
     console.print(
         f"\n[bold]Where to go next[/]\n"
-        f"  look at the cards and their truths        {built.folder}/images, metadata.jsonl\n"
-        f"  score a file of answers                   hdbench score {name} {example}\n"
-        f"  as the published results were scored      … --protocol published\n"
-        f"  build the real benchmark, 263 cards       hdbench build {BENCHMARK}\n",
+        f"  look at the cards and their truths:     {built.folder}/images, metadata.jsonl\n"
+        f"  score a file of answers:                {hdbench} score {name} {example}\n"
+        f"  as the published results were scored:   … --protocol published\n"
+        f"  build the real benchmark, 263 cards:    {hdbench} build {BENCHMARK}",
         highlight=False,
         soft_wrap=True,
     )
+
+
+def _command() -> str:
+    """How a person calls hdbench from where they are: it may not be on their PATH."""
+    if shutil.which("hdbench"):
+        return "hdbench"
+    started = Path(sys.argv[0])
+    return f"{sys.executable} -m hdbench" if started.name == "__main__.py" else str(started)
 
 
 def _refuse_to_replace(folder: Path) -> None:

@@ -3,12 +3,15 @@
 import gzip
 import hashlib
 import json
+from collections import Counter
 
 import evaluate
+import jsonschema
 import naive_zettel_f1 as naive
 import pytest
 from datasets import load_dataset
 from PIL import Image
+from prompt_form import fields_of_prompt, fields_of_schema
 
 from hdbench.answers import read_text
 from hdbench.scoring.result import Candidate, score_items
@@ -98,6 +101,27 @@ def test_every_truth_rewritten_as_the_prompt_asks_is_perfect(built, truths, monk
     )
     assert result["f1_micro"] == result["f1_macro"] == 1.0
     assert result["items_perfect"] == result["answered"] == 263
+
+
+def test_the_published_prompt_and_the_schema_name_the_same_fields(built):
+    schema = json.loads((built / "hdb/zettelkatalog/answer.schema.json").read_text())
+    prompt = (built / "hdb/zettelkatalog/prompt.txt").read_text()
+    assert fields_of_prompt(prompt) == fields_of_schema(schema)
+
+
+def test_every_truth_as_an_answer_fits_the_schema(built, truths):
+    schema = json.loads((built / "hdb/zettelkatalog/answer.schema.json").read_text())
+    validator = jsonschema.Draft202012Validator(schema)
+    unfit = Counter(
+        error.message
+        for truth in truths.values()
+        for error in validator.iter_errors(as_the_prompt_asks(truth))
+    )
+    # The prompt asks for no editor, which 72 truths have as null, and one year is a text there.
+    assert unfit == {
+        "Additional properties are not allowed ('editor' was unexpected)": 72,
+        "'1924' is not of type 'integer'": 1,
+    }
 
 
 def test_every_recorded_run_under_published_to_the_last_digit(runs, truths):

@@ -47,7 +47,7 @@ def parse_json(text: str) -> Any:
 def is_too_deep(value: Any) -> bool:
     """Whether objects and lists are nested more than `MAX_DEPTH` deep, found without recursion."""
     level = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         level = [
             child
             for node in level
@@ -56,7 +56,7 @@ def is_too_deep(value: Any) -> bool:
         ]
         if not level:
             return False
-    return True
+    return any(isinstance(node, dict | list) for node in level)
 
 
 def parse_line(raw: bytes, where: str) -> dict[str, Any]:

@@ -39,3 +39,14 @@ def fields_of_schema(schema, prefix=""):
         else:
             fields[prefix + key] = {name: child[name] for name in ("type", "enum") if name in child}
     return fields
+
+
+def as_the_prompt_asks(value):
+    """A truth as an answer: "" for null, and no year where there is none."""
+    if isinstance(value, dict):
+        return {
+            key: as_the_prompt_asks(child)
+            for key, child in value.items()
+            if not (key == "year" and child in (None, ""))
+        }
+    return "" if value is None else value

@@ -5,7 +5,7 @@ import re
 
 import jsonschema
 import pytest
-from prompt_form import fields_of_prompt, fields_of_schema
+from prompt_form import as_the_prompt_asks, fields_of_prompt, fields_of_schema
 
 from hdbench import resources
 from hdbench.building.recipe import find_recipe
@@ -39,17 +39,6 @@ def truths(folder):
     return [line.value["ground_truth"] for line in read_jsonl(folder / "sample/metadata.jsonl")]
 
 
-def as_an_answer(value):
-    """A truth as an answer: "" for null, and no year where there is none."""
-    if isinstance(value, dict):
-        return {
-            key: as_an_answer(child)
-            for key, child in value.items()
-            if not (key == "year" and child in (None, ""))
-        }
-    return "" if value is None else value
-
-
 def test_the_description_fits_the_folder_and_a_metric(folder, spec):
     assert spec.name == folder.name
     assert spec.metric in METRICS
@@ -68,7 +57,7 @@ def test_every_file_of_the_source_is_pinned_to_one_revision(folder, spec):
 def test_answers_as_the_prompt_asks_fit_the_schema(schema, truths):
     jsonschema.Draft202012Validator.check_schema(schema)
     for truth in truths:
-        jsonschema.validate(as_an_answer(truth), schema)
+        jsonschema.validate(as_the_prompt_asks(truth), schema)
 
 
 @pytest.mark.parametrize("wrong", [{}, {"type": "Reference"}, []])
@@ -85,7 +74,7 @@ def test_the_sample_s_prompt_and_the_schema_name_the_same_fields(folder, schema)
 def test_a_perfect_answer_to_each_sample_item_scores_one(spec, truths):
     metric = make_metric(spec.metric, "documented")
     for truth in truths:
-        score = metric.score(as_an_answer(truth), metric.prepare(truth))
+        score = metric.score(as_the_prompt_asks(truth), metric.prepare(truth))
         assert score.statistics[metric.item_figure] == 1.0
 
 

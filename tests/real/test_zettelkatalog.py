@@ -11,7 +11,7 @@ import naive_zettel_f1 as naive
 import pytest
 from datasets import load_dataset
 from PIL import Image
-from prompt_form import fields_of_prompt, fields_of_schema
+from prompt_form import as_the_prompt_asks, fields_of_prompt, fields_of_schema
 
 from hdbench.answers import read_text
 from hdbench.scoring.result import Candidate, score_items
@@ -80,17 +80,6 @@ def test_the_card_names_what_was_left_out(built):
     card = (built / "hdb/zettelkatalog/README.md").read_text()
     for item in LEFT_OUT:
         assert f"`{item}` is left out: its truth has another, older schema" in card
-
-
-def as_the_prompt_asks(value):
-    """A truth as an answer: "" for null, and no year where there is none."""
-    if isinstance(value, dict):
-        return {
-            key: as_the_prompt_asks(child)
-            for key, child in value.items()
-            if not (key == "year" and child in (None, ""))
-        }
-    return "" if value is None else value
 
 
 def test_every_truth_rewritten_as_the_prompt_asks_is_perfect(built, truths, monkeypatch):

@@ -8,7 +8,7 @@ from hdbench.predictions import Predictions
 from hdbench.progress import progress
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import Metric
-from hdbench.scoring.result import Candidate, Result, score_items
+from hdbench.scoring.result import Candidate, Result, prepare, score_items
 
 
 def score(
@@ -53,4 +53,4 @@ def score(
 
 def _candidates(benchmark: Benchmark, metric: Metric, answers: Predictions) -> Iterator[Candidate]:
     for item in benchmark.items():
-        yield Candidate(item.id, metric.prepare(item.ground_truth), answers.take(item.id))
+        yield Candidate(item.id, prepare(metric, item.ground_truth), answers.take(item.id))

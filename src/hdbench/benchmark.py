@@ -72,7 +72,7 @@ class Item(NamedTuple):
     """An item of a benchmark without its media."""
 
     id: str
-    ground_truth: Any
+    ground_truth: dict[str, Any]
 
 
 def read_yaml(path: Path) -> Any:
@@ -135,9 +135,12 @@ class Benchmark:
                 raise HdbenchError(f"{where}: the id {item_id!r} occurs twice")
             seen.add(item_id)
             try:
-                yield Item(item_id, parse_json(truth))
+                ground_truth = parse_json(truth)
             except ValueError as error:
                 raise HdbenchError(f"{where}: ground_truth is not JSON: {error}") from None
+            if not isinstance(ground_truth, dict):
+                raise HdbenchError(f"{where}: ground_truth is not an object")
+            yield Item(item_id, ground_truth)
 
     def content_hash(self) -> str:
         """The sha256 of the metadata, which names every media file by its own sha256."""

@@ -12,7 +12,7 @@ from hdbench.answers import read_text
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import parse_json
 from hdbench.scoring import METRICS, make_metric
-from hdbench.scoring.result import Candidate, score_items
+from hdbench.scoring.result import Candidate, prepare, score_items
 
 
 class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not typed
@@ -84,7 +84,9 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         protocol = "documented" if self.config_name == "default" else self.config_name
         metric = make_metric(self.metric, protocol, **options)
         candidates = (
-            Candidate(str(position), metric.prepare(_reference(position, reference)), _answer(text))
+            Candidate(
+                str(position), prepare(metric, _reference(position, reference)), _answer(text)
+            )
             for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
         )
         return score_items(metric, candidates, details=details).to_dict(details=details)

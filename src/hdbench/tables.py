@@ -19,11 +19,15 @@ MAX_ERRORS = 4
 """Errors that are shown of one item."""
 
 _SHORT = {
+    "f1": "F1",
+    "fuzzy": "fuzzy",
+    "cer": "CER",
+    "accuracy": "accuracy",
     "true_positives": "TP",
     "false_positives": "FP",
     "false_negatives": "FN",
-    "f1": "F1",
 }
+"""The statistics of an item that are shown, with their columns' heads."""
 
 
 def printable(value: Any, most: int = MAX_VALUE) -> Text:
@@ -60,7 +64,8 @@ def print_result(
     console.print(_figures_table(figures))
     console.print(_coverage(figures))
     console.print()
-    console.print(_fields_table(fields))
+    if fields:
+        console.print(_fields_table(fields))
     if worst:
         console.print()
         console.print(_worst_table(worst))
@@ -79,8 +84,7 @@ def _figures_table(figures: Mapping[str, Any]) -> Table:
 def _coverage(figures: Mapping[str, Any]) -> Text:
     counts = {name: figures[name] for name in ("answered", "unanswered", "unparsable")}
     parts = ", ".join(f"{count} {name}" for name, count in counts.items())
-    perfect = figures["items_perfect"]
-    text = Text(f"{figures['items']} items: {parts}; {perfect} need no edit")
+    text = Text(f"{figures['items']} items: {parts}; {figures['items_perfect']} need no edit")
     lost = counts["unanswered"] + counts["unparsable"]
     if lost:
         text.append(f"\n{lost} without a usable answer count as complete failures", style="yellow")
@@ -91,7 +95,7 @@ def _fields_table(fields: Mapping[str, Mapping[str, Any]]) -> Table:
     columns = [_SHORT.get(name, name) for name in next(iter(fields.values()), {})]
     table = _table("Fields", "field", right=columns)
     # Fields of the truth come first: those that a model invented can be any number.
-    ordered = sorted(fields.items(), key=lambda item: not _support(item[1]))
+    ordered = sorted(fields.items(), key=lambda item: _is_invented(item[1]))
     for field, rates in ordered[:MAX_FIELDS]:
         table.add_row(printable(field), *(_number(value) for value in rates.values()))
     if len(ordered) > MAX_FIELDS:
@@ -99,15 +103,15 @@ def _fields_table(fields: Mapping[str, Mapping[str, Any]]) -> Table:
     return table
 
 
-def _support(rates: Mapping[str, Any]) -> int:
-    return int(rates["true_positives"] + rates["false_negatives"])
+def _is_invented(rates: Mapping[str, Any]) -> bool:
+    return rates.get("true_positives") == rates.get("false_negatives") == 0
 
 
 def _worst_table(worst: Sequence[Mapping[str, Any]]) -> Table:
-    table = _table("Worst items", "id", "status", right=("F1", "TP", "FP", "FN"))
+    numbers = [name for name in _SHORT if name in worst[0]]
+    table = _table("Worst items", "id", "status", right=[_SHORT[name] for name in numbers])
     table.add_column("what is wrong: truth → answer", overflow="fold", ratio=1)
     for item in worst:
-        numbers = ("f1", "true_positives", "false_positives", "false_negatives")
         table.add_row(
             printable(item["id"]),
             item["status"],

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, get_args
 
 from hdbench.answers import Status
@@ -16,17 +17,22 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 PROTOCOLS: tuple[ProtocolName, ...] = get_args(ProtocolName)
 
 
+AS_PUBLISHED = "as_published"
+"""The key under which a corrected ground truth keeps the one that was published."""
+
+
 class ItemScore(NamedTuple):
     """The statistics of one item.
 
     Attributes:
         statistics: name → count or sum, in the order of `Metric.statistics`; added up over items
             they are all that `rates` needs.
-        fields: outcome → the fields that had it.
+        fields: outcome → the fields that had it, where records can have any fields; a metric
+            whose fields are fixed counts them in its statistics.
     """
 
     statistics: Mapping[str, float]
-    fields: Mapping[Outcome, Sequence[str]]
+    fields: Mapping[Outcome, Sequence[str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,8 @@ class FieldMatch:
     """What became of one field of one item.
 
     Attributes:
+        field: its path in the record.
+        outcome: what became of it.
         reference: the truth's value; None where it has no such field.
         prediction: the answer's value; None where it has no such field.
         similarity: 0.0 to 1.0, higher is better.
@@ -74,7 +82,10 @@ class Metric(Protocol):
         """Every option's value."""
 
     def prepare(self, reference: Any) -> Any:
-        """What scoring needs of one ground truth; made once, used for any number of answers."""
+        """What scoring needs of one ground truth; made once, used for any number of answers.
+
+        None where an option leaves the item out: then it is not among the items at all.
+        """
 
     def score(self, record: Any, prepared: Any) -> ItemScore:
         """The statistics of one answer; a record of None is a complete failure."""
@@ -82,11 +93,21 @@ class Metric(Protocol):
     def explain(self, record: Any, prepared: Any) -> list[FieldMatch]:
         """What became of each field of one answer."""
 
+    def total(self, column: Sequence[float]) -> float:
+        """One statistic added up over items, in their order."""
+
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """The figures, from the statistics added up over items and the count `items`."""
 
-    def field_rates(self, totals: Mapping[Outcome, Mapping[str, int]]) -> dict[str, dict[str, Any]]:
-        """Field → its counts and rates, from how often each field had each outcome."""
+    def field_rates(
+        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
+    ) -> dict[str, dict[str, Any]]:
+        """Field → its counts and rates.
+
+        Args:
+            totals: as for `rates`.
+            outcomes: how often each field had each outcome.
+        """
 
 
 def status_of(prediction: Any, protocol: ProtocolName) -> Status:
@@ -109,6 +130,23 @@ def status_of(prediction: Any, protocol: ProtocolName) -> Status:
     if protocol == "documented" and len(prediction) == 1 and "error" in prediction:
         return "unparsable"
     return "answered"
+
+
+def reference_for(protocol: ProtocolName, ground_truth: dict[str, Any]) -> dict[str, Any]:
+    """The truth that a protocol scores: `published` takes a corrected one as it was published.
+
+    Example:
+        >>> reference_for("published", {"date": "1731", "as_published": {"date": "1731'"}})
+        {'date': "1731'"}
+        >>> reference_for("documented", {"date": "1731", "as_published": {"date": "1731'"}})
+        {'date': '1731'}
+    """
+    if not isinstance(ground_truth.get(AS_PUBLISHED), dict):
+        return ground_truth
+    if protocol == "published":
+        published: dict[str, Any] = ground_truth[AS_PUBLISHED]
+        return published
+    return {key: value for key, value in ground_truth.items() if key != AS_PUBLISHED}
 
 
 def check_protocol(protocol: str) -> ProtocolName:

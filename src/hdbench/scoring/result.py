@@ -6,12 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from hdbench import __version__
 from hdbench.answers import Status
-from hdbench.scoring.metric import OUTCOMES, Metric, Outcome, status_of
+from hdbench.scoring.metric import OUTCOMES, Metric, Outcome, reference_for, status_of
 
 WORST = 5
 """So many of the worst items are kept with what is wrong in them."""
@@ -22,7 +23,7 @@ class Candidate(NamedTuple):
 
     Attributes:
         id: its id, or its position where there are no ids.
-        prepared: its ground truth, from the metric's `prepare`.
+        prepared: its ground truth, from `prepare`; None leaves the item out.
         prediction: a JSON value; None where there is none.
     """
 
@@ -31,7 +32,12 @@ class Candidate(NamedTuple):
     prediction: Any
 
 
-@dataclass(frozen=True)
+def prepare(metric: Metric, ground_truth: dict[str, Any]) -> Any:
+    """A ground truth as the metric's protocol takes it, prepared for scoring."""
+    return metric.prepare(reference_for(metric.protocol, ground_truth))
+
+
+@dataclass
 class Result:
     """The figures of one set of answers, with what is needed to trust and to recompute them.
 
@@ -55,14 +61,19 @@ class Result:
     per_item: list[dict[str, Any]]
     dataset: Mapping[str, str] = field(default_factory=dict)
 
+    @cached_property
+    def totals(self) -> dict[str, float]:
+        """Each statistic added up over the items, and their number, `items`."""
+        columns = self.statistics.items()
+        return {name: self.metric.total(column) for name, column in columns} | {
+            "items": len(self.ids)
+        }
+
     def figures(self) -> dict[str, Any]:
-        """The rates, the coverage beside them, and the protocol and signature: flat JSON data."""
-        # Exactly rounded sums: the same on every Python version and however the work was divided.
-        totals = {name: math.fsum(column) for name, column in self.statistics.items()}
-        items = len(self.ids)
+        """The rates, the coverage beside them, and the protocol and signature, as JSON data."""
         return {
-            **self.metric.rates({**totals, "items": items}),
-            "items": items,
+            **self.metric.rates(self.totals),
+            "items": len(self.ids),
             "answered": self.status["answered"],
             "unanswered": self.status["unanswered"],
             "unparsable": self.status["unparsable"],
@@ -77,7 +88,7 @@ class Result:
         Raises:
             HdbenchError: an option names a field that no item has.
         """
-        return self.metric.field_rates(self.fields)
+        return self.metric.field_rates(self.totals, self.fields)
 
     def to_dict(self, *, details: bool = False) -> dict[str, Any]:
         """The figures, and with details also `fields` and `per_item`.
@@ -99,6 +110,7 @@ def score_items(
     """Score answers one at a time, in the order in which they come.
 
     An item without an answer, or whose answer is no record, is a complete failure, never skipped.
+    An item that an option leaves out is not among the items.
 
     Args:
         metric: the metric with its protocol and options.
@@ -115,8 +127,11 @@ def score_items(
 
     # A heap whose smallest entry is the best of the worst so far; of equals the later one.
     worst: list[tuple[float, int, Candidate]] = []
-    for position, candidate in enumerate(candidates):
+    for candidate in candidates:
         item_id, prepared, prediction = candidate
+        if prepared is None:
+            continue
+        position = len(ids)
         ids.append(item_id)
         item_status = status_of(prediction, metric.protocol)
         status[item_status] += 1
@@ -164,14 +179,18 @@ def _explain(metric: Metric, candidate: Candidate) -> dict[str, Any]:
         "status": status,
         **metric.score(record, candidate.prepared).statistics,
         "fields": [
-            {**asdict(match), "prediction": _finite(match.prediction)}
+            {name: _finite(value) for name, value in asdict(match).items()}
             for match in metric.explain(record, candidate.prepared)
         ],
     }
 
 
 def _finite(value: Any) -> Any:
-    """A leaf value that JSON can hold: NaN and the infinities as their names."""
+    """A value that JSON can hold: NaN and the infinities as their names."""
+    if isinstance(value, dict):
+        return {key: _finite(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [_finite(child) for child in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -166,14 +166,20 @@ class ZettelF1:
             "items_perfect": int(totals["perfect"]),
         }
 
-    def field_rates(self, totals: Mapping[Outcome, Mapping[str, int]]) -> dict[str, dict[str, Any]]:
+    def total(self, column: Sequence[float]) -> float:
+        """Added up and rounded once: the published figures agree to the last digit so."""
+        return math.fsum(column)
+
+    def field_rates(
+        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
+    ) -> dict[str, dict[str, Any]]:
         """Field → unweighted counts, precision, recall, F1; a list's items count as one field.
 
         Raises:
             HdbenchError: a weight is for a field or group that no card has.
         """
         counts: dict[str, Counter[str]] = {}
-        for outcome, paths in totals.items():
+        for outcome, paths in outcomes.items():
             for path, count in paths.items():
                 counts.setdefault(_INDEX.sub("", path), Counter())[outcome] += count
         self._check_weights_used(counts)

@@ -18,7 +18,7 @@ def rows(source: Source) -> Iterator[Row]:
         truth = source.json(path)
         if not isinstance(truth, dict) or not isinstance(truth.get("response_text"), dict):
             raise HdbenchError(f"{source.locate(path)}: no object under response_text")
-        yield Row(card, f"{FOLDER}/images/{card}.jpg", truth["response_text"])
+        yield Row(card, (f"{FOLDER}/images/{card}.jpg",), truth["response_text"])
 
 
 def columns(ground_truth: dict[str, dict[str, Any]]) -> dict[str, Any]:

@@ -23,8 +23,8 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SourceSpec(Strict):
-    """Where the files of a benchmark were published.
+class UrlSource(Strict):
+    """Files that were published at one address each.
 
     Attributes:
         url: the address that the registry's paths are relative to, of one fixed revision.
@@ -37,6 +37,18 @@ class SourceSpec(Strict):
     prompt: str
 
 
+class HubSource(Strict):
+    """A dataset repository on the Hub.
+
+    Attributes:
+        hub: its name with namespace.
+        revision: a commit; a branch is resolved to its commit when it is downloaded.
+    """
+
+    hub: str
+    revision: str
+
+
 class BenchmarkSpec(Strict):
     """What `benchmark.yaml` says.
 
@@ -46,11 +58,12 @@ class BenchmarkSpec(Strict):
         metric: the metric's name without namespace.
         headline: the figure that ranks.
         higher_is_better: the headline's direction.
-        media: the column that holds what a model is shown.
+        media: the column that holds what a model is shown: an image, a list of images, or a PDF.
         split: the one split.
         licence: an SPDX identifier, or `other` where none is stated.
         citation: BibTeX.
         columns: the columns for the viewer, beside id, media, sha256 and ground_truth.
+        files: further plain files of the repository.
         source: where it comes from; a benchmark made by its own author has none.
     """
 
@@ -60,12 +73,13 @@ class BenchmarkSpec(Strict):
     metric: str
     headline: str
     higher_is_better: bool
-    media: Literal["image"]
+    media: Literal["image", "pages", "pdf"]
     split: str
     licence: str
     citation: str
     columns: dict[str, ColumnType] = {}
-    source: SourceSpec | None = None
+    files: tuple[str, ...] = ()
+    source: UrlSource | HubSource | None = None
 
 
 class Item(NamedTuple):

@@ -46,10 +46,13 @@ def _common(
 @app.command()
 def build(
     names: Annotated[
-        list[str],
-        typer.Argument(help="Benchmarks, or folders with a benchmark.yaml.", metavar="NAME…"),
-    ],
+        list[str] | None,
+        typer.Argument(help="Benchmarks, or folders with a benchmark.yaml.", metavar="[NAME…]"),
+    ] = None,
     *,
+    every: Annotated[
+        bool, typer.Option("--all", help="Build every benchmark that hdbench has.")
+    ] = False,
     source: Annotated[
         Path | None,
         typer.Option(help="A folder with the published files; without it they are downloaded."),
@@ -65,6 +68,14 @@ def build(
         bool,
         typer.Option("--accept-licence", help="Build without an open licence."),
     ] = False,
+    accept_changed: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A file of --source that may differ from the published one, as a corrected table; "
+            "it gives a version of its own. May be repeated.",
+            metavar="FILE",
+        ),
+    ] = None,
 ) -> None:
     """Build datasets, and the metrics beside them, into a folder that stands for the Hub.
 
@@ -72,19 +83,22 @@ def build(
     """
     from hdbench.building.builder import build as build_dataset  # noqa: PLC0415  slow to import
     from hdbench.building.builder import install_metrics  # noqa: PLC0415
-    from hdbench.building.recipe import find_recipe  # noqa: PLC0415
+    from hdbench.building.recipe import find_recipe, recipe_names  # noqa: PLC0415
 
-    for recipe in [find_recipe(name, sample=sample) for name in names]:
+    if every == bool(names):
+        raise HdbenchError(f"name benchmarks ({', '.join(recipe_names())}), or give --all")
+    for recipe in [find_recipe(name, sample=sample) for name in names or recipe_names()]:
         built = build_dataset(
             recipe,
             out,
             source=source,
             allow_missing=allow_missing,
             accept_licence=accept_licence,
+            accept_changed=accept_changed or (),
         )
-        note = f", {len(built.missing)} of them without an image" if built.missing else ""
+        note = f", {len(built.missing)} files missing" if built.missing else ""
         typer.echo(
-            f"{built.folder}: {built.rows} rows{note}, version {recipe.spec.version}, "
+            f"{built.folder}: {built.rows} rows{note}, version {built.version}, "
             f"metadata sha256 {built.metadata_sha256}"
         )
     for folder in install_metrics(out):

@@ -233,7 +233,7 @@ def test_allow_missing_keeps_the_row_and_the_card_says_so(build, published, tmp_
     published.path("images/00000.jpg").unlink()
     done = build("--allow-missing")
     assert done.returncode == 0, done.stderr
-    assert "3 rows, 2 of them without an image" in done.stdout
+    assert "3 rows, 2 files missing" in done.stdout
     folder = tmp_path / "hdb/zettelkatalog"
     rows = [json.loads(line) for line in (folder / "metadata.jsonl").read_text().splitlines()]
     assert [row["file_name"] is None for row in rows] == [True, True, False]

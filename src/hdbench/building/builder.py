@@ -1,18 +1,19 @@
 """From a recipe to a dataset repository: hashing, checks, card, and the final rename."""
 
 import hashlib
-import io
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import yaml
-from PIL import Image
 
 from hdbench import resources
 from hdbench.benchmark import METADATA, BenchmarkSpec
 from hdbench.building.card import render_card
+from hdbench.building.media import MEDIA_FOLDERS, MEDIA_KEYS, copy_media
 from hdbench.building.namespace import writing
 from hdbench.building.recipe import Recipe, Row
 from hdbench.building.source import MissingFileError, Source
@@ -20,8 +21,6 @@ from hdbench.errors import HdbenchError
 from hdbench.progress import progress
 
 OPEN_LICENCES = {"apache-2.0", "cc-by-4.0", "cc-by-sa-4.0", "cc0-1.0", "mit", "pddl"}
-
-IMAGE_SUFFIXES = {"JPEG": "jpg", "PNG": "png", "TIFF": "tif", "WEBP": "webp"}
 
 _COLUMN_TYPES: dict[str, type] = {
     "string": str,
@@ -38,12 +37,14 @@ class Built:
 
     Attributes:
         folder: the repository.
+        version: the dataset's.
         rows: how many rows it has.
         missing: the media files that the source lacks.
         metadata_sha256: the content hash.
     """
 
     folder: Path
+    version: str
     rows: int
     missing: list[str]
     metadata_sha256: str
@@ -56,6 +57,7 @@ def build(
     source: Path | None = None,
     allow_missing: bool = False,
     accept_licence: bool = False,
+    accept_changed: Sequence[str] = (),
 ) -> Built:
     """Write a dataset repository into a namespace folder, whole or not at all.
 
@@ -67,6 +69,8 @@ def build(
         source: a folder with the source files; None downloads them.
         allow_missing: keep rows whose media the source lacks, with null media.
         accept_licence: build although the licence is not an open one.
+        accept_changed: names of pinned files that may differ: a corrected table, which gives a
+            version of its own.
 
     Raises:
         HdbenchError: a file of the source is missing, damaged or not as pinned, an id occurs
@@ -78,12 +82,16 @@ def build(
             f"{spec.name}: its licence ({spec.licence}) is not an open one, see its card: "
             "if your use is covered, build it with --accept-licence"
         )
-    files = recipe.source(source)
+    files = recipe.source(source, accept_changed)
+    recipe = recipe.of_source(files)
+    spec = recipe.spec
     with writing(out, spec.name) as folder:
         built = _write_rows(recipe, files, folder, allow_missing=allow_missing)
         (folder / "prompt.txt").write_bytes(recipe.prompt(files))
         for name in ("answer.schema.json", "CHANGELOG.md"):
             _copy(recipe.folder / name, folder / name)
+        for name, data in recipe.files(files).items():
+            (folder / name).write_bytes(data)
         if recipe.sample:
             _copy(recipe.plain_folder / "predictions.jsonl", folder / "example_predictions.jsonl")
         description = yaml.safe_dump(
@@ -127,53 +135,38 @@ def _forget_cached_copy(folder: Path) -> None:
 
 def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: bool) -> Built:
     """Write the media and the metadata."""
+    spec = recipe.spec
     ids: set[str] = set()
     missing: list[str] = []
-    (folder / "images").mkdir()
+    (folder / MEDIA_FOLDERS[spec.media]).mkdir()
     with (folder / METADATA).open("wb") as metadata:
-        for row in progress(recipe.rows(files), recipe.spec.title):
+        for row in progress(recipe.rows(files), spec.title):
             if row.id in ids:
-                raise HdbenchError(f"{row.media}: the id {row.id!r} occurs twice")
+                raise HdbenchError(f"{row.media[0]}: the id {row.id!r} occurs twice")
             ids.add(row.id)
-            media: dict[str, str | None] = {"file_name": None, "sha256": None}
-            try:
-                media |= _write_image(files, row.media, folder)
-            except MissingFileError:
-                missing.append(row.media)
-            metadata.write(_metadata_line(row, media, recipe.spec))
+            copies: list[tuple[str, str]] = []
+            for path in row.media:
+                try:
+                    copies.append(copy_media(files, path, folder, spec.media))
+                except MissingFileError:
+                    missing.append(path)
+            metadata.write(_metadata_line(row, copies, spec))
     if missing and not allow_missing:
         raise HdbenchError(
-            f"{recipe.spec.name}: {len(missing)} media files are missing: {', '.join(missing)}: "
-            "get them, or keep their rows without an image with --allow-missing"
+            f"{spec.name}: {len(missing)} media files are missing: {', '.join(missing)}: "
+            "get them, or keep their rows without them with --allow-missing"
         )
     if not ids:
-        raise HdbenchError(f"{recipe.spec.name}: the source has no rows")
+        raise HdbenchError(f"{spec.name}: the source has no rows")
     content_hash = hashlib.sha256((folder / METADATA).read_bytes()).hexdigest()
-    return Built(folder, len(ids), missing, content_hash)
+    return Built(folder, spec.version, len(ids), missing, content_hash)
 
 
-def _write_image(files: Source, path: str, folder: Path) -> dict[str, str]:
-    """Copy an image under its sha256, once it is known to be whole."""
-    data = files.read(path)
-    try:
-        with Image.open(io.BytesIO(data)) as image:
-            image.load()
-            suffix = IMAGE_SUFFIXES[image.format or ""]
-    except KeyError:
-        formats = ", ".join(IMAGE_SUFFIXES)
-        raise HdbenchError(f"{files.locate(path)}: not an image as {formats}") from None
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise HdbenchError(f"{files.locate(path)}: damaged image: {error}") from None
-    sha256 = hashlib.sha256(data).hexdigest()
-    copy = folder / "images" / f"{sha256}.{suffix}"
-    copy.write_bytes(data)
-    if hashlib.sha256(copy.read_bytes()).hexdigest() != sha256:
-        raise HdbenchError(f"{copy}: was not written as it was read: is the disk sound?")
-    return {"file_name": f"images/{copy.name}", "sha256": sha256}
+def _metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec) -> bytes:
+    """One line of the metadata; the truth is a JSON text, so that "", null and absent stay so.
 
-
-def _metadata_line(row: Row, media: dict[str, str | None], spec: BenchmarkSpec) -> bytes:
-    """One line of the metadata; the truth is a JSON text, so that "", null and absent stay so."""
+    The media are null unless all are there: half a letter is not the letter.
+    """
     if row.columns.keys() != spec.columns.keys():
         raise HdbenchError(
             f"{row.id}: columns {', '.join(row.columns) or 'none'} "
@@ -182,10 +175,15 @@ def _metadata_line(row: Row, media: dict[str, str | None], spec: BenchmarkSpec) 
     for name, value in row.columns.items():
         if value is not None and type(value) is not _COLUMN_TYPES[spec.columns[name]]:
             raise HdbenchError(f"{row.id}: column {name}: {value!r} is not {spec.columns[name]}")
+    whole = copies if len(copies) == len(row.media) else []
+    names: Any = [name for name, _ in whole] or None
+    hashes: Any = [sha256 for _, sha256 in whole] or None
+    if whole and spec.media != "pages":
+        (names,), (hashes,) = names, hashes
     line = {
-        "file_name": media["file_name"],
+        MEDIA_KEYS[spec.media]: names,
         "id": row.id,
-        "sha256": media["sha256"],
+        "sha256": hashes,
         "ground_truth": json.dumps(row.ground_truth, ensure_ascii=False),
         **row.columns,
     }

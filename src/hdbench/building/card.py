@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import jinja2
 import yaml
 
 from hdbench.benchmark import METADATA, BenchmarkSpec
+from hdbench.building.media import MEDIA_FOLDERS, MEDIA_KEYS
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import read_jsonl
 
@@ -26,8 +26,9 @@ def render_card(recipe: Recipe, built: Built, folder: Path) -> str:
     """The README.md of a built repository.
 
     The recipe's own README.md is YAML between two `---` lines and a Jinja template, which is given
-    `spec`, `rows`, `sample`, `excluded`, `missing`, `example` (the first row as JSON) and `image`
-    (the first row's file). What `load_dataset` needs is added to the YAML, as `configs`.
+    `spec`, `rows`, `sample`, `excluded` and `corrections` (of the errata), `missing`, `example`
+    (the first row as JSON) and `media` (the files of the first row that has any). What
+    `load_dataset` needs is added to the YAML, as `configs`.
 
     Raises:
         HdbenchError: the template is not of that form.
@@ -45,7 +46,9 @@ def render_card(recipe: Recipe, built: Built, folder: Path) -> str:
         "size_categories": [next((name for most, name in _SIZES if built.rows < most), "n>1M")],
         "configs": [_config(recipe.spec, built)],
     }
-    first = next(islice(read_jsonl(folder / METADATA), 1)).value
+    lines = [line.value for line in read_jsonl(folder / METADATA)]
+    key = MEDIA_KEYS[recipe.spec.media]
+    media: Any = next((line[key] for line in lines if line[key]), [])
     environment = jinja2.Environment(  # noqa: S701  it is Markdown, and the data are the recipe's
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -55,9 +58,10 @@ def render_card(recipe: Recipe, built: Built, folder: Path) -> str:
             rows=built.rows,
             sample=recipe.sample,
             excluded=() if recipe.sample else recipe.errata.exclude,
+            corrections=() if recipe.sample else recipe.errata.corrections,
             missing=built.missing,
-            image=first["file_name"],
-            example=json.dumps(_readable(first), ensure_ascii=False, indent=2),
+            media=media if isinstance(media, list) else [media],
+            example=json.dumps(_readable(lines[0]), ensure_ascii=False, indent=2),
         )
     except jinja2.TemplateError as error:
         raise HdbenchError(f"{path}: {error}") from None
@@ -65,20 +69,21 @@ def render_card(recipe: Recipe, built: Built, folder: Path) -> str:
 
 
 def _config(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:
-    columns = {
-        "id": "string",
-        spec.media: "image",
-        "sha256": "string",
-        "ground_truth": "json",
-        **spec.columns,
-    }
+    features: list[dict[str, str]] = [{"name": "id", "dtype": "string"}]
+    if spec.media == "pages":
+        features += [{"name": "pages", "list": "image"}, {"name": "sha256", "list": "string"}]
+    else:
+        features += [{"name": spec.media, "dtype": spec.media}]
+        features += [{"name": "sha256", "dtype": "string"}]
+    columns = {"ground_truth": "json", **spec.columns}
+    features += [{"name": name, "dtype": dtype} for name, dtype in columns.items()]
     return {
         "config_name": "default",
         # `datasets` finds a folder's cache by its configs alone: without the content hash in
         # them, another folder of that name would come from this one's cache.
         "description": f"Version {spec.version}, metadata sha256 {built.metadata_sha256}",
-        "data_files": [{"split": spec.split, "path": [METADATA, "images/*"]}],
-        "features": [{"name": name, "dtype": dtype} for name, dtype in columns.items()],
+        "data_files": [{"split": spec.split, "path": [METADATA, f"{MEDIA_FOLDERS[spec.media]}/*"]}],
+        "features": features,
     }
 
 

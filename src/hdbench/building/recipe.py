@@ -1,15 +1,26 @@
 """A recipe: the folder that says how one dataset repository is built."""
 
+import hashlib
 import importlib.util
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from hdbench import resources
-from hdbench.benchmark import METADATA, BenchmarkSpec, Strict, read_yaml, validate
-from hdbench.building.source import Source, download_source, folder_source
+from hdbench.benchmark import (
+    METADATA,
+    BenchmarkSpec,
+    HubSource,
+    UrlSource,
+    read_yaml,
+    validate,
+)
+from hdbench.building.errata import Errata
+from hdbench.building.media import MEDIA_KEYS
+from hdbench.building.source import Source, download_source, folder_source, hub_source
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import read_jsonl
 
@@ -20,28 +31,15 @@ class Row(NamedTuple):
     """One row to build.
 
     Attributes:
-        media: the path of its image in the source.
+        media: the paths in the source of what a model is shown: one, or a letter's pages.
         ground_truth: all that scoring needs, and nothing else.
         columns: the values of the benchmark's own columns.
     """
 
     id: str
-    media: str
-    ground_truth: Any
+    media: tuple[str, ...]
+    ground_truth: dict[str, Any]
     columns: Mapping[str, Any] = MappingProxyType({})
-
-
-class Exclusion(Strict):
-    """An item of the source that is left out, and why."""
-
-    id: str
-    reason: str
-
-
-class Errata(Strict):
-    """What `errata.yaml` says: reviewed corrections, each with its reason."""
-
-    exclude: tuple[Exclusion, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,75 +68,124 @@ class Recipe:
         """Whether `build.py` makes the rows, and they are not there in the plain form."""
         return not self.sample and (self.folder / "build.py").is_file()
 
-    def source(self, folder: Path | None) -> Source:
+    def source(self, folder: Path | None, accept_changed: Sequence[str] = ()) -> Source:
         """The verified source files: of a folder, or downloaded.
+
+        Args:
+            folder: where they are; None downloads them.
+            accept_changed: names of pinned files that may differ, as a corrected table does.
 
         Raises:
             HdbenchError: the folder is not there, or there is nowhere to download from.
         """
         if not self.has_script:
             return folder_source(self.plain_folder, {})
-        registry = read_registry(self.folder / "registry.txt")
+        published = self.spec.source
+        pinned = self.folder / "registry.txt"
+        registry = read_registry(pinned) if pinned.is_file() else {}
+        changed = set()
+        for name in accept_changed:
+            paths = [path for path in registry if path == name or path.endswith("/" + name)]
+            if not paths or folder is None:
+                reason = "needs --source" if folder is None else f"{pinned} has no such file"
+                raise HdbenchError(f"--accept-changed {name}: {reason}")
+            changed.update(paths)
         if folder is not None:
-            return folder_source(folder, registry)
-        if self.spec.source is None:
+            return folder_source(folder, registry, may_differ=changed)
+        if published is None:
             raise HdbenchError(f"{self.folder / 'benchmark.yaml'}: no source: give --source DIR")
-        return download_source(self.spec.source.url, self.spec.source.revision, registry)
+        if isinstance(published, HubSource):
+            return hub_source(published.hub, published.revision)
+        return download_source(published.url, published.revision, registry)
+
+    def of_source(self, source: Source) -> Self:
+        """This recipe with what only the source tells: its commit, and a changed version."""
+        spec = self.spec
+        if source.revision and isinstance(spec.source, HubSource):
+            commit = spec.source.model_copy(update={"revision": source.revision})
+            spec = spec.model_copy(update={"source": commit})
+        if changed := source.changes():
+            digest = hashlib.sha256("".join(changed).encode()).hexdigest()[:8]
+            spec = spec.model_copy(update={"version": f"{spec.version}+changed.{digest}"})
+        return replace(self, spec=spec)
 
     def prompt(self, source: Source) -> bytes:
-        """The prompt: the published one, or the sample's own."""
-        if self.has_script and self.spec.source:
+        """The prompt: the published one where there is one, or this project's own."""
+        if self.has_script and isinstance(self.spec.source, UrlSource):
             return source.read(self.spec.source.prompt)
-        return source.read("prompt.txt")
+        path = self.plain_folder / "prompt.txt"
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+
+    def files(self, source: Source) -> dict[str, bytes]:
+        """The further files of the repository, by name; a sample has those that it carries."""
+        if self.has_script and self.spec.files:
+            made: dict[str, bytes] = self._script().files(source)
+            return {name: made[name] for name in self.spec.files}
+        paths = [self.plain_folder / name for name in self.spec.files]
+        return {path.name: path.read_bytes() for path in paths if path.is_file()}
 
     def rows(self, source: Source) -> Iterator[Row]:
-        """The rows, those that the errata exclude left out.
+        """The rows, those that the errata exclude left out, and the others corrected.
 
         Raises:
-            HdbenchError: a row is unusable, or the errata exclude an id that is not there.
+            HdbenchError: a row is unusable, or the errata do not fit the source.
         """
-        script = self._script()
-        excluded = {item.id for item in self.errata.exclude} if not self.sample else set()
-        for row in script.rows(source) if script and self.has_script else self._plain_rows():
-            if row.id in excluded:
-                excluded.remove(row.id)
-            else:
-                yield row._replace(columns=_columns(script, row)) if script else row
-        if excluded:
-            path = self.folder / "errata.yaml"
-            raise HdbenchError(f"{path}: excludes {min(excluded)!r}, which is not in the source")
+        if not self.has_script:
+            yield from map(self._with_columns, self._plain_rows())
+            return
+        for row in self.errata.apply(self._script().rows(source)):
+            yield self._with_columns(row)
+
+    def _with_columns(self, row: Row) -> Row:
+        """A row with the columns that the recipe's script makes of its truth."""
+        if not (self.folder / "build.py").is_file():
+            return row
+        try:
+            return row._replace(columns=self._script().columns(row.ground_truth))
+        except (KeyError, TypeError) as error:
+            raise HdbenchError(
+                f"{row.id}: its truth is not of the benchmark's form: {error}"
+            ) from None
 
     def _plain_rows(self) -> Iterator[Row]:
+        key = MEDIA_KEYS[self.spec.media]
         path = self.plain_folder / METADATA
         for line in read_jsonl(path):
             columns = dict(line.value)
             try:
-                item_id, media = columns.pop("id"), columns.pop("file_name")
+                item_id, media = columns.pop("id"), columns.pop(key)
                 truth = columns.pop("ground_truth")
             except KeyError as error:
                 raise HdbenchError(f"{path}:{line.number}: no {error}") from None
-            if not isinstance(item_id, str) or not isinstance(media, str):
-                raise HdbenchError(f'{path}:{line.number}: "id" and "file_name" must be texts')
-            yield Row(item_id, media, truth, columns)
+            media = media if isinstance(media, list) else [media]
+            if not all(isinstance(text, str) for text in (item_id, *media)):
+                raise HdbenchError(f'{path}:{line.number}: "id" and "{key}" must be texts')
+            if not isinstance(truth, dict):
+                raise HdbenchError(f'{path}:{line.number}: "ground_truth" must be an object')
+            yield Row(item_id, tuple(media), truth, columns)
 
-    def _script(self) -> ModuleType | None:
-        path = self.folder / "build.py"
-        if not path.is_file():
-            return None
-        module_spec = importlib.util.spec_from_file_location(f"_build_{self.spec.name}", path)
-        if module_spec is None or module_spec.loader is None:
-            raise HdbenchError(f"{path}: cannot be imported")
-        module = importlib.util.module_from_spec(module_spec)
-        module_spec.loader.exec_module(module)
-        return module
+    def _script(self) -> ModuleType:
+        """The recipe's `build.py`, run once."""
+        return _load_script(self.folder / "build.py")
 
 
-def _columns(script: ModuleType, row: Row) -> Mapping[str, Any]:
-    try:
-        columns: Mapping[str, Any] = script.columns(row.ground_truth)
-    except (KeyError, TypeError) as error:
-        raise HdbenchError(f"{row.id}: its truth is not of the benchmark's form: {error}") from None
-    return columns
+@cache
+def _load_script(path: Path) -> ModuleType:
+    module_spec = importlib.util.spec_from_file_location(f"_build_{path.parent.name}", path)
+    if module_spec is None or module_spec.loader is None:
+        raise HdbenchError(f"{path}: cannot be imported")
+    module = importlib.util.module_from_spec(module_spec)
+    module_spec.loader.exec_module(module)
+    return module
+
+
+def recipe_names() -> list[str]:
+    """The benchmarks that this hdbench can build."""
+    own = resources.folder("dataset_scripts")
+    return sorted(place.name for place in own.iterdir() if _is_recipe(place))
 
 
 def find_recipe(name: str, *, sample: bool = False) -> Recipe:
@@ -150,9 +197,8 @@ def find_recipe(name: str, *, sample: bool = False) -> Recipe:
     own = resources.folder("dataset_scripts")
     folder = next((place for place in (own / name, Path(name)) if _is_recipe(place)), None)
     if folder is None:
-        known = ", ".join(sorted(place.name for place in own.iterdir() if _is_recipe(place)))
         raise HdbenchError(
-            f"{name}: neither a benchmark of this hdbench ({known}) "
+            f"{name}: neither a benchmark of this hdbench ({', '.join(recipe_names())}) "
             "nor a folder with a benchmark.yaml"
         )
     path = folder / "benchmark.yaml"

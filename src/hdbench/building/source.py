@@ -3,8 +3,8 @@
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -22,16 +22,22 @@ class Source:
 
     Attributes:
         locate: path → the file on this machine; raises `MissingFileError`.
-        registry: path → sha256 of every file, as pinned; empty for files that nobody else
-            published, as a sample's.
+        names: every path.
+        registry: path → sha256, as pinned; empty for files whose publisher gives none, or that
+            nobody else published, as a sample's.
+        may_differ: pinned paths that are taken even if they are not as pinned.
+        revision: the commit that was downloaded, where it was looked up.
     """
 
     locate: Callable[[str], Path]
+    names: Collection[str]
     registry: Mapping[str, str] = field(default_factory=dict)
+    may_differ: Collection[str] = ()
+    revision: str | None = None
 
     def paths(self, pattern: str) -> list[str]:
-        """The pinned paths that match a pattern, sorted."""
-        return sorted(path for path in self.registry if fnmatchcase(path, pattern))
+        """The paths that match a pattern, sorted."""
+        return sorted(path for path in self.names if fnmatchcase(path, pattern))
 
     def read(self, path: str) -> bytes:
         """The bytes of a file.
@@ -42,12 +48,18 @@ class Source:
         """
         local = self.locate(path)
         data = local.read_bytes()
-        pinned = self.registry.get(path)
+        pinned = self.registry.get(path) if path not in self.may_differ else None
         if pinned and hashlib.sha256(data).hexdigest() != pinned:
             raise HdbenchError(
-                f"{local}: wrong checksum, the file is damaged or was changed: get it again"
+                f"{local}: wrong checksum, the file is damaged or was changed: get it again, "
+                f"or take a corrected table for what it is with --accept-changed {local.name}"
             )
         return data
+
+    def changes(self) -> list[str]:
+        """The sha256 of each file that may differ, and does."""
+        hashes = {path: hashlib.sha256(self.read(path)).hexdigest() for path in self.may_differ}
+        return [hashes[path] for path in sorted(hashes) if hashes[path] != self.registry[path]]
 
     def json(self, path: str) -> Any:
         """The JSON value of a file.
@@ -62,9 +74,15 @@ class Source:
             raise HdbenchError(f"{self.locate(path)}: not JSON: {error}") from None
 
 
-def folder_source(folder: Path, registry: Mapping[str, str]) -> Source:
-    """The files below a folder; a path that leads out of it is refused."""
-    root = folder.resolve()
+def folder_source(
+    folder: Path,
+    registry: Mapping[str, str],
+    *,
+    may_differ: Collection[str] = (),
+    within: Path | None = None,
+) -> Source:
+    """The files below a folder; a path that leads out of it, or of `within`, is refused."""
+    root = (within or folder).resolve()
 
     def locate(path: str) -> Path:
         local = folder / path
@@ -76,7 +94,8 @@ def folder_source(folder: Path, registry: Mapping[str, str]) -> Source:
 
     if not folder.is_dir():
         raise HdbenchError(f"{folder}: no such folder")
-    return Source(locate, registry)
+    there = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return Source(locate, registry or set(there), registry, may_differ)
 
 
 def download_source(url: str, revision: str, registry: Mapping[str, str]) -> Source:
@@ -90,7 +109,7 @@ def download_source(url: str, revision: str, registry: Mapping[str, str]) -> Sou
 
     pooch.get_logger().setLevel("WARNING")
     files = pooch.create(
-        path=Path(os.environ.get("HDBENCH_CACHE") or pooch.os_cache("hdbench")) / revision,
+        path=_cache() / revision,
         base_url=url.rstrip("/") + "/",
         registry=dict(registry),
         retry_if_failed=3,
@@ -117,4 +136,34 @@ def download_source(url: str, revision: str, registry: Mapping[str, str]) -> Sou
                 f"{files.get_url(path)}: wrong checksum, what came is not the pinned file"
             ) from None
 
-    return Source(locate, registry)
+    return Source(locate, registry, registry)
+
+
+def hub_source(repository: str, revision: str) -> Source:
+    """The files of a dataset repository on the Hub, downloaded into the user's cache.
+
+    Raises:
+        HdbenchError: it cannot be downloaded; what came is kept for the next time.
+    """
+    from huggingface_hub import snapshot_download  # noqa: PLC0415  slow to import
+
+    cache = _cache() / "hub"
+    try:
+        snapshot = snapshot_download(
+            repository, repo_type="dataset", revision=revision, cache_dir=cache
+        )
+    except OSError as error:  # as are all errors of the Hub's client
+        raise HdbenchError(
+            f"{repository}: cannot be downloaded ({type(error).__name__}): look at the connection "
+            "and start again, what is there is kept; or give a copy with --source"
+        ) from None
+    # A snapshot is a folder of links into the cache, named by its commit.
+    commit = Path(snapshot)
+    return replace(folder_source(commit, {}, within=cache), revision=commit.name)
+
+
+def _cache() -> Path:
+    """Where downloads are kept."""
+    import pooch  # noqa: PLC0415  slow to import
+
+    return Path(os.environ.get("HDBENCH_CACHE") or pooch.os_cache("hdbench"))

@@ -1,0 +1,67 @@
+"""Images and PDFs: known to be whole, and kept under their sha256."""
+
+import hashlib
+import io
+from pathlib import Path
+
+import pypdfium2
+from PIL import Image
+
+from hdbench.building.source import Source
+from hdbench.errors import HdbenchError
+
+MEDIA_KEYS = {"image": "file_name", "pages": "pages_file_names", "pdf": "file_name"}
+"""The key of a row's media in the metadata, by the column that `load_dataset` makes of it."""
+
+MEDIA_FOLDERS = {"image": "images", "pages": "images", "pdf": "pdf"}
+
+_IMAGE_SUFFIXES = {"JPEG": "jpg", "PNG": "png", "TIFF": "tif", "WEBP": "webp"}
+
+
+def copy_media(files: Source, path: str, folder: Path, kind: str) -> tuple[str, str]:
+    """Copy an image or a PDF of the source into a repository.
+
+    Args:
+        files: the source.
+        path: its path there.
+        folder: the repository.
+        kind: the media column: `image`, `pages` or `pdf`.
+
+    Returns:
+        The copy's path in the repository, and its sha256.
+
+    Raises:
+        MissingFileError: the source lacks it.
+        HdbenchError: it is damaged.
+    """
+    data = files.read(path)
+    place = files.locate(path)
+    suffix = _check_pdf(data, place) if kind == "pdf" else _check_image(data, place)
+    sha256 = hashlib.sha256(data).hexdigest()
+    copy = folder / MEDIA_FOLDERS[kind] / f"{sha256}.{suffix}"
+    copy.write_bytes(data)
+    if hashlib.sha256(copy.read_bytes()).hexdigest() != sha256:
+        raise HdbenchError(f"{copy}: was not written as it was read: is the disk sound?")
+    return f"{copy.parent.name}/{copy.name}", sha256
+
+
+def _check_image(data: bytes, place: Path) -> str:
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            image.load()
+            return _IMAGE_SUFFIXES[image.format or ""]
+    except KeyError:
+        formats = ", ".join(_IMAGE_SUFFIXES)
+        raise HdbenchError(f"{place}: not an image as {formats}") from None
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise HdbenchError(f"{place}: damaged image: {error}") from None
+
+
+def _check_pdf(data: bytes, place: Path) -> str:
+    try:
+        with pypdfium2.PdfDocument(data) as document:
+            for page in document:
+                page.close()
+    except pypdfium2.PdfiumError as error:
+        raise HdbenchError(f"{place}: damaged PDF: {error}") from None
+    return "pdf"

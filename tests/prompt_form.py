@@ -1,51 +1,88 @@
-"""The record that a prompt asks for, read from the JSON-like block in it."""
+"""The fields that a prompt, a schema and a truth ask for, so that they can be held together."""
 
 import re
 
+import json_repair
+
 TYPES = {
+    "text": {"type": "string"},
+    "string": {"type": "string"},
+    "string or empty string": {"type": "string"},
     "integer": {"type": "integer"},
     "whole number": {"type": "integer"},
-    "text": {"type": "string"},
-    '"string"': {"type": "string"},
-    '"string or empty string"': {"type": "string"},
 }
 
 
 def fields_of_prompt(prompt):
-    """Dotted path → the JSON Schema type that the prompt's block names for that field."""
+    """Path → JSON Schema type of each field in the prompt's block, which names the types."""
     (block,) = re.findall(r"```json\n(.*?)```", prompt, re.DOTALL)
-    fields, path = {}, []
-    for line in block.splitlines()[1:-1]:
-        if line.strip().startswith("}"):
-            path.pop()
-            continue
-        key, kind = re.fullmatch(r' *"(\w+)": (.*?),?', line).groups()
-        if kind == "{":
-            path.append(key)
-        elif kind in TYPES:
-            fields[".".join([*path, key])] = TYPES[kind]
-        else:
-            choices = re.split(r" OR | \| ", kind)
-            fields[".".join([*path, key])] = {"enum": [choice.strip('"') for choice in choices]}
-    return fields
-
-
-def fields_of_schema(schema, prefix=""):
-    """Dotted path → type or enumeration of each leaf of a schema of nested objects."""
+    block = re.sub(r'" (?:OR|\|) "', "|", block)
+    block = re.sub(r"\b(text|integer|whole number)(?=[,\n\]])", r'"\1"', block)
     fields = {}
-    for key, child in schema["properties"].items():
-        if child.get("type") == "object":
-            fields |= fields_of_schema(child, f"{prefix}{key}.")
-        else:
-            fields[prefix + key] = {name: child[name] for name in ("type", "enum") if name in child}
+    for path, named in leaves(json_repair.loads(block.replace(", ...", ""))):
+        fields[path] = TYPES[named] if named in TYPES else {"enum": named.split("|")}
     return fields
 
 
-def as_the_prompt_asks(value):
-    """A truth as an answer: "" for null, and no year where there is none."""
+def fields_of_example(prompt):
+    """Path → JSON Schema type of each field in a prompt's example, which has values."""
+    example = prompt.partition("EXAMPLE")[2]
+    return {
+        path: {"type": "integer" if isinstance(value, int) else "string"}
+        for path, value in leaves(json_repair.loads(example[example.index("{") :]))
+    }
+
+
+def leaves(value, path=""):
+    """Path and value of each leaf; a list's items share the path `list[]`."""
+    if isinstance(value, dict):
+        for key, child in value.items():
+            yield from leaves(child, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for child in value:
+            yield from leaves(child, f"{path}[]")
+    else:
+        yield path, value
+
+
+def fields_of_schema(schema, path="", root=None):
+    """Path → type or enumeration of each leaf of a schema."""
+    root = root or schema
+    if "$ref" in schema:
+        return fields_of_schema(root["$defs"][schema["$ref"].rpartition("/")[2]], path, root)
+    if "anyOf" in schema:  # the first form is the one that is asked for
+        return fields_of_schema(schema["anyOf"][0], path, root)
+    if schema.get("type") == "object":
+        fields = {}
+        for key, child in schema["properties"].items():
+            fields |= fields_of_schema(child, f"{path}.{key}" if path else key, root)
+        return fields
+    if schema.get("type") == "array":
+        return fields_of_schema(schema["items"], f"{path}[]", root)
+    return {path: {name: schema[name] for name in ("type", "enum") if name in schema}}
+
+
+def as_the_prompt_asks(benchmark, truth):
+    """A truth as the answer that the benchmark's prompt asks for."""
+    if benchmark == "zettelkatalog":  # "" for null, and no year where there is none
+        return _card(truth)
+    if benchmark == "avisblatt":
+        keys = ("date", "tags_section", "ntokens", "text")
+        ads = truth["advertisements"]
+        return {"advertisements": [{key: ad[key] for key in keys if key in ad} for ad in ads]}
+    if benchmark == "rheinschifffahrt":  # a person who was inferred does not stand in the letter
+        names = {
+            key: [person["name"] for person in truth[key] if not person["inferred"]]
+            for key in ("sender_persons", "receiver_persons")
+        }
+        return {"letter_title": [], "send_date": truth["send_date"], **names}
+    return {key: value for key, value in truth.items() if key not in {"sha256", "kind"}}
+
+
+def _card(value):
     if isinstance(value, dict):
         return {
-            key: as_the_prompt_asks(child)
+            key: _card(child)
             for key, child in value.items()
             if not (key == "year" and child in (None, ""))
         }

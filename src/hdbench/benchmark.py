@@ -14,7 +14,8 @@ from hdbench.jsonio import parse_json, read_jsonl
 
 METADATA = "metadata.jsonl"
 
-ColumnType = Literal["string", "int32", "int64", "float64", "bool"]
+# A date is "date32": a string that looks like one would be given a time of day by `datasets`.
+ColumnType = Literal["string", "int32", "int64", "float64", "bool", "date32", "strings"]
 
 
 class Strict(BaseModel):

@@ -164,11 +164,13 @@ def _option(text: str) -> tuple[str, Any]:
 
 
 @app.command()
-def demo() -> None:
+def demo(
+    name: Annotated[str, typer.Argument(help="The benchmark.")] = "zettelkatalog",
+) -> None:
     """Build a small sample into ./hdb, load it, score sample answers: a first look in a minute."""
     from hdbench.demo import run_demo  # noqa: PLC0415  slow to import
 
-    run_demo(DEFAULT_OUT, Console())
+    run_demo(name, DEFAULT_OUT, Console())
 
 
 def main() -> None:

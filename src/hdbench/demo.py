@@ -10,50 +10,60 @@ from rich.console import Console
 
 from hdbench.benchmark import BenchmarkSpec, read_yaml, validate
 from hdbench.building.builder import build, install_metrics
-from hdbench.building.recipe import find_recipe
+from hdbench.building.recipe import find_recipe, recipe_names
 from hdbench.errors import HdbenchError
 from hdbench.predictions import Predictions
+from hdbench.scoring import METRICS
 from hdbench.scoring.result import WORST
 from hdbench.tables import print_result
 
-BENCHMARK = "zettelkatalog"
 
+def run_demo(benchmark: str, out: Path, console: Console) -> None:
+    """Build a sample into `out`, load it, score the sample answers, and print what came of it.
 
-def run_demo(out: Path, console: Console) -> None:
-    """Build the sample into `out`, load it, score the sample answers, and print what came of it.
+    Args:
+        benchmark: one of the benchmarks that this hdbench has.
+        out: the namespace folder.
+        console: where to print.
 
     Raises:
         HdbenchError: `out` holds a benchmark of that name that is not the sample.
     """
-    _refuse_to_replace(out / BENCHMARK)
-    built = build(find_recipe(BENCHMARK, sample=True), out)
+    recipe = find_recipe(benchmark, sample=True)
+    _refuse_to_replace(out / benchmark)
+    built = build(recipe, out)
     install_metrics(out)
-    name = f"{out}/{BENCHMARK}"
-    console.print(f"Built the sample, {built.rows} cards, into {built.folder}.\n")
+    name, metric_name = f"{out}/{benchmark}", f"{out}/{recipe.spec.metric}"
+    console.print(f"Built the sample, {built.rows} items, into {built.folder}.\n")
 
     datasets.disable_progress_bars()
-    console.print(f'[dim]>>>[/] cards = load_dataset("{name}", split="test")')
-    cards = datasets.load_dataset(name, split="test")
-    console.print('[dim]>>>[/] metric = evaluate.load("hdb/zettel_f1")')
-    metric = evaluate.load(f"{out}/zettel_f1")
-    console.print('[dim]>>>[/] metric.compute(predictions=…, references=cards["ground_truth"])\n')
+    split = recipe.spec.split
+    console.print(f'[dim]>>>[/] items = load_dataset("{name}", split="{split}")')
+    items = datasets.load_dataset(name, split=split)
+    console.print(f'[dim]>>>[/] metric = evaluate.load("{metric_name}")')
+    metric = evaluate.load(metric_name)
+    console.print('[dim]>>>[/] metric.compute(predictions=…, references=items["ground_truth"])\n')
     example = built.folder / "example_predictions.jsonl"
     with Predictions(example) as answers:
-        predictions = [answers.take(card) for card in cards["id"]]
-    result = metric.compute(predictions=predictions, references=cards["ground_truth"], details=True)
+        predictions = [answers.take(item_id) for item_id in items["id"]]
+    result = metric.compute(predictions=predictions, references=items["ground_truth"], details=True)
 
-    worst = sorted(result["per_item"], key=lambda item: item["f1"])[:WORST]
-    worst = [{**item, "id": cards[int(item["id"])]["id"]} for item in worst if item["f1"] < 1]
+    figure = METRICS[recipe.spec.metric].item_figure
+    worst = sorted(result["per_item"], key=lambda item: item[figure])[:WORST]
+    worst = [{**item, "id": items[int(item["id"])]["id"]} for item in worst if item[figure] < 1]
     fields = result.pop("fields")
     print_result(console, f"{name} (sample), {result['protocol']}", result, fields, worst)
     hdbench = _command()
+    others = "|".join(other for other in recipe_names() if other != benchmark)
+    console.print("\n[bold]Where to go next[/]")
     console.print(
-        f"\n[bold]Where to go next[/]\n"
-        f"  look at the cards and their truths:     {built.folder}/images, metadata.jsonl\n"
+        f"  look at the items and their truths:     {built.folder}/README.md, metadata.jsonl\n"
         f"  score a file of answers:                {hdbench} score {name} {example}\n"
         f"  as the published results were scored:   … --protocol published\n"
-        f"  build the real benchmark, 263 cards:    {hdbench} build {BENCHMARK}",
+        f"  see the sample of another benchmark:    {hdbench} demo {others}\n"
+        f"  build the real benchmark:               {hdbench} build {benchmark}",
         highlight=False,
+        markup=False,
         soft_wrap=True,
     )
 

@@ -189,10 +189,9 @@ def test_the_page_of_a_metric_s_space_scores(folder, tmp_path):
             if found := re.search(r"http://127\.0\.0\.1:\d+", line):
                 break
         client = Client(found.group(), verbose=False)
-        result = client.predict(
-            '[{"a": "x"}]', '[{"a": "x", "b": 1}]', "published", api_name="/compute"
-        )
-        assert (result["recall_micro"], result["protocol"]) == (0.5, "published")
+        result = client.predict(api_name="/compute")  # the example that stands on the page
+        assert (result["protocol"], result["items"], result["answered"]) == ("documented", 1, 1)
+        assert len(result["per_item"]) == 1
         with pytest.raises(Exception, match="not a record"):
             client.predict("[1]", "[2]", "published", api_name="/compute")
     finally:

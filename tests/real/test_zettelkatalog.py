@@ -85,7 +85,7 @@ def test_the_card_names_what_was_left_out(built):
 def test_every_truth_rewritten_as_the_prompt_asks_is_perfect(built, truths, monkeypatch):
     monkeypatch.chdir(built)
     result = evaluate.load("hdb/zettel_f1").compute(
-        predictions=[as_the_prompt_asks(truth) for truth in truths.values()],
+        predictions=[as_the_prompt_asks("zettelkatalog", truth) for truth in truths.values()],
         references=list(truths.values()),
     )
     assert result["f1_micro"] == result["f1_macro"] == 1.0
@@ -104,7 +104,7 @@ def test_every_truth_as_an_answer_fits_the_schema(built, truths):
     unfit = Counter(
         error.message
         for truth in truths.values()
-        for error in validator.iter_errors(as_the_prompt_asks(truth))
+        for error in validator.iter_errors(as_the_prompt_asks("zettelkatalog", truth))
     )
     # The prompt asks for no editor, which 72 truths have as null, and one year is a text there.
     assert unfit == {

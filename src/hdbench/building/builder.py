@@ -28,6 +28,8 @@ _COLUMN_TYPES: dict[str, type] = {
     "int64": int,
     "float64": float,
     "bool": bool,
+    "date32": str,
+    "strings": list,
 }
 
 
@@ -185,7 +187,7 @@ def _metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec)
         "id": row.id,
         "sha256": hashes,
         "ground_truth": json.dumps(row.ground_truth, ensure_ascii=False),
-        **row.columns,
+        **{name: row.columns[name] for name in spec.columns},
     }
     try:
         return (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode()

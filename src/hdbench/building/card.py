@@ -69,21 +69,25 @@ def render_card(recipe: Recipe, built: Built, folder: Path) -> str:
 
 
 def _config(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:
-    features: list[dict[str, str]] = [{"name": "id", "dtype": "string"}]
-    if spec.media == "pages":
-        features += [{"name": "pages", "list": "image"}, {"name": "sha256", "list": "string"}]
-    else:
-        features += [{"name": spec.media, "dtype": spec.media}]
-        features += [{"name": "sha256", "dtype": "string"}]
-    columns = {"ground_truth": "json", **spec.columns}
-    features += [{"name": name, "dtype": dtype} for name, dtype in columns.items()]
+    pages = spec.media == "pages"
+    columns = {
+        "id": "string",
+        spec.media: "images" if pages else spec.media,
+        "sha256": "strings" if pages else "string",
+        "ground_truth": "json",
+        **spec.columns,
+    }
+    lists = {"images": "image", "strings": "string"}
     return {
         "config_name": "default",
         # `datasets` finds a folder's cache by its configs alone: without the content hash in
         # them, another folder of that name would come from this one's cache.
         "description": f"Version {spec.version}, metadata sha256 {built.metadata_sha256}",
         "data_files": [{"split": spec.split, "path": [METADATA, f"{MEDIA_FOLDERS[spec.media]}/*"]}],
-        "features": features,
+        "features": [
+            {"name": name, "list": lists[kind]} if kind in lists else {"name": name, "dtype": kind}
+            for name, kind in columns.items()
+        ],
     }
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from hdbench.building.recipe import Row
 
-_STEP = re.compile(r"([^.\[\]]+)|\[(\d+|\*)\]")
+_STEP = re.compile(r"(?P<key>[^.\[\]]+)|\[(?P<index>\d+|\*)\]|\[(?P<name>\w+)=(?P<value>[^\]]*)\]")
 
 
 class Exclusion(Strict):
@@ -30,7 +30,8 @@ class Correction(Strict):
 
     Attributes:
         id: the item; `*` for every item that has the wrong value.
-        field: its path, `advertisements[3].date`; `[*]` stands for every item of a list.
+        field: its path, `advertisements[3].date`; `[*]` stands for every item of a list, and
+            `[name=Müller]` for those items whose `name` is that.
         old: the published value; null where the field is absent.
         new: the right one; null takes the field away.
         reason: why, for the card.
@@ -49,13 +50,17 @@ class Errata(Strict):
     exclude: tuple[Exclusion, ...] = ()
     corrections: tuple[Correction, ...] = ()
 
-    def apply(self, rows: Iterable[Row]) -> Iterator[Row]:
+    def apply(self, rows: Iterable[Row], *, changed: bool = False) -> Iterator[Row]:
         """The rows without the excluded ones, and the others corrected.
 
         A corrected truth keeps the published one under `as_published`.
 
+        Args:
+            rows: as the source has them.
+            changed: the source is a later one, in which errors may have been corrected.
+
         Raises:
-            HdbenchError: something excluded or corrected is not in the source.
+            HdbenchError: something excluded or corrected is not in an unchanged source.
         """
         excluded = {item.id for item in self.exclude}
         unused = dict(enumerate(self.corrections))
@@ -71,6 +76,8 @@ class Errata(Strict):
                 yield row
             else:
                 yield row._replace(ground_truth={**truth, AS_PUBLISHED: row.ground_truth})
+        if changed:
+            return
         if excluded:
             raise HdbenchError(
                 f"errata.yaml: excludes {min(excluded)!r}, which is not in the source"
@@ -84,35 +91,32 @@ class Errata(Strict):
 
 def _correct(truth: Any, correction: Correction) -> bool:
     """Correct a truth in place; False if the wrong value is not in it."""
-    steps: list[str | int | None] = [
-        key or (None if index == "*" else int(index))
-        for key, index in _STEP.findall(correction.field)
-    ]
-    *path, last = steps
+    path, _, last = correction.field.rpartition(".")
     holders = [truth]
-    for step in path:
+    for step in _STEP.finditer(path):
         holders = [child for holder in holders for child in _children(holder, step)]
-    found = False
-    for holder in holders:
-        if (
-            isinstance(holder, dict)
-            and isinstance(last, str)
-            and holder.get(last) == correction.old
-        ):
-            found = True
-            if correction.new is None:
-                holder.pop(last, None)
-            else:
-                holder[last] = correction.new
-    return found
+    wrong = [
+        holder
+        for holder in holders
+        if isinstance(holder, dict) and holder.get(last) == correction.old
+    ]
+    for holder in wrong:
+        holder[last] = correction.new
+        if correction.new is None:
+            del holder[last]
+    return bool(wrong)
 
 
-def _children(holder: Any, step: str | int | None) -> list[Any]:
+def _children(holder: Any, step: re.Match[str]) -> list[Any]:
     """The values that a step of a path leads to."""
-    if isinstance(holder, dict) and isinstance(step, str):
-        return [holder[step]] if step in holder else []
-    if isinstance(holder, list) and step is None:
-        return holder
-    if isinstance(holder, list) and isinstance(step, int):
-        return holder[step : step + 1]
-    return []
+    if isinstance(holder, dict) and (key := step["key"]):
+        return [holder[key]] if key in holder else []
+    if not isinstance(holder, list) or step["key"]:
+        return []
+    if step["name"]:
+        return [
+            child
+            for child in holder
+            if isinstance(child, dict) and child.get(step["name"]) == step["value"]
+        ]
+    return holder if step["index"] == "*" else holder[int(step["index"]) :][:1]

@@ -20,11 +20,15 @@ from hdbench.benchmark import (
 )
 from hdbench.building.errata import Errata
 from hdbench.building.media import MEDIA_KEYS
-from hdbench.building.source import Source, download_source, folder_source, hub_source
+from hdbench.building.source import (
+    SHA256_DIGITS,
+    Source,
+    download_source,
+    folder_source,
+    hub_source,
+)
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import read_jsonl
-
-SHA256_DIGITS = 64
 
 
 class Row(NamedTuple):
@@ -114,6 +118,8 @@ class Recipe:
         if self.has_script and isinstance(self.spec.source, UrlSource):
             return source.read(self.spec.source.prompt)
         path = self.plain_folder / "prompt.txt"
+        if not path.is_file():
+            path = self.folder / "prompt.txt"
         try:
             return path.read_bytes()
         except OSError as error:
@@ -136,7 +142,8 @@ class Recipe:
         if not self.has_script:
             yield from map(self._with_columns, self._plain_rows())
             return
-        for row in self.errata.apply(self._script().rows(source)):
+        changed = bool(source.changes())
+        for row in self.errata.apply(self._script().rows(source), changed=changed):
             yield self._with_columns(row)
 
     def _with_columns(self, row: Row) -> Row:
@@ -144,11 +151,12 @@ class Recipe:
         if not (self.folder / "build.py").is_file():
             return row
         try:
-            return row._replace(columns=self._script().columns(row.ground_truth))
+            columns = self._script().columns(row.ground_truth)
         except (KeyError, TypeError) as error:
             raise HdbenchError(
                 f"{row.id}: its truth is not of the benchmark's form: {error}"
             ) from None
+        return row._replace(columns={**row.columns, **columns})
 
     def _plain_rows(self) -> Iterator[Row]:
         key = MEDIA_KEYS[self.spec.media]
@@ -222,6 +230,8 @@ def _is_recipe(folder: Path) -> bool:
 def read_registry(path: Path) -> dict[str, str]:
     """The pinned sha256 of each source file: lines of path, a blank, sha256.
 
+    `-` for the sha256 stands for a file of which only the revision is pinned.
+
     Raises:
         HdbenchError: the file cannot be read, or a line is not of that form.
     """
@@ -232,7 +242,7 @@ def read_registry(path: Path) -> dict[str, str]:
         raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
     for number, line in enumerate(lines, 1):
         file, _, sha256 = line.rpartition(" ")
-        if not file or len(sha256) != SHA256_DIGITS:
+        if not file or (len(sha256) != SHA256_DIGITS and sha256 != "-"):
             raise HdbenchError(f"{path}:{number}: not a path, a blank and a sha256")
-        registry[file] = sha256
+        registry[file] = sha256.strip("-")
     return registry

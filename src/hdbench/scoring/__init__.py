@@ -3,10 +3,15 @@
 from typing import Any
 
 from hdbench.errors import HdbenchError
+from hdbench.scoring.avisblatt_cer import AvisblattCer
+from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.metric import Metric
+from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
 from hdbench.scoring.zettel_f1 import ZettelF1
 
-METRICS: dict[str, type[Metric]] = {metric.name: metric for metric in (ZettelF1,)}
+METRICS: dict[str, type[Metric]] = {
+    metric.name: metric for metric in (ZettelF1, AvisblattCer, LettersF1, SciencemetaAccuracy)
+}
 """Every metric by its name, as in `hdb/<name>`."""
 
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 from hdbench.errors import HdbenchError
 from hdbench.scoring.flatten import Leaves, flatten, without_parents
 from hdbench.scoring.metric import OUTCOMES, FieldMatch, ItemScore, Outcome, check_protocol
+from hdbench.scoring.rates import f1, ratio
 from hdbench.scoring.similarity import similarity
 
 _LEFT_OUT = re.compile(
@@ -274,26 +275,6 @@ class ZettelF1:
                 raise HdbenchError(
                     f"weights: no field or group {name!r}: there are {', '.join(fields)}"
                 )
-
-
-def ratio(part: float, whole: float) -> float:
-    """One number over another; 0.0 where the whole is zero."""
-    return part / whole if whole else 0.0
-
-
-def f1(true_positives: float, false_positives: float, false_negatives: float) -> float:
-    """The harmonic mean of precision and recall, 0.0 to 1.0; 0.0 where it is undefined.
-
-    Example:
-        >>> f1(8, 3, 3) == 8 / 11
-        True
-        >>> f1(0, 0, 0)
-        0.0
-    """
-    # From the two rates, not from the counts: the published figures agree to the last digit so.
-    precision = ratio(true_positives, true_positives + false_positives)
-    recall = ratio(true_positives, true_positives + false_negatives)
-    return ratio(2 * precision * recall, precision + recall)
 
 
 @lru_cache(maxsize=4096)  # cards have few fields, so the same names come again and again

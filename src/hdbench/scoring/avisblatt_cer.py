@@ -1,0 +1,383 @@
+"""Avisblatt: character error rate and similarity of a page's advertisements (`hdb/avisblatt_cer`).
+
+The method is that of the Fraktur benchmark of the Basler Avisblatt (RISE, University of Basel,
+2025). `documented` is its description read literally; `published` is what its published results
+were computed with. Where the two differ, each place says so.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+from hdbench.errors import HdbenchError
+from hdbench.scoring.avisblatt_pairing import (
+    Ad,
+    Pair,
+    Sections,
+    assign,
+    numbered,
+    pair_documented,
+    pair_published,
+    read_ads,
+    read_section,
+)
+from hdbench.scoring.metric import FieldMatch, ItemScore, Outcome, check_protocol
+from hdbench.scoring.rates import f1, ratio
+from hdbench.scoring.similarity import similarity
+
+_SPACE = re.compile(r"\s+")
+
+
+def _as_edited(text: str) -> str:
+    return text.replace("ſ", "s").replace("/", ",")
+
+
+def _fold_space(text: str) -> str:
+    return " ".join(text.split())
+
+
+_NORMALIZERS: dict[str, Callable[[str], str]] = {
+    "NFC": partial(unicodedata.normalize, "NFC"),
+    "NFKC": partial(unicodedata.normalize, "NFKC"),
+    "edition": _as_edited,
+    "case": str.lower,
+    "whitespace": _fold_space,
+}
+"""In the order in which they are applied."""
+
+
+class PreparedPage(NamedTuple):
+    """A ground truth, read once.
+
+    Attributes:
+        ads: its advertisements.
+        continued: the section that begins on the page before; empty where none does.
+        numbered: the ads as `published` keeps them; empty under `documented`.
+        legible: the ads that have a text.
+    """
+
+    ads: list[Ad]
+    continued: str
+    numbered: Sections
+    legible: list[Ad]
+
+
+class AvisblattCer:
+    """Similarity (`fuzzy`) and character error rate (CER) of the advertisements on one page.
+
+    The truth's ads are paired with the answer's by section and number (`pair_documented`,
+    `pair_published`). `fuzzy` of a pair is the similarity of the two texts, and CER their
+    Levenshtein distance divided by the length of the truth's text, at most 1.0. An ad without a
+    counterpart has fuzzy 0.0 and CER 1.0.
+
+    `published` differs in the pairing; it also rounds each similarity to 3 decimals, takes the CER
+    of lower-cased texts with white space folded, and rounds a page's fuzzy to 2 and CER to 3.
+
+    All other figures are the same under both protocols, as far as their truths are: ads found,
+    missed and invented, sections, dates and `perfect` go by `documented`'s pairing, because
+    `published` drops ads without a word. Those by text alone (`fuzzy_text`, `cer_text`) pair the
+    ads of the whole page so that the total similarity is greatest, and leave out truth ads whose
+    text is empty.
+
+    Degenerate cases: `advertisements` that is no list holds no ads. An entry that is no object is
+    an invented ad in the answer, and none in the truth. A text that is neither a string nor a
+    number is an empty one, and a section that is no string is none. An empty truth text has CER
+    0.0 if both are empty, else 1.0. A page whose truth has no ads has fuzzy 1.0 and CER 0.0 if the
+    answer has none either, else 0.0 and 1.0 (published: always those). A page without an answer
+    misses every ad.
+
+    Args:
+        protocol: `documented` or `published`.
+        normalize: what is done to texts and section headings on both sides before all else:
+            `none`, `NFC`, `NFKC`, `edition` (ſ to s and / to a comma, as the edition has them),
+            `case` (lower case), `whitespace` (runs of it folded to one space, none at the ends), or
+            a list of such names. Under `published` too, whose figures are then no longer the
+            published ones.
+
+    Raises:
+        HdbenchError: an unknown protocol, or an unknown name in `normalize`.
+
+    Example:
+        >>> metric = AvisblattCer()
+        >>> page = metric.prepare({"advertisements": [{"text": "1. Rother Wein"}]})
+        >>> answer = {"advertisements": [{"text": "1. Roter Wein"}]}
+        >>> metric.score(answer, page).statistics["cer"] == 1 / 14
+        True
+    """
+
+    name: ClassVar[str] = "avisblatt_cer"
+    rules: ClassVar[int] = 1
+    statistics: ClassVar[tuple[str, ...]] = (
+        "fuzzy",
+        "cer",
+        "scored_ads",
+        "fuzzy_sum",
+        "cer_sum",
+        "legible_ads",
+        "fuzzy_text_sum",
+        "cer_text_sum",
+        "true_positives",
+        "false_positives",
+        "false_negatives",
+        "sections_right",
+        "sections_right_loose",
+        "dates_right",
+        "counted_ads",
+        "ntokens_error_sum",
+        "perfect",
+    )
+    item_figure: ClassVar[str] = "fuzzy"
+    option_names: ClassVar[tuple[str, ...]] = ("normalize",)
+
+    def __init__(
+        self, protocol: str = "documented", *, normalize: str | Sequence[str] = "none"
+    ) -> None:
+        self.protocol = check_protocol(protocol)
+        self.normalize = _check_normalize(normalize)
+        self._published = self.protocol == "published"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The option and its value, for the signature."""
+        names = self.normalize
+        return {"normalize": (names[0] if len(names) == 1 else names) if names else "none"}
+
+    def prepare(self, reference: dict[str, Any]) -> PreparedPage:
+        """The advertisements of a ground truth."""
+        ads = read_ads(_entries(reference), self._normalized)
+        continued = read_section(reference.get("continued_section"), self._normalized)
+        kept = numbered(ads, continued) if self._published else {}
+        return PreparedPage(ads, continued, kept, [ad for ad in ads if ad.text])
+
+    def score(self, record: dict[str, Any] | None, prepared: PreparedPage) -> ItemScore:
+        """The counts and sums of one page.
+
+        Args:
+            record: the answer, a JSON object; None is a complete failure.
+            prepared: the page's truth, from `prepare`.
+
+        Returns:
+            `fuzzy` (0.0 to 1.0, higher is better) and `cer` (0.0 to 1.0, lower is better): the
+            page's means. `fuzzy_sum` and `cer_sum`: the sums over its `scored_ads`;
+            `fuzzy_text_sum` and `cer_text_sum` over its `legible_ads`. `true_positives`,
+            `false_positives`, `false_negatives`: ads found, invented, missed. `sections_right`,
+            `sections_right_loose`, `dates_right`: of the ads found. `ntokens_error_sum` over the
+            `counted_ads` of the answer. `perfect`: 1 if the answer needs no edit.
+        """
+        entries = _entries(record)
+        found = read_ads(entries, self._normalized)
+        pairs = pair_documented(prepared.ads, found, prepared.continued)
+        scores = [self._score_pair(*pair) for pair in self._scored_pairs(pairs, found, prepared)]
+        if scores or self._published:
+            page = self._page_means(scores)
+        else:
+            page = (0.0, 1.0) if record is None or entries else (1.0, 0.0)
+        by_text = assign(prepared.legible, found)
+        text_scores = [self._score_pair(prepared.legible[a], found[b]) for a, b in by_text]
+        unpaired = len(prepared.legible) - len(by_text)
+        both = [(ad, other) for ad, other in pairs if other]
+        sections = [(ad.section, other.section) for ad, other in both]
+        right = sum(a == b for a, b in sections)
+        dates = sum(ad.date == other.date for ad, other in both)
+        counted = [error for ad in found if (error := _ntokens_error(ad)) is not None]
+        perfect = len(both) == len(pairs) == len(entries) == right == dates and all(
+            ad.text == other.text for ad, other in both
+        )
+        return ItemScore(
+            {
+                "fuzzy": page[0],
+                "cer": page[1],
+                "scored_ads": len(scores),
+                "fuzzy_sum": self.total([fuzzy for fuzzy, _ in scores]),
+                "cer_sum": self.total([cer for _, cer in scores]),
+                "legible_ads": len(prepared.legible),
+                "fuzzy_text_sum": self.total([fuzzy for fuzzy, _ in text_scores]),
+                "cer_text_sum": self.total([cer for _, cer in text_scores]) + unpaired,
+                "true_positives": len(both),
+                "false_positives": len(entries) - len(both),
+                "false_negatives": len(pairs) - len(both),
+                "sections_right": right,
+                "sections_right_loose": sum(_loose(a) == _loose(b) for a, b in sections),
+                "dates_right": dates,
+                "counted_ads": len(counted),
+                "ntokens_error_sum": self.total(counted),
+                "perfect": int(perfect and record is not None),
+            }
+        )
+
+    def explain(self, record: dict[str, Any] | None, prepared: PreparedPage) -> list[FieldMatch]:
+        """What became of each ad of the truth, and of each invented one; errors first.
+
+        By the same pairing as the counts. Texts are shown as they were compared.
+        """
+        entries = _entries(record)
+        found = read_ads(entries, self._normalized)
+        pairs = pair_documented(prepared.ads, found, prepared.continued)
+        invented = set(range(len(entries))) - {other.place for _, other in pairs if other}
+        matches: dict[Outcome, list[FieldMatch]]
+        matches = {"spurious": [], "missing": [], "substituted": [], "correct": []}
+        for place in sorted(invented):
+            entry = entries[place]
+            text = entry.get("text") if isinstance(entry, dict) else entry
+            matches["spurious"].append(FieldMatch(_field(place), "spurious", None, text, 0.0))
+        for ad, other in pairs:
+            outcome: Outcome = "missing"
+            if other:
+                outcome = "correct" if ad.text == other.text else "substituted"
+            text = other.text if other else None
+            alike = similarity(ad.text, text)
+            matches[outcome].append(FieldMatch(_field(ad.place), outcome, ad.text, text, alike))
+        return [match for rows in matches.values() for match in rows]
+
+    def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
+        """The figures, from the statistics added up over pages.
+
+        `fuzzy`, the headline, and `cer` are the means over all ads (published: over pages, rounded
+        to 3 decimals). 0.0 to 1.0; of `cer…` and `ntokens_error` lower is better, of all others
+        higher. With nothing to score a similarity or rate is 0.0, a CER 1.0, and `ntokens_error`
+        None.
+        """
+        ads, pages, legible = totals["scored_ads"], totals["items"], totals["legible_ads"]
+        fuzzy_ads, cer_ads = ratio(totals["fuzzy_sum"], ads), _mean_error(totals["cer_sum"], ads)
+        fuzzy_pages, cer_pages = ratio(totals["fuzzy"], pages), _mean_error(totals["cer"], pages)
+        fuzzy, cer = fuzzy_ads, cer_ads
+        if self._published:
+            fuzzy, cer = round(fuzzy_pages, 3), round(cer_pages, 3)
+        tp, fp, fn = (
+            int(totals[name]) for name in ("true_positives", "false_positives", "false_negatives")
+        )
+        counted = totals["counted_ads"]
+        return {
+            "fuzzy": fuzzy,
+            "cer": cer,
+            "fuzzy_ads": fuzzy_ads,
+            "cer_ads": cer_ads,
+            "fuzzy_pages": fuzzy_pages,
+            "cer_pages": cer_pages,
+            "fuzzy_text": ratio(totals["fuzzy_text_sum"], legible),
+            "cer_text": _mean_error(totals["cer_text_sum"], legible),
+            "ad_f1": f1(tp, fp, fn),
+            "ad_precision": ratio(tp, tp + fp),
+            "ad_recall": ratio(tp, tp + fn),
+            "section_accuracy": ratio(totals["sections_right"], tp + fn),
+            "section_accuracy_loose": ratio(totals["sections_right_loose"], tp + fn),
+            "date_accuracy": ratio(totals["dates_right"], tp + fn),
+            "ntokens_error": totals["ntokens_error_sum"] / counted if counted else None,
+            "true_positives": tp,
+            "false_positives": fp,
+            "false_negatives": fn,
+            "items_perfect": int(totals["perfect"]),
+        }
+
+    def total(self, column: Sequence[float]) -> float:
+        """Added up plainly from left to right: the published figures agree to the last digit so."""
+        total: float = 0
+        for number in column:  # sum() compensates from Python 3.12 on
+            total += number
+        return total
+
+    def field_rates(
+        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
+    ) -> dict[str, dict[str, Any]]:
+        """None: an advertisement's fields have figures of their own."""
+        return {}
+
+    def _normalized(self, text: str) -> str:
+        for name in self.normalize:
+            text = _NORMALIZERS[name](text)
+        return text
+
+    def _scored_pairs(
+        self, pairs: list[Pair], found: Sequence[Ad], prepared: PreparedPage
+    ) -> list[Pair]:
+        """The protocol's own pairs."""
+        if not self._published:
+            return pairs
+        others = numbered(found, prepared.continued)
+        return pair_published(prepared.numbered, others, prepared.continued)
+
+    def _score_pair(self, ad: Ad, other: Ad | None) -> tuple[float, float]:
+        """Similarity and CER of one ad."""
+        if other is None:
+            return 0.0, 1.0
+        if self._published:
+            return round(similarity(ad.text, other.text), 3), _cer(
+                *(_SPACE.sub(" ", text.lower()) for text in (ad.text, other.text))
+            )
+        return similarity(ad.text, other.text), _cer(ad.text, other.text)
+
+    def _page_means(self, scores: Sequence[tuple[float, float]]) -> tuple[float, float]:
+        fuzzy = ratio(self.total([fuzzy for fuzzy, _ in scores]), len(scores))
+        cer = _mean_error(self.total([cer for _, cer in scores]), len(scores))
+        return (round(fuzzy, 2), round(cer, 3)) if self._published else (fuzzy, cer)
+
+
+def _entries(record: dict[str, Any] | None) -> list[Any]:
+    """What stands in a record's list of advertisements."""
+    entries = (record or {}).get("advertisements")
+    return entries if isinstance(entries, list) else []
+
+
+def _cer(reference: str, prediction: str) -> float:
+    """Levenshtein distance over the reference's length, 0.0 to 1.0, lower is better."""
+    if not reference or not prediction:
+        return float(reference != prediction)
+    return min(1.0, Levenshtein.distance(reference, prediction) / len(reference))
+
+
+def _mean_error(errors: float, count: float) -> float:
+    """The mean of some errors; 1.0 of none, as nothing was shown to be right."""
+    return errors / count if count else 1.0
+
+
+def _loose(section: str) -> str:
+    """A section heading without the punctuation at its end.
+
+    Example:
+        >>> _loose("Allerhand Nachrichten :")
+        'Allerhand Nachrichten'
+    """
+    end = len(section)
+    while end and (
+        section[end - 1].isspace() or unicodedata.category(section[end - 1]).startswith("P")
+    ):
+        end -= 1
+    return section[:end]
+
+
+def _ntokens_error(ad: Ad) -> float | None:
+    """How far an ad's own count is from the white-space tokens of its text, relative to those.
+
+    0.0 to 1.0, lower is better; None where no finite number is given.
+
+    Example:
+        >>> _ntokens_error(Ad(0, "", 1, "1. Rother Wein von 1728", None, 4))
+        0.2
+    """
+    given, tokens = ad.ntokens, len(ad.text.split())
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return None
+    if isinstance(given, float) and not math.isfinite(given):
+        return None
+    if abs(given - tokens) >= tokens:  # also where one is too large to be divided
+        return float(given != tokens)
+    return abs(given - tokens) / tokens
+
+
+def _field(place: int) -> str:
+    return f"advertisements[{place}]"
+
+
+def _check_normalize(value: Any) -> list[str]:
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list | tuple):
+        raise HdbenchError(f"normalize: {value!r} is not a name or a list of names")
+    for name in names:
+        if not isinstance(name, str) or (name != "none" and name not in _NORMALIZERS):
+            raise HdbenchError(f"normalize: no {name!r}: choose of none, {', '.join(_NORMALIZERS)}")
+    return [name for name in _NORMALIZERS if name in names]

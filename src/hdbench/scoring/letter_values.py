@@ -1,0 +1,63 @@
+"""Reading an answer about a letter: the object that holds it, and the values of a key."""
+
+import ast
+import reprlib
+import warnings
+from typing import Any
+
+from hdbench.jsonio import MAX_DEPTH, parse_json
+
+_LONGEST_LITERAL = 10_000
+"""Characters of a Python literal: Python's own parser is not safe with any length."""
+
+
+def metadata(record: dict[str, Any] | None) -> dict[str, Any]:
+    """The object that holds the categories; an empty one where there is none."""
+    inner = record.get("metadata", record) if record else {}
+    if isinstance(inner, str):
+        inner = _read_object(inner)
+    return inner if isinstance(inner, dict) else {}
+
+
+def _read_object(text: str) -> Any:
+    """The value of a text that is JSON or a Python literal, None where it is neither."""
+    try:
+        return parse_json(text)
+    except ValueError:
+        pass
+    if len(text) > _LONGEST_LITERAL or sum(map(text.count, "([{")) > MAX_DEPTH:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's parser minds odd escapes
+            return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+def parts(value: Any) -> list[Any]:
+    """The items of a list, or of a text in which `|` separates them; else the value itself."""
+    if isinstance(value, str):
+        return value.split("|")
+    return value if isinstance(value, list) else [value]
+
+
+def first_text(value: Any) -> str | None:
+    """The first value, as the published results took it: only null and "null" are none."""
+    first = next(iter(parts(value)), None)
+    return None if first is None or as_text(first) == "null" else as_text(first)
+
+
+def as_text(value: Any) -> str:
+    """A value as text without white space around it."""
+    if isinstance(value, str):
+        return value.strip()
+    return str(value) if isinstance(value, int | float) else reprlib.repr(value)
+
+
+def without_markers(name: str) -> str:
+    """A name without the brackets of an inferred one."""
+    for opening, closing in (("<<", ">>"), ("<", ">")):
+        if name.startswith(opening) and name.endswith(closing):
+            return name[len(opening) : -len(closing)].strip()
+    return name

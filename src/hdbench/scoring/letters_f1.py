@@ -1,0 +1,387 @@
+"""Rheinschifffahrt: F1 over the date, senders and receivers of letters (`hdb/letters_f1`).
+
+The method is that of the business letters benchmark (RISE, University of Basel, 2022-2025).
+`documented` is its description read literally; `published` is what its published results were
+computed with. Where the two differ, each place says so.
+"""
+
+import math
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple
+
+from hdbench.errors import HdbenchError
+from hdbench.scoring.letter_values import as_text, first_text, metadata, parts, without_markers
+from hdbench.scoring.metric import FieldMatch, ItemScore, Outcome, check_protocol
+from hdbench.scoring.person_names import read_name
+from hdbench.scoring.rates import f1, ratio
+
+PERSONS = ("sender_persons", "receiver_persons")
+CATEGORIES = ("send_date", *PERSONS)
+
+_COUNTS = ("true_positives", "false_positives", "false_negatives")
+
+
+class PreparedPersons(NamedTuple):
+    """The persons of one category of a letter.
+
+    Attributes:
+        names: each person's name.
+        known_as: name or alternate name → the names of the persons who have it.
+        surnames: surname → the names of the persons who have it.
+    """
+
+    names: tuple[str, ...]
+    known_as: dict[str, tuple[str, ...]]
+    surnames: dict[str, tuple[str, ...]]
+
+
+class PreparedLetter(NamedTuple):
+    """A ground truth, as answers are compared with it.
+
+    Attributes:
+        dates: the dates; under published the first alone, None where it is null.
+        persons: the senders and the receivers, without those that the options leave out.
+    """
+
+    dates: tuple[str | None, ...]
+    persons: tuple[PreparedPersons, PreparedPersons]
+
+
+_Compared = tuple[dict[str, str], list[str | None], list[str]]
+"""What became of a category: truth's value → answer's where both have it; those that the answer
+misses; those that it alone has."""
+
+
+class LettersF1:
+    """Precision, recall and F1 over a letter's date, senders and receivers.
+
+    Each category compares sets: what both have is a true positive, what the answer alone has a
+    false positive, what the truth alone has a false negative. A predicted name is a person of the
+    truth if it is exactly the person's name or one of the alternate names; two names of one person
+    are one true positive, and a name that two persons share stands for both.
+
+    Differences under `published`: only the first date of either side is compared, and a truth
+    without a date costs a false negative; the text "None", and as a date an empty text, are values;
+    `<…>` and `<<…>>` around a predicted name are taken off; a person whose name in the authority
+    file begins or ends in white space is found by the name alone; an empty name finds a person who
+    has an empty alternate name; both F1 are rounded to 2 decimals.
+
+    Degenerate cases: null, "null", "None" and empty texts are no values. White space around a
+    value is ignored. Numbers are compared by their text; anything that is neither text nor number
+    is a value that is wrong. A zero denominator gives 0.0, so a letter with nothing to find in
+    which nothing was found has an F1 of 0.0, but is perfect. A missing answer costs every value of
+    the truth.
+
+    Args:
+        protocol: `documented` or `published`.
+        inferred_from_function: also ask for persons who were inferred from their function.
+        inferred_from_correspondence: also for those inferred from the correspondence.
+        skip_signatures: leave out letters with signatures.
+        skip_non_signatures: leave out letters without.
+
+    Raises:
+        HdbenchError: an unknown protocol; an option that is not true or false; inferred persons
+            under `published`, whose results never count them; both kinds of letters skipped.
+
+    Example:
+        >>> metric = LettersF1()
+        >>> truth = metric.prepare({
+        ...     "send_date": ["1929-03-12"],
+        ...     "sender_persons": [{"name": "Muster, Anna", "alternateName": ["Frau Muster"]}],
+        ... })
+        >>> answer = {"send_date": "1929-03-12", "sender_persons": ["Frau Muster", "Muster AG"]}
+        >>> metric.score({"metadata": answer}, truth).statistics["sender_persons.true_positives"]
+        1
+        >>> metric.score({"metadata": answer}, truth).statistics["false_positives_organisations"]
+        1
+    """
+
+    name: ClassVar[str] = "letters_f1"
+    rules: ClassVar[int] = 1
+    statistics: ClassVar[tuple[str, ...]] = (
+        *(f"{group}.{count}" for group in (*CATEGORIES, "surname") for count in _COUNTS),
+        "false_positives_organisations",
+        "f1",
+        "perfect",
+    )
+    item_figure: ClassVar[str] = "f1"
+    option_names: ClassVar[tuple[str, ...]] = (
+        "inferred_from_function",
+        "inferred_from_correspondence",
+        "skip_signatures",
+        "skip_non_signatures",
+    )
+
+    def __init__(
+        self,
+        protocol: str = "documented",
+        *,
+        inferred_from_function: bool = False,
+        inferred_from_correspondence: bool = False,
+        skip_signatures: bool = False,
+        skip_non_signatures: bool = False,
+    ) -> None:
+        self.protocol = check_protocol(protocol)
+        self._published = self.protocol == "published"
+        self._options = {
+            "inferred_from_function": inferred_from_function,
+            "inferred_from_correspondence": inferred_from_correspondence,
+            "skip_signatures": skip_signatures,
+            "skip_non_signatures": skip_non_signatures,
+        }
+        for name, value in self._options.items():
+            if not isinstance(value, bool):
+                raise HdbenchError(f"{name}: {value!r} is not true or false")
+            if value and self._published and name.startswith("inferred"):
+                raise HdbenchError(
+                    f"{name}: the published results never count inferred persons; "
+                    "choose the protocol documented"
+                )
+        if skip_signatures and skip_non_signatures:
+            raise HdbenchError(
+                "skip_signatures and skip_non_signatures together leave out every letter"
+            )
+        self._wanted = {
+            None: True,
+            "function": inferred_from_function,
+            "correspondence": inferred_from_correspondence,
+        }
+        self._no_values = ("", "null") if self._published else ("", "null", "None")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options and their values, for the signature."""
+        return dict(self._options)
+
+    def prepare(self, reference: dict[str, Any]) -> PreparedLetter | None:
+        """The values of a ground truth; None for a letter that an option leaves out.
+
+        Raises:
+            HdbenchError: a person is not an object with a text for its name and a list of alternate
+                names, or was inferred from something unknown; or it is not said whether the letter
+                has signatures though an option asks.
+        """
+        if self._is_skipped(reference):
+            return None
+        dates: tuple[str | None, ...]
+        dates = tuple(self._values(reference.get("send_date")))
+        if self._published:
+            dates = (first_text(reference.get("send_date")),)
+        senders, receivers = (self._prepare_persons(name, reference.get(name)) for name in PERSONS)
+        return PreparedLetter(dates, (senders, receivers))
+
+    def score(self, record: dict[str, Any] | None, prepared: PreparedLetter) -> ItemScore:
+        """The counts of one letter.
+
+        Args:
+            record: the answer, `{"metadata": {…}}` or the inner object; None is a complete failure.
+            prepared: the letter's truth, from `prepare`.
+
+        Returns:
+            True and false positives and false negatives of each category, and of all three with
+            persons also found by surname; the false positives that are organisations or offices;
+            `f1` of the letter (0.0 to 1.0, higher is better), and `perfect`: 1 if it has no error.
+        """
+        counts: list[int] = []
+        more = explained = organisations = 0
+        compared = self._compare(record, prepared)
+        for (correct, missing, spurious), persons in zip(
+            compared, (None, *prepared.persons), strict=True
+        ):
+            counts += (len(correct), len(spurious), len(missing))
+            if spurious and persons is not None:
+                found: set[str] = set()
+                for name in spurious:
+                    surname, is_organisation = read_name(name)
+                    organisations += is_organisation
+                    if surname in persons.surnames:
+                        explained += 1
+                        found.update(persons.surnames[surname])
+                more += len(found.difference(correct))
+        tp, fp, fn = sum(counts[::3]), sum(counts[1::3]), sum(counts[2::3])
+        perfect = int(record is not None and not fp and not fn)
+        by_surname = (tp + more, fp - explained, fn - more)
+        figures = (*counts, *by_surname, organisations, _letter_f1(tp, fp, fn), perfect)
+        return ItemScore(dict(zip(self.statistics, figures, strict=True)))
+
+    def explain(self, record: dict[str, Any] | None, prepared: PreparedLetter) -> list[FieldMatch]:
+        """What became of each date and name of one letter, errors first."""
+        compared = list(zip(CATEGORIES, self._compare(record, prepared), strict=True))
+        return [
+            *(
+                FieldMatch(category, "spurious", None, value, 0.0)
+                for category, (_, _, spurious) in compared
+                for value in spurious
+            ),
+            *(
+                FieldMatch(category, "missing", value, None, 0.0)
+                for category, (_, missing, _) in compared
+                for value in missing
+            ),
+            *(
+                FieldMatch(category, "correct", reference, value, 1.0)
+                for category, (correct, _, _) in compared
+                for reference, value in correct.items()
+            ),
+        ]
+
+    def total(self, column: Sequence[float]) -> float:
+        """Added up and rounded once."""
+        return math.fsum(column)
+
+    def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
+        """The figures from the statistics added up over letters.
+
+        Micro: from the counts summed over letters and categories. Macro F1: the mean of the three
+        categories' F1, each from its sums over letters. All from 0.0 to 1.0, higher is better;
+        under published the two F1 are rounded to 2 decimals.
+        """
+        categories = self.field_rates(totals, {})
+        tp, fp, fn = (sum(rates[count] for rates in categories.values()) for count in _COUNTS)
+        micro = f1(tp, fp, fn)
+        macro = math.fsum(rates["f1"] for rates in categories.values()) / len(CATEGORIES)
+        return {
+            "f1_micro": round(micro, 2) if self._published else micro,
+            "f1_macro": round(macro, 2) if self._published else macro,
+            "precision_micro": ratio(tp, tp + fp),
+            "recall_micro": ratio(tp, tp + fn),
+            "f1_surname": f1(*(totals[f"surname.{count}"] for count in _COUNTS)),
+            "true_positives": tp,
+            "false_positives": fp,
+            "false_negatives": fn,
+            "false_positives_organisations": int(totals["false_positives_organisations"]),
+            "items_perfect": int(totals["perfect"]),
+            "categories": categories,
+        }
+
+    def field_rates(
+        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
+    ) -> dict[str, dict[str, Any]]:
+        """Category → its counts, precision, recall and F1, from its sums over letters."""
+        return {category: _category_rates(category, totals) for category in CATEGORIES}
+
+    def _is_skipped(self, reference: Mapping[str, Any]) -> bool:
+        with_, without = self._options["skip_signatures"], self._options["skip_non_signatures"]
+        if not with_ and not without:
+            return False
+        signed = reference.get("has_signatures")
+        if not isinstance(signed, bool):
+            option = "skip_signatures" if with_ else "skip_non_signatures"
+            raise HdbenchError(
+                f"{option}: a ground truth has has_signatures {signed!r}, not true or false"
+            )
+        return with_ if signed else without
+
+    def _prepare_persons(self, category: str, persons: Any) -> PreparedPersons:
+        names: dict[str, None] = {}
+        known_as: dict[str, dict[str, None]] = {}
+        surnames: dict[str, dict[str, None]] = {}
+        for person in persons if isinstance(persons, list) else [persons]:
+            if person is None:
+                continue
+            authority_name, others = _person(category, person)
+            name = authority_name.strip()
+            if name in ("", "null", "None") or not self._wanted[person.get("inferred")]:
+                continue
+            names[name] = None
+            for text in self._known_as(authority_name, others):
+                known_as.setdefault(text, {})[name] = None
+                if surname := read_name(text).surname:
+                    surnames.setdefault(surname, {})[name] = None
+        return PreparedPersons(
+            tuple(names),
+            {text: tuple(found) for text, found in known_as.items()},
+            {surname: tuple(found) for surname, found in surnames.items()},
+        )
+
+    def _known_as(self, name: str, others: list[str]) -> Iterable[str]:
+        """What a person may be called."""
+        if not self._published:
+            return {text.strip() for text in (name, *others)} - {"", "null", "None"}
+        # The published truths have the name without the authority file's blanks, so that such a
+        # person was not found in it.
+        return {name, *others} if name == name.strip() else {name.strip()}
+
+    def _compare(
+        self, record: dict[str, Any] | None, prepared: PreparedLetter
+    ) -> tuple[_Compared, ...]:
+        """What became of each category, in their order."""
+        answer = metadata(record)
+        senders, receivers = prepared.persons
+        return (
+            self._compare_dates(answer.get("send_date"), prepared.dates),
+            self._compare_persons(answer.get("sender_persons"), senders),
+            self._compare_persons(answer.get("receiver_persons"), receivers),
+        )
+
+    def _compare_dates(self, value: Any, dates: tuple[str | None, ...]) -> _Compared:
+        if self._published:
+            first = first_text(value)
+            found = {} if first is None else {first: None}
+        else:
+            found = self._values(value)
+        correct = {date: date for date in dates if date is not None and date in found}
+        return (
+            correct,
+            [date for date in dates if date not in correct],
+            [date for date in found if date not in correct],
+        )
+
+    def _compare_persons(self, value: Any, persons: PreparedPersons) -> _Compared:
+        correct: dict[str, str] = {}
+        spurious: list[str] = []
+        names, known_as, _ = persons
+        for text in self._values(value, keep_empty="" in known_as):
+            if text in known_as:
+                for name in known_as[text]:
+                    correct.setdefault(name, text)
+            else:
+                spurious.append(text)
+        return correct, [name for name in names if name not in correct], spurious
+
+    def _values(self, value: Any, *, keep_empty: bool = False) -> dict[str, None]:
+        """The different values of a list, or of a text in which `|` separates them, in order."""
+        values: dict[str, None] = {}
+        for part in parts(value):
+            if part is None:
+                continue
+            text = as_text(part)
+            if self._published and text[:1] == "<":
+                text = without_markers(text)
+            if text not in self._no_values or (keep_empty and not text):
+                values[text] = None
+        return values
+
+
+@lru_cache(maxsize=4096)  # letters have few values, so the same counts come again and again
+def _letter_f1(true_positives: int, false_positives: int, false_negatives: int) -> float:
+    return f1(true_positives, false_positives, false_negatives)
+
+
+def _category_rates(category: str, totals: Mapping[str, float]) -> dict[str, Any]:
+    tp, fp, fn = (int(totals[f"{category}.{count}"]) for count in _COUNTS)
+    return {
+        "true_positives": tp,
+        "false_positives": fp,
+        "false_negatives": fn,
+        "precision": ratio(tp, tp + fp),
+        "recall": ratio(tp, tp + fn),
+        "f1": f1(tp, fp, fn),
+    }
+
+
+def _person(category: str, person: Any) -> tuple[str, list[str]]:
+    """A person's name and alternate names, as the authority file has them."""
+    if not isinstance(person, dict) or person.get("inferred") not in (
+        None,
+        "function",
+        "correspondence",
+    ):
+        raise HdbenchError(f"{category}: {reprlib.repr(person)} is not a person of a ground truth")
+    name, others = person.get("name"), person.get("alternateName")
+    others = [] if others is None else others
+    if not isinstance(name, str | None) or not isinstance(others, list):
+        raise HdbenchError(f"{category}: {reprlib.repr(person)} has not a name and a list of names")
+    return name or "", [other for other in others if isinstance(other, str)]

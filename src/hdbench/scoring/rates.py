@@ -1,0 +1,21 @@
+"""Rates of counts; where there is nothing to divide by they are 0.0."""
+
+
+def ratio(part: float, whole: float) -> float:
+    """One number over another; 0.0 where the whole is zero."""
+    return part / whole if whole else 0.0
+
+
+def f1(true_positives: float, false_positives: float, false_negatives: float) -> float:
+    """The harmonic mean of precision and recall, 0.0 to 1.0; 0.0 where it is undefined.
+
+    Example:
+        >>> f1(8, 3, 3) == 8 / 11
+        True
+        >>> f1(0, 0, 0)
+        0.0
+    """
+    # From the two rates, not from the counts: the published figures agree to the last digit so.
+    precision = ratio(true_positives, true_positives + false_positives)
+    recall = ratio(true_positives, true_positives + false_negatives)
+    return ratio(2 * precision * recall, precision + recall)

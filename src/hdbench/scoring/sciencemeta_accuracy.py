@@ -1,0 +1,392 @@
+"""ScienceMetaBench: similarity of bibliographic fields (`hdb/sciencemeta_accuracy`).
+
+The method is ScienceMetaBench's (OpenDataLab, 2025). `documented` is its description read
+literally. `published` rounds each similarity to three decimals before any mean: only so do all
+figures of its published example come out.
+"""
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from hdbench.errors import HdbenchError
+from hdbench.scoring.bibliographic import IDENTIFIERS, canonical, names, normalize
+from hdbench.scoring.metric import FieldMatch, ItemScore, Outcome, check_protocol
+from hdbench.scoring.sequence_ratio import (
+    as_text,
+    field_similarity,
+    is_too_long,
+    round_published,
+)
+
+_PAPER = ("doi", "title", "author", "keyword", "abstract", "pub_time")
+_BOOK = ("isbn", "title", "author", "abstract", "category", "pub_time", "publisher")
+
+FIELDS = {"paper": _PAPER, "textbook": _BOOK, "ebook": _BOOK, "book": _BOOK}
+"""Kind of record → its fields; `book` is one whose truth does not say what kind it is."""
+
+_SETS = ("author", "keyword")
+_COUNTS = ("true_positives", "false_positives", "false_negatives")
+
+
+def _statistics() -> Iterator[str]:
+    """The names of an item's statistics."""
+    yield from ("accuracy", "perfect", "too_long")
+    for kind, fields in FIELDS.items():
+        yield f"{kind}.items"
+        for field in fields:
+            for figure in ("similarity", "both_empty", "no_autojunk", "normalized"):
+                yield f"{kind}.{field}.{figure}"
+            if field in IDENTIFIERS:
+                yield f"{kind}.{field}.canonical"
+    for field in _SETS:
+        for count in _COUNTS:
+            yield f"{field}.{count}"
+
+
+class PreparedRecord(NamedTuple):
+    """A ground truth with what scoring needs of it.
+
+    Attributes:
+        kind: one of `FIELDS`.
+        sha256: of the file that it describes; None where the truth does not say.
+        values: field → value, as it stands.
+        texts: field → the text that is compared.
+    """
+
+    kind: str
+    sha256: Any
+    values: dict[str, Any]
+    texts: dict[str, str]
+
+
+class SciencemetaAccuracy:
+    """Mean similarity of the fields of bibliographic records.
+
+    A record's fields follow from its kind, the truth's `kind`: `paper`, `textbook` or `ebook`.
+    Without one, a truth that has `doi` or `keyword` is a paper, and any other a `book`. An answer's
+    other keys count nothing.
+
+    Degenerate cases: null, `""` and an absent field are the same, and two of them are equal. An
+    unanswered record scores 0.0 in every field, empty ones too. Without records, accuracy is 0.0.
+    Texts that are too long to be compared (`MAX_PAIRS`) and not equal score 0.0, and are counted in
+    `too_long`.
+
+    Args:
+        protocol: `documented` or `published`.
+        no_autojunk: also report accuracy without difflib's `autojunk`.
+        normalize_text: also report accuracy after NFKC, and with white space normalised.
+        canonical_identifiers: also report accuracy with `doi`, `isbn` and `pub_time` right if they
+            are equal in canonical form, and wrong otherwise.
+        sets: also report precision, recall and F1 of `author` and `keyword` as sets.
+
+    Raises:
+        HdbenchError: an unknown protocol, or an option that is not true or false.
+
+    Example:
+        >>> metric = SciencemetaAccuracy()
+        >>> truth = metric.prepare({"doi": "", "title": "On Growth and Form", "pub_time": "1917"})
+        >>> answer = {"doi": None, "title": "ON GROWTH AND FORM", "pub_time": 1942}
+        >>> [match.similarity for match in metric.explain(answer, truth)]
+        [1.0, 1.0, 1.0, 1.0, 1.0, 0.5]
+    """
+
+    name: ClassVar[str] = "sciencemeta_accuracy"
+    rules: ClassVar[int] = 1
+    statistics: ClassVar[tuple[str, ...]] = tuple(_statistics())
+    item_figure: ClassVar[str] = "accuracy"
+    option_names: ClassVar[tuple[str, ...]] = (
+        "no_autojunk",
+        "normalize_text",
+        "canonical_identifiers",
+        "sets",
+    )
+
+    def __init__(
+        self,
+        protocol: str = "documented",
+        *,
+        no_autojunk: bool = False,
+        normalize_text: bool = False,
+        canonical_identifiers: bool = False,
+        sets: bool = False,
+    ) -> None:
+        self.protocol = check_protocol(protocol)
+        self.no_autojunk = _check_flag("no_autojunk", no_autojunk)
+        self.normalize_text = _check_flag("normalize_text", normalize_text)
+        self.canonical_identifiers = _check_flag("canonical_identifiers", canonical_identifiers)
+        self.sets = _check_flag("sets", sets)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options and their values, for the signature."""
+        return {name: getattr(self, name) for name in self.option_names}
+
+    def prepare(self, reference: dict[str, Any]) -> PreparedRecord:
+        """The fields of a ground truth.
+
+        Raises:
+            HdbenchError: its kind is an unknown one, or a value is nested too deep.
+        """
+        kind = _kind(reference)
+        values = {field: reference.get(field) for field in FIELDS[kind]}
+        texts = {field: as_text(value) for field, value in values.items()}
+        return PreparedRecord(kind, reference.get("sha256"), values, texts)
+
+    def score(self, record: dict[str, Any] | None, prepared: PreparedRecord) -> ItemScore:
+        """The similarities of one record's fields, and counts.
+
+        Args:
+            record: the answer, a JSON object; None is a complete failure.
+            prepared: the truth, from `prepare`.
+
+        Returns:
+            `accuracy`, the mean of the record's own similarities (0.0 to 1.0, higher is better);
+            `perfect`: 1 if each field is right to the letter, case too; `too_long`: fields that
+            were not compared; `<kind>.items`; and for `<kind>.<field>` the `similarity`, whether
+            truth and answer are `both_empty`, and, each 0 without its option, `no_autojunk`,
+            `normalized` and `canonical`; the counts of sets of names.
+
+        Raises:
+            HdbenchError: the answer names another file's `sha256`, or is nested too deep.
+        """
+        kind = prepared.kind
+        statistics = _ZEROS.copy()
+        statistics[f"{kind}.items"] = 1
+        answers = dict.fromkeys(prepared.texts, "")
+        if record is not None:
+            _check_same(record.get("sha256"), prepared.sha256)
+            answers = {field: as_text(record.get(field)) for field in prepared.texts}
+            self._compare(prepared, answers, statistics)
+        if self.sets:
+            _count_names(prepared.texts, answers, statistics)
+        return ItemScore(statistics)
+
+    def explain(self, record: dict[str, Any] | None, prepared: PreparedRecord) -> list[FieldMatch]:
+        """What became of each field of one record, in the order of its kind's fields."""
+        matches = []
+        for field, reference in prepared.texts.items():
+            value = (record or {}).get(field)
+            prediction = as_text(value)
+            alike = 0.0 if record is None else self._similarity(reference, prediction)
+            outcome = _outcome(reference, prediction, alike)
+            matches.append(FieldMatch(field, outcome, prepared.values[field], value, alike))
+        return matches
+
+    def total(self, column: Sequence[float]) -> float:
+        """Added up and rounded once."""
+        return math.fsum(column)
+
+    def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
+        """Accuracy from the statistics added up over records, 0.0 to 1.0, higher is better.
+
+        Field accuracy is the mean over all records whose kind has the field; overall accuracy the
+        mean over a kind's fields, and over the kinds where there are several.
+        """
+        kinds = {kind: _field_accuracy(totals, [kind]) for kind in _kinds(totals)}
+        return {
+            **_figures(totals, "similarity"),
+            "kinds": {
+                kind: {
+                    "overall_accuracy": _mean(accuracy.values()),
+                    "field_accuracy": accuracy,
+                    "items": int(totals[f"{kind}.items"]),
+                }
+                for kind, accuracy in kinds.items()
+            },
+            **_figures(totals, "similarity", "_without_both_empty", without_empty=True),
+            **self._beside(totals),
+            "both_empty": sum(_both_empty(totals).values()),
+            "field_both_empty": _both_empty(totals),
+            "too_long": int(totals["too_long"]),
+            "items_perfect": int(totals["perfect"]),
+        }
+
+    def field_rates(
+        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
+    ) -> dict[str, dict[str, Any]]:
+        """Field → accuracy, pairs that are both empty, and records whose kind has the field."""
+        kinds = _kinds(totals)
+        empty = _both_empty(totals)
+        return {
+            field: {
+                "accuracy": accuracy,
+                "both_empty": empty[field],
+                "items": _items(totals, kinds, field),
+            }
+            for field, accuracy in _field_accuracy(totals, kinds).items()
+        }
+
+    def _compare(
+        self, prepared: PreparedRecord, answers: Mapping[str, str], statistics: dict[str, float]
+    ) -> None:
+        """Enter what comparing the fields of an answered record gives."""
+        alike = []
+        for field, reference in prepared.texts.items():
+            prediction = answers[field]
+            name = f"{prepared.kind}.{field}"
+            similarity = self._similarity(reference, prediction)
+            alike.append(similarity)
+            statistics[f"{name}.similarity"] = similarity
+            statistics[f"{name}.both_empty"] = int(not reference and not prediction)
+            statistics["too_long"] += not similarity and is_too_long(reference, prediction)
+            if self.no_autojunk:
+                statistics[f"{name}.no_autojunk"] = self._similarity(
+                    reference, prediction, autojunk=False
+                )
+            if self.normalize_text:
+                statistics[f"{name}.normalized"] = self._similarity(
+                    normalize(reference), normalize(prediction)
+                )
+            if self.canonical_identifiers and field in IDENTIFIERS:
+                same = canonical(field, reference) == canonical(field, prediction)
+                statistics[f"{name}.canonical"] = int(same)
+        statistics["accuracy"] = _mean(alike)
+        statistics["perfect"] = int(answers == prepared.texts)
+
+    def _similarity(self, reference: str, prediction: str, *, autojunk: bool = True) -> float:
+        """How alike two texts are, as the protocol has it."""
+        alike = field_similarity(reference, prediction, autojunk=autojunk)
+        return round_published(alike) if self.protocol == "published" else alike
+
+    def _beside(self, totals: Mapping[str, float]) -> dict[str, Any]:
+        """The figures that the options add."""
+        figures: dict[str, Any] = {}
+        if self.no_autojunk:
+            figures |= _figures(totals, "no_autojunk", "_no_autojunk")
+        if self.normalize_text:
+            figures |= _figures(totals, "normalized", "_normalized")
+        if self.canonical_identifiers:
+            figures |= _figures(totals, "canonical", "_canonical")
+        if self.sets:
+            for field in _SETS:
+                if _items(totals, _kinds(totals), field):
+                    figures |= _set_figures(totals, field)
+        return figures
+
+
+_ZEROS: dict[str, float] = dict.fromkeys(SciencemetaAccuracy.statistics, 0)
+
+
+def _kind(reference: Mapping[str, Any]) -> str:
+    kind = reference.get("kind")
+    if kind is None:
+        return "paper" if "doi" in reference or "keyword" in reference else "book"
+    if not isinstance(kind, str) or kind not in FIELDS:
+        raise HdbenchError(f"kind: {kind!r} is none of {', '.join(FIELDS)}")
+    return kind
+
+
+def _check_same(answered: Any, expected: Any) -> None:
+    if answered and expected and answered != expected:
+        raise HdbenchError(
+            f"the answer is for sha256 {answered!r}, the truth for {expected!r}: "
+            "predictions and references must be in the same order"
+        )
+
+
+def _check_flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise HdbenchError(f"{name}: {value!r} is not true or false")
+    return value
+
+
+def _outcome(reference: str, prediction: str, alike: float) -> Outcome:
+    if alike == 1.0:
+        return "correct"
+    if not prediction:
+        return "missing"
+    return "substituted" if reference else "spurious"
+
+
+def _count_names(
+    references: Mapping[str, str], answers: Mapping[str, str], statistics: dict[str, float]
+) -> None:
+    for field in _SETS:
+        if field in references:
+            expected, found = names(references[field]), names(answers[field])
+            statistics[f"{field}.true_positives"] = len(expected & found)
+            statistics[f"{field}.false_positives"] = len(found - expected)
+            statistics[f"{field}.false_negatives"] = len(expected - found)
+
+
+def _kinds(totals: Mapping[str, float]) -> list[str]:
+    """The kinds of which there are records."""
+    return [kind for kind in FIELDS if totals[f"{kind}.items"]]
+
+
+def _kinds_with(field: str, kinds: Sequence[str]) -> list[str]:
+    return [kind for kind in kinds if field in FIELDS[kind]]
+
+
+def _items(totals: Mapping[str, float], kinds: Sequence[str], field: str) -> int:
+    """The number of records of some kinds that have a field."""
+    return int(sum(totals[f"{kind}.items"] for kind in _kinds_with(field, kinds)))
+
+
+def _field_accuracy(
+    totals: Mapping[str, float],
+    kinds: Sequence[str],
+    figure: str = "similarity",
+    *,
+    without_empty: bool = False,
+) -> dict[str, float]:
+    """Field → the mean of a figure; without pairs that are both empty where that is asked for.
+
+    A field of which no pairs are left has no mean.
+    """
+    accuracy = {}
+    for field in dict.fromkeys(field for kind in kinds for field in FIELDS[kind]):
+        # What is no identifier has no canonical form, and is compared as ever.
+        used = "similarity" if figure == "canonical" and field not in IDENTIFIERS else figure
+        columns = [f"{kind}.{field}" for kind in _kinds_with(field, kinds)]
+        amount = math.fsum(totals[f"{column}.{used}"] for column in columns)
+        pairs = _items(totals, kinds, field)
+        if without_empty:
+            empty = int(sum(totals[f"{column}.both_empty"] for column in columns))
+            amount, pairs = amount - empty, pairs - empty
+        if pairs:
+            accuracy[field] = amount / pairs
+    return accuracy
+
+
+def _figures(
+    totals: Mapping[str, float], figure: str, suffix: str = "", *, without_empty: bool = False
+) -> dict[str, Any]:
+    """Overall and field accuracy by one figure."""
+    kinds = _kinds(totals)
+    by_kind = [
+        _field_accuracy(totals, [kind], figure, without_empty=without_empty) for kind in kinds
+    ]
+    return {
+        f"overall_accuracy{suffix}": _mean(
+            [_mean(fields.values()) for fields in by_kind if fields]
+        ),
+        f"field_accuracy{suffix}": _field_accuracy(
+            totals, kinds, figure, without_empty=without_empty
+        ),
+    }
+
+
+def _both_empty(totals: Mapping[str, float]) -> dict[str, int]:
+    """Field → the number of its pairs of which both are empty."""
+    kinds = _kinds(totals)
+    return {
+        field: int(sum(totals[f"{kind}.{field}.both_empty"] for kind in _kinds_with(field, kinds)))
+        for field in _field_accuracy(totals, kinds)
+    }
+
+
+def _set_figures(totals: Mapping[str, float], field: str) -> dict[str, float]:
+    """Precision, recall and F1 of a field's names, from their counts over all records."""
+    tp, fp, fn = (totals[f"{field}.{count}"] for count in _COUNTS)
+    return {
+        f"{field}_precision": tp / (tp + fp) if tp else 0.0,
+        f"{field}_recall": tp / (tp + fn) if tp else 0.0,
+        f"{field}_f1": 2 * tp / (2 * tp + fp + fn) if tp else 0.0,
+    }
+
+
+def _mean(values: Collection[float]) -> float:
+    """The mean; 0.0 of nothing."""
+    return math.fsum(values) / len(values) if values else 0.0

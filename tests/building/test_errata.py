@@ -1,0 +1,84 @@
+"""Corrections of published truths."""
+
+import pytest
+
+from hdbench.building.errata import Errata
+from hdbench.building.recipe import Row
+from hdbench.errors import HdbenchError
+
+
+def rows():
+    ads = [{"date": "1731'"}, {"date": "1731'", "text": "3. Ein Stock Heu"}, {"date": "1732"}]
+    persons = [{"name": "Frey, Jean", "aliases": []}, {"name": "Buess, J. E.", "aliases": []}]
+    yield Row("page", (), {"ads": ads})
+    yield Row("letter", (), {"persons": persons})
+
+
+def apply(*corrections, changed=False, exclude=()):
+    errata = Errata.model_validate(
+        {
+            "corrections": [{"reason": "misprint", **correction} for correction in corrections],
+            "exclude": [{"id": name, "reason": "gone"} for name in exclude],
+        }
+    )
+    return {row.id: row.ground_truth for row in errata.apply(rows(), changed=changed)}
+
+
+PUBLISHED = {row.id: row.ground_truth for row in rows()}
+
+
+def test_without_corrections_nothing_changes():
+    assert apply() == PUBLISHED
+
+
+def test_every_item_of_a_list_that_is_wrong_is_corrected_and_the_published_kept():
+    truths = apply({"id": "page", "field": "ads[*].date", "old": "1731'", "new": "1731"})
+    assert [ad["date"] for ad in truths["page"]["ads"]] == ["1731", "1731", "1732"]
+    assert truths["page"]["as_published"] == PUBLISHED["page"]
+    assert truths["letter"] == PUBLISHED["letter"]
+
+
+@pytest.mark.parametrize(
+    ("field", "old", "new", "ad"),
+    [
+        ("ads[1].date", "1731'", "1730", {"date": "1730", "text": "3. Ein Stock Heu"}),
+        ("ads[1].text", "3. Ein Stock Heu", None, {"date": "1731'"}),
+        (
+            "ads[1].section",
+            None,
+            "x",
+            {"date": "1731'", "text": "3. Ein Stock Heu", "section": "x"},
+        ),
+    ],
+)
+def test_a_value_is_replaced_taken_away_or_added(field, old, new, ad):
+    truths = apply({"id": "page", "field": field, "old": old, "new": new})
+    assert truths["page"]["ads"] == [PUBLISHED["page"]["ads"][0], ad, PUBLISHED["page"]["ads"][2]]
+
+
+def test_an_item_is_found_by_the_value_of_a_key():
+    field = "persons[name=Buess, J. E.].aliases"
+    truths = apply({"id": "*", "field": field, "old": [], "new": ["Herr Buess"]})
+    assert [person["aliases"] for person in truths["letter"]["persons"]] == [[], ["Herr Buess"]]
+    assert "as_published" not in truths["page"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"id": "page", "field": "ads[*].date", "old": "1733", "new": "1734"},
+        {"id": "page", "field": "ads[7].date", "old": "1731'", "new": "1731"},
+        {"id": "page", "field": "ads.date", "old": "1731'", "new": "1731"},
+        {"id": "nowhere", "field": "ads[*].date", "old": "1731'", "new": "1731"},
+    ],
+)
+def test_a_correction_that_fits_nothing_is_an_error_unless_the_source_has_changed(wrong):
+    with pytest.raises(HdbenchError, match=r"errata\.yaml: .*nothing in the source is"):
+        apply(wrong)
+    assert apply(wrong, changed=True) == PUBLISHED
+
+
+def test_an_excluded_item_is_left_out_and_must_have_been_there():
+    assert list(apply(exclude=["page"])) == ["letter"]
+    with pytest.raises(HdbenchError, match="excludes 'nowhere'"):
+        apply(exclude=["nowhere"])

@@ -1,0 +1,205 @@
+"""Avisblatt and the letters, built from the published files."""
+
+import csv
+import gzip
+import json
+import shutil
+
+import pytest
+from datasets import load_dataset
+from prompt_form import fields_of_example, fields_of_schema
+
+from hdbench.jsonio import read_jsonl
+from hdbench.scoring import make_metric
+from hdbench.scoring.result import Candidate, prepare, score_items
+
+
+@pytest.fixture(scope="module")
+def source(shared):
+    return shared / "upstream/humanities_data_benchmark"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory, source, run_hdbench):
+    folder = tmp_path_factory.mktemp("real")
+    done = run_hdbench(
+        *("build", "avisblatt", "rheinschifffahrt", "--source", source),
+        *("--accept-licence", "--allow-missing"),
+        cwd=folder,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "hdb/avisblatt: 5 rows, 2 files missing, version 1.0.0" in done.stdout
+    assert "hdb/rheinschifffahrt: 57 rows, version 1.0.0" in done.stdout
+    return folder
+
+
+@pytest.fixture(scope="module")
+def truths(source):
+    """The published truths, by benchmark and item, read here without hdbench."""
+    return {
+        folder: {
+            file.stem: json.loads(file.read_text())
+            for file in sorted((source / f"benchmarks/{folder}/ground_truths").glob("*.json"))
+            if file.stem not in {"letterFALSE", "persons"}
+        }
+        for folder in ("fraktur_adverts", "business_letters")
+    }
+
+
+@pytest.fixture(params=[False, True], ids=["cached", "streaming"])
+def rows(request, built, monkeypatch, tmp_path):
+    monkeypatch.chdir(built)
+    return lambda name: list(
+        load_dataset(f"hdb/{name}", split="test", streaming=request.param, cache_dir=str(tmp_path))
+    )
+
+
+def test_every_page_has_its_advertisements_as_published(rows, truths):
+    pages = {row["id"]: row for row in rows("avisblatt")}
+    assert list(pages) == [f"image_{number}" for number in range(1, 6)]
+    for name, published in truths["fraktur_adverts"].items():
+        ads = published
+        if isinstance(published, dict):
+            ads = [ad for ads in published.values() for ad in ads]
+        truth = pages[name]["ground_truth"]
+        as_published = truth.get("as_published", truth)["advertisements"]
+        for key in ("date", "tags_section", "text", "transcription"):
+            assert [ad.get(key) for ad in as_published] == [ad.get(key) for ad in ads]
+        assert pages[name]["advertisements"] == len(ads)
+    assert sum(page["advertisements"] for page in pages.values()) == 103
+    assert [page["image"] is None for page in pages.values()] == [True, True, False, False, False]
+    assert pages["image_4"]["continued_section"] == "Es wird zum Verkauf angetragen"
+
+
+def test_the_corrected_pages_have_sound_dates_sections_and_numbers(rows):
+    for page in rows("avisblatt"):
+        ads = page["ground_truth"]["advertisements"]
+        assert {ad["date"] for ad in ads} == {f"{page['date']:%Y-%m-%d}"}
+        assert all(ad["tags_section"] and ad["text"] for ad in ads)
+        assert not any("transcription" in ad for ad in ads)
+        numbered = [(ad["tags_section"], number) for ad in ads if (number := number_of(ad))]
+        assert len(numbered) == len(set(numbered))
+
+
+def number_of(ad):
+    head = ad["text"].partition(".")[0]
+    return int(head) if head.isdecimal() else None
+
+
+def test_every_letter_has_its_pages_and_persons_as_published(rows, truths, source):
+    letters = rows("rheinschifffahrt")
+    assert len(letters) == len(truths["business_letters"]) == 57
+    assert sum(len(letter["pages"]) for letter in letters) == 98
+    persons = json.loads(
+        (source / "benchmarks/business_letters/ground_truths/persons.json").read_text()
+    )
+    aliases = {person["name"]: person.get("alternateName") or [] for person in persons}
+    markers = {None: "{}", "function": "<{}>", "correspondence": "<<{}>>"}
+    for letter in letters:
+        published = truths["business_letters"][letter["id"]]
+        truth = letter["ground_truth"].get("as_published", letter["ground_truth"])
+        assert truth["send_date"] == published["send_date"]
+        assert truth["has_signatures"] is (published["has_signatures"] == "TRUE")
+        for key in ("sender_persons", "receiver_persons"):
+            names = [markers[person["inferred"]].format(person["name"]) for person in truth[key]]
+            assert names == [name for name in published[key] if name != "None"]
+            for person in truth[key]:
+                assert set(person["alternateName"]) == set(aliases.get(person["name"], []))
+        assert [letter["letter_title"] or "None"] == published["letter_title"]
+
+
+def test_a_name_with_a_blank_at_its_end_has_its_aliases_after_correction(rows):
+    person = {
+        letter["id"]: person
+        for letter in rows("rheinschifffahrt")
+        for person in letter["ground_truth"]["sender_persons"]
+        if person["name"].startswith("Kachelhofer")
+    }
+    assert sorted(person) == ["letter03", "letter13", "letter22", "letter34"]
+    assert all("Kachelhofer" in found["alternateName"] for found in person.values())
+
+
+def test_the_authority_file_is_beside_the_letters(built, source):
+    table = source / "benchmarks/business_letters/ground_truths/persons.csv"
+    with table.open(encoding="utf-8") as file:
+        names = {line["name"].strip() for line in csv.DictReader(file)}
+    lines = (built / "hdb/rheinschifffahrt/persons.jsonl").read_text().splitlines()
+    assert {json.loads(line)["name"] for line in lines} == names
+    assert len(lines) == len(names) == 24
+
+
+def test_every_correction_is_in_the_card(built):
+    card = (built / "hdb/avisblatt/README.md").read_text()
+    assert "`image_5`, `advertisements[5].text`: the number 3 occurred twice" in card
+    assert "`image_1`, `advertisements[*].date`: a stray apostrophe" in card
+    assert "image_1.jpeg, benchmarks/fraktur_adverts/images/image_2.jpg" in card
+    card = (built / "hdb/rheinschifffahrt/README.md").read_text()
+    assert "ends in a blank" in card
+
+
+def test_a_corrected_export_gives_a_new_version(source, tmp_path, run_hdbench):
+    copy = tmp_path / "source"
+    shutil.copytree(source / "benchmarks/business_letters", copy / "benchmarks/business_letters")
+    table = copy / "benchmarks/business_letters/ground_truths/letters.csv"
+    table.chmod(0o644)
+    text = table.read_text(encoding="utf-8")
+    assert "1926-02-16" in text
+    table.write_text(text.replace("1926-02-16", "1926-02-17"), encoding="utf-8")
+    build = ("build", "rheinschifffahrt", "--source", copy, "--accept-licence")
+
+    refused = run_hdbench(*build, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "letters.csv: wrong checksum" in refused.stderr
+    assert "--accept-changed letters.csv" in refused.stderr
+
+    done = run_hdbench(*build, "--accept-changed", "letters.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "57 rows, version 1.0.0+changed." in done.stdout
+    first = (tmp_path / "hdb/rheinschifffahrt/metadata.jsonl").read_text().splitlines()[0]
+    assert json.loads(first)["send_date"] == "1926-02-17"
+
+
+def test_an_unchanged_file_may_be_accepted_and_an_unknown_one_not(source, tmp_path, run_hdbench):
+    build = ("build", "rheinschifffahrt", "--source", source, "--accept-licence")
+    done = run_hdbench(*build, "--accept-changed", "persons.csv", cwd=tmp_path)
+    assert "57 rows, version 1.0.0," in done.stdout
+    done = run_hdbench(*build, "--accept-changed", "nothing.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "has no such file" in done.stderr
+
+
+@pytest.mark.parametrize("prompt", ["prompt.txt", "prompt_v1.txt"])
+def test_the_published_prompts_of_avisblatt_and_the_schema_name_the_same_fields(built, prompt):
+    folder = built / "hdb/avisblatt"
+    fields = fields_of_schema(json.loads((folder / "answer.schema.json").read_text()))
+    if prompt == "prompt.txt":  # which asks for no count of words; the schema requires none
+        del fields["advertisements[].ntokens"]
+    assert fields_of_example((folder / prompt).read_text()) == fields
+
+
+def test_the_published_prompt_of_the_letters_and_the_schema_name_the_same_fields(built):
+    folder = built / "hdb/rheinschifffahrt"
+    fields = fields_of_schema(json.loads((folder / "answer.schema.json").read_text()))
+    assert fields_of_example((folder / "prompt.txt").read_text()) == fields
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "recorded"),
+    [
+        ("avisblatt", "avisblatt_cer", "fraktur_adverts"),
+        ("rheinschifffahrt", "letters_f1", "business_letters"),
+    ],
+)
+def test_every_recorded_run_scores_as_published_on_the_built_dataset(
+    built, shared, name, metric, recorded
+):
+    """The corrections change no published figure."""
+    scorer = make_metric(metric, "published")
+    lines = [line.value for line in read_jsonl(built / f"hdb/{name}/metadata.jsonl")]
+    truths = {line["id"]: prepare(scorer, json.loads(line["ground_truth"])) for line in lines}
+    with gzip.open(shared / f"recorded/{recorded}.jsonl.gz", "rt") as file:
+        runs = [json.loads(line) for line in file]
+    for run in runs:
+        candidates = [Candidate(a["id"], truths[a["id"]], a["answer"]) for a in run["answers"]]
+        figures = score_items(scorer, candidates).figures()
+        assert {figure: figures[figure] for figure in run["scores"]} == run["scores"], run["run"]

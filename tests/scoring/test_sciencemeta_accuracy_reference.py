@@ -1,0 +1,123 @@
+"""Agreement with difflib and the naive reference, on texts and records of every sort."""
+
+import difflib
+import importlib.util
+import sys
+
+import naive_sciencemeta_accuracy as naive
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hdbench.scoring import sequence_ratio as module
+from hdbench.scoring.result import Candidate, score_items
+from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
+from hdbench.scoring.sequence_ratio import sequence_ratio
+
+ALPHABETS = {
+    "two letters": "ab",
+    "Latin": "abcdefghijklmnopqrstuvwxyz    eeeaaatttiiinnn.,",
+    "frequent and rare letters": "etaoin shr" * 8 + "dlcumwfgypbvkjxqzETAOIN.,;0123456789",
+    "Greek": "αβγδεζηθικλμνξοπρστυφχψω   άέή",
+    "Chinese": "的，" * 20 + "".join(map(chr, range(0x4E00, 0x4E00 + 400))),
+    "emoji and marks": "😀😁👩\u200d🔬é\u0301 x",
+    "lone surrogates": "\ud800\ud801\udc00 ab",
+}
+
+
+@st.composite
+def pairs_of_texts(draw, alphabet):
+    """A text of up to 500 characters, and one that is partly it, or another."""
+    signs = st.text(st.sampled_from(alphabet), max_size=6)
+    rng = draw(st.randoms(use_true_random=False))
+    a = "".join(rng.choices(alphabet, k=draw(st.integers(0, 500))))
+    pieces, at = [], 0
+    while at < len(a):
+        size = rng.randint(1, 80)
+        if rng.random() < 0.8:
+            pieces.append(a[at : at + size])
+        at += size
+    rng.random() < 0.2 and rng.shuffle(pieces)
+    b = draw(signs).join(pieces) + "".join(rng.choices(alphabet, k=draw(st.integers(0, 150))))
+    return (a, b) if draw(st.booleans()) else (b, a)
+
+
+@pytest.fixture(scope="module")
+def without_cydifflib():
+    """The module as it is where cydifflib is not installed."""
+    spec = importlib.util.spec_from_file_location("sequence_ratio_alone", module.__file__)
+    alone = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "cydifflib", None)
+        spec.loader.exec_module(alone)
+    assert alone.SequenceMatcher is difflib.SequenceMatcher
+    return alone
+
+
+@pytest.mark.parametrize("autojunk", [True, False])
+@pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS)
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_the_ratio_is_difflib_s(without_cydifflib, alphabet, autojunk, data):
+    a, b = data.draw(pairs_of_texts(alphabet))
+    expected = difflib.SequenceMatcher(None, a, b, autojunk).ratio()
+    assert sequence_ratio(a, b, autojunk=autojunk) == expected
+    assert without_cydifflib.sequence_ratio(a, b, autojunk=autojunk) == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(a=st.text(max_size=300), b=st.text(max_size=300), common=st.text(max_size=250))
+def test_the_ratio_of_any_text_is_difflib_s(a, b, common):
+    for first, second in ((a, b), (a + common + b, b + common), (common + a, common + b)):
+        expected = difflib.SequenceMatcher(None, first, second).ratio()
+        assert sequence_ratio(first, second) == expected
+
+
+values = (
+    st.none()
+    | st.sampled_from(["", "Growth", "GROWTH ", "growth and form", "2021", "北京", "北京大学"])
+    | st.text(max_size=20)
+    | st.integers(1900, 2030)
+    | st.booleans()
+    | st.floats()
+    | st.lists(st.text(max_size=5), max_size=2)
+)
+
+
+@st.composite
+def pairs(draw):
+    """An answer, partly its truth, and the truth."""
+    kind = draw(st.sampled_from(["paper", "textbook", "ebook", "book", None]))
+    names = st.sampled_from([*naive.PAPER, *naive.BOOK])
+    truth = draw(st.dictionaries(names, values, max_size=9))
+    answer = draw(st.none() | st.dictionaries(names | st.just("note"), values, max_size=9))
+    if answer is not None:
+        answer |= {field: truth[field] for field in truth if draw(st.booleans())}
+    return answer, truth | ({"kind": kind} if kind else {})
+
+
+@settings(max_examples=200, deadline=None)
+@given(pairs=st.lists(pairs(), min_size=1, max_size=12))
+def test_figures_of_many_records(pairs):
+    metric = SciencemetaAccuracy(
+        no_autojunk=True, normalize_text=True, canonical_identifiers=True, sets=True
+    )
+    candidates = [Candidate("", metric.prepare(truth), answer) for answer, truth in pairs]
+    result = score_items(metric, candidates, details=True).to_dict(details=True)
+    overall, kinds = naive.score(pairs)
+    assert result["overall_accuracy"] == pytest.approx(overall, abs=1e-12)
+    assert result["kinds"] == {
+        kind: {
+            "overall_accuracy": pytest.approx(naive.mean(accuracy.values()), abs=1e-12),
+            "field_accuracy": pytest.approx(accuracy, abs=1e-12),
+            "items": items,
+        }
+        for kind, (accuracy, items) in kinds.items()
+    }
+    # These texts are short, so that autojunk leaves nothing out.
+    assert result["overall_accuracy_no_autojunk"] == result["overall_accuracy"]
+    for (answer, truth), item in zip(pairs, result["per_item"], strict=True):
+        explained = {match["field"]: match["similarity"] for match in item["fields"]}
+        assert explained == naive.similarities(answer, truth)
+        wrong = {m["field"] for m in item["fields"] if m["outcome"] != "correct"}
+        assert wrong == {field for field, alike in explained.items() if alike < 1}

@@ -1,0 +1,71 @@
+"""How fast Avisblatt CER is: python tests/speed_avisblatt_cer.py
+
+Not a test: nothing here passes or fails by the clock, and figures compare within one run only.
+"""
+
+import gzip
+import json
+import statistics
+import time
+from pathlib import Path
+
+import naive_avisblatt_cer as naive
+
+from hdbench.scoring.avisblatt_cer import AvisblattCer
+from hdbench.scoring.result import Candidate, score_items
+
+SHARED = Path(__file__).parents[2] / "shared"
+CONTINUED = {"image_4": "Es wird zum Verkauf angetragen"}
+ROUNDS = 3
+
+
+def main() -> None:
+    """Score the recorded pages, beside the plain transcription of the published rules.
+
+    The transcription gives two figures, and measures each edit distance in plain Python; hdbench
+    gives all its figures, those by text alone too, for which it compares every ad with every other.
+    """
+    with gzip.open(SHARED / "recorded/fraktur_adverts.jsonl.gz", "rt") as file:
+        answers = [answer for line in file for answer in json.loads(line)["answers"]]
+    source = SHARED / "upstream/humanities_data_benchmark/benchmarks/fraktur_adverts"
+    truths = {}
+    for file in (source / "ground_truths").glob("*.json"):
+        ads = json.loads(file.read_text())
+        if isinstance(ads, dict):
+            ads = [ad for group in ads.values() for ad in group]
+        truths[file.stem] = {
+            "advertisements": ads,
+            "continued_section": CONTINUED.get(file.stem, ""),
+        }
+    pairs = [(answer["answer"], truths[answer["id"]]) for answer in answers]
+    ads = sum(len(truth["advertisements"]) for _, truth in pairs)
+    print(f"{len(pairs)} recorded pages, {ads} truth ads, medians of {ROUNDS} rounds")
+
+    def hdbench(protocol):
+        metric = AvisblattCer(protocol)
+        prepared = {name: metric.prepare(truth) for name, truth in truths.items()}
+        candidates = [Candidate("", prepared[a["id"]], a["answer"]) for a in answers]
+        figures = score_items(metric, candidates).figures()
+        return figures["fuzzy"], figures["cer"]
+
+    tasks = {
+        "hdbench, published": lambda: hdbench("published"),
+        "hdbench, documented": lambda: hdbench("documented"),
+        "transcription, published": lambda: naive.protocol_scores(pairs, "published"),
+    }
+    seconds = {name: [] for name in tasks}
+    for _ in range(ROUNDS):
+        for name, task in tasks.items():
+            start = time.perf_counter()
+            task()
+            seconds[name].append(time.perf_counter() - start)
+    base = statistics.median(seconds["hdbench, published"])
+    for name, taken in seconds.items():
+        median = statistics.median(taken)
+        print(f"{name:26} {len(pairs) / median:8,.0f} pages/s   time {median / base:.1f}")
+    same = hdbench("published") == naive.protocol_scores(pairs, "published")
+    print(f"hdbench and the transcription give {'identical' if same else 'DIFFERENT'} figures")
+
+
+if __name__ == "__main__":
+    main()

@@ -30,7 +30,7 @@ def similarity(reference, prediction, autojunk=True):
         return 0.0
     if a == b or a.lower() == b.lower():
         return 1.0
-    return difflib.SequenceMatcher(None, a.lower(), b.lower(), autojunk).ratio()
+    return round(difflib.SequenceMatcher(None, a.lower(), b.lower(), autojunk).ratio(), 3)
 
 
 def similarities(answer, truth):

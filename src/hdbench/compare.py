@@ -1,7 +1,7 @@
 """ScienceMetaBench's `compare.py`: two files in, accuracy and a spreadsheet out.
 
 Scripts that were written for it need only another import. The scoring is that of
-`hdb/sciencemeta_accuracy` under `published`, with each similarity rounded to three decimals.
+`hdb/sciencemeta_accuracy`, with each similarity rounded to three decimals.
 """
 
 import io
@@ -15,7 +15,7 @@ import xlsxwriter
 
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import read_jsonl
-from hdbench.scoring.sequence_ratio import as_text, field_similarity, round_published
+from hdbench.scoring.sequence_ratio import as_text, field_similarity, rounded
 
 MAX_CELL = 32_767
 """Characters, counted in UTF-16, that a cell of a spreadsheet can hold."""
@@ -137,7 +137,7 @@ def _compare(
         details[f"llm_{key}"] = produced
         details[f"benchmark_{key}"] = standard
         alike = 0.0 if answer is None else field_similarity(as_text(standard), as_text(produced))
-        details[f"similarity_{key}"] = round_published(alike)
+        details[f"similarity_{key}"] = rounded(alike)
     return details
 
 

@@ -29,6 +29,8 @@ _SHORT = {
 }
 """The statistics of an item that are shown, with their columns' heads."""
 
+_COUNTS = ("true_positives", "false_positives", "false_negatives")
+
 
 def printable(value: Any, most: int = MAX_VALUE) -> Text:
     r"""A foreign value as harmless text: control and invisible characters escaped, and cut.
@@ -115,7 +117,7 @@ def _worst_table(worst: Sequence[Mapping[str, Any]]) -> Table:
         table.add_row(
             printable(item["id"]),
             item["status"],
-            *(_number(item[name]) for name in numbers),
+            *(_number(item[name] if name in _COUNTS else float(item[name])) for name in numbers),
             _errors(item),
         )
     return table

@@ -34,15 +34,15 @@ def metric():
     return lambda *config: evaluate.load(str(folder / "sciencemeta_accuracy.py"), *config)
 
 
-@pytest.mark.parametrize(("protocol", "title"), [("published", 0.8730), ("documented", 0.8728)])
-def test_the_published_example_of_three_papers(examples, metric, protocol, title):
+@pytest.mark.parametrize("protocol", ["documented", "published"])
+def test_the_published_example_of_three_papers(examples, metric, protocol):
     truths, answers = examples["paper"]
     result = metric(protocol).compute(predictions=answers, references=truths)
     assert list(result["kinds"]) == ["paper"]  # no kind is given, but they have a doi
     fields = result["field_accuracy"]
     assert fields["doi"] == 2 / 3  # the same one, two empty ones, and one that was not found
     assert round(fields["doi"], 4) == 0.6667
-    assert round(fields["title"], 4) == title
+    assert round(fields["title"], 4) == 0.8730
     assert round(result["overall_accuracy"], 4) == 0.6719
     # The years: equal, invented, equal. Empty on both sides is only the second paper's doi.
     assert fields["pub_time"] == 2 / 3
@@ -55,11 +55,11 @@ def test_two_titles_of_the_example_by_hand(examples, metric):
     details = metric().compute(predictions=answers, references=truths, details=True)["per_item"]
     alike = [{m["field"]: m["similarity"] for m in item["fields"]} for item in details]
     # 16 characters, and two more in the answer; 20, and an asterisk more in the truth.
-    assert alike[0]["title"] == 2 * 16 / 34
-    assert alike[2]["title"] == 2 * 20 / 41
+    assert alike[0]["title"] == round(2 * 16 / 34, 3)
+    assert alike[2]["title"] == round(2 * 20 / 41, 3)
     # Three of four authors, ten characters with their commas; the answer has two blanks more, the
     # truth the fourth author with a comma and a line end.
-    assert alike[2]["author"] == 2 * 10 / (12 + 14)
+    assert alike[2]["author"] == round(2 * 10 / (12 + 14), 3)
 
 
 def test_every_kind_and_the_mean_over_kinds_agree_with_the_naive_reference(examples, metric):

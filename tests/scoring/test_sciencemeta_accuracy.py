@@ -65,6 +65,7 @@ def figures(pairs, protocol="documented", **options):
     ],
 )
 def test_each_rule_by_hand(truth, answer, similarity):
+    similarity = round(similarity, 3)
     result = figures([({"title": answer}, {"kind": "paper", "title": truth})])
     assert result["field_accuracy"] == dict.fromkeys(PAPER, 1.0) | {"title": similarity}
     assert result["overall_accuracy"] == pytest.approx((5 + similarity) / 6)
@@ -81,6 +82,10 @@ def test_from_200_characters_of_the_answer_on_frequent_ones_begin_no_match():
     assert field_similarity("b" + "a" * 99 + "c" + "a" * 99, "a" * 99 + "c" + "a" * 100) == (
         2 * 199 / 400
     )
+    # Of equal matches the first in the truth is taken, though another would go on for longer.
+    answer = "e" * 150 + "x" + "e" * 49
+    assert field_similarity(answer + "zx", answer) == 2 * 200 / 402
+    assert field_similarity("xz" + answer, answer) == 2 * 1 / 402
     # It is the answer whose frequent characters are left out, not the truth.
     assert field_similarity("a" * 250, "b" + "a" * 100) == 2 * 100 / 351
 
@@ -180,6 +185,11 @@ def test_only_empty_records_leave_nothing_without_them():
     assert result["overall_accuracy"] == 1.0
     assert result["overall_accuracy_without_both_empty"] == 0.0
     assert result["field_accuracy_without_both_empty"] == {}
+    # Then a kind has no accuracy, and does not count in the mean over kinds.
+    result = figures(
+        [({}, {"kind": "paper"}), ({"title": "2020"}, {"kind": "ebook", "title": 2021})]
+    )
+    assert result["overall_accuracy_without_both_empty"] == 0.75
 
 
 def test_coverage_counts_every_record_and_what_was_lost_is_wrong_in_every_field():
@@ -195,17 +205,17 @@ def test_coverage_counts_every_record_and_what_was_lost_is_wrong_in_every_field(
     assert {(match["outcome"], match["similarity"]) for match in lost} == {("missing", 0.0)}
 
 
-def test_published_rounds_each_similarity_before_any_mean():
-    # 2 · 2 / 6 = 0.667 twice and 2 · 1 / 3 = 0.667 once, where it is 2 / 3 otherwise.
+@pytest.mark.parametrize("protocol", ["documented", "published"])
+def test_each_similarity_is_rounded_before_any_mean(protocol):
+    # 2 · 2 / 6 = 0.667 twice and 2 · 1 / 3 = 0.667 once.
     pairs = [({"title": "abd"}, {"kind": "paper", "title": "abc"})] * 2
     pairs.append(({"title": "a"}, {"kind": "paper", "title": "a "}))
-    published = figures(pairs, "published", no_autojunk=True, normalize_text=True)
+    published = figures(pairs, protocol, no_autojunk=True, normalize_text=True)
     assert published["field_accuracy"]["title"] == pytest.approx(0.667, abs=1e-12)
     assert published["overall_accuracy"] == pytest.approx(5.667 / 6, abs=1e-12)
     assert published["field_accuracy_no_autojunk"]["title"] == pytest.approx(0.667, abs=1e-12)
     assert published["field_accuracy_normalized"]["title"] == pytest.approx(2.334 / 3, abs=1e-12)
     assert published["per_item"][0]["fields"][1]["similarity"] == 0.667
-    assert figures(pairs)["field_accuracy"]["title"] == pytest.approx(2 / 3, abs=1e-12)
 
 
 def test_published_scores_the_truth_as_it_was_published():
@@ -280,7 +290,11 @@ def test_normalized_text_is_reported_beside():
     answer = {"title": "选辑(文史)", "author": "", "publisher": "A B"}
     result = figures([(answer, truth)], normalize_text=True)
     fields = result["field_accuracy"]
-    assert (fields["title"], fields["author"], fields["publisher"]) == (8 / 13, 0.0, 6 / 7)
+    assert (fields["title"], fields["author"], fields["publisher"]) == (
+        0.615,
+        0.0,
+        0.857,
+    )  # 8 / 13, 6 / 7
     assert result["field_accuracy_normalized"] == dict.fromkeys(BOOK, 1.0)
     assert result["overall_accuracy_normalized"] == 1.0
 
@@ -377,12 +391,12 @@ def test_texts_too_long_to_compare_are_counted_and_score_nothing():
         result = figures([({"title": answer}, {"kind": "paper", "title": truth})])
         return result["field_accuracy"]["title"], result["too_long"]
 
-    # 10,000 by 10,000 characters are compared: 9,999 letters in front agree.
-    assert of("a" * 9999 + "b", "a" * 10_000) == (0.9999, 0)
+    # 10,000 by 10,000 characters are compared: 9,990 letters in front agree.
+    assert of("a" * 9990 + "b" * 10, "a" * 10_000) == (0.999, 0)
     assert of("a" * 10_000 + "b", "a" * 10_000) == (0.0, 1)
     assert of("A" * 2**20, "a" * 2**20) == (1.0, 0)
     assert of("a" * 2**20, "b" * 2**20) == (0.0, 1)
-    assert of("abc", "a" * 2**20) == (2 / (3 + 2**20), 0)
+    assert of("abc", "a" * 2**20) == (0.0, 0)  # 2 / (3 + 2**20)
     assert of("ab", "cd") == (0.0, 0)
     assert of("a" * 2**27, "") == (0.0, 0)
 

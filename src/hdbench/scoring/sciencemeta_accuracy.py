@@ -1,8 +1,8 @@
 """ScienceMetaBench: similarity of bibliographic fields (`hdb/sciencemeta_accuracy`).
 
-The method is ScienceMetaBench's (OpenDataLab, 2025). `documented` is its description read
-literally. `published` rounds each similarity to three decimals before any mean: only so do all
-figures of its published example come out.
+The method is ScienceMetaBench's (OpenDataLab, 2025). Its description and its published example are
+of one rule, so that both protocols score alike; they differ only in what they score: `published`
+takes a corrected truth as it was published, and an answer that is only an error for a record.
 """
 
 import math
@@ -16,7 +16,7 @@ from hdbench.scoring.sequence_ratio import (
     as_text,
     field_similarity,
     is_too_long,
-    round_published,
+    rounded,
 )
 
 _PAPER = ("doi", "title", "author", "keyword", "abstract", "pub_time")
@@ -245,9 +245,8 @@ class SciencemetaAccuracy:
         statistics["perfect"] = int(answers == prepared.texts)
 
     def _similarity(self, reference: str, prediction: str, *, autojunk: bool = True) -> float:
-        """How alike two texts are, as the protocol has it."""
-        alike = field_similarity(reference, prediction, autojunk=autojunk)
-        return round_published(alike) if self.protocol == "published" else alike
+        """How alike two texts are, to three decimals."""
+        return rounded(field_similarity(reference, prediction, autojunk=autojunk))
 
     def _beside(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """The figures that the options add."""

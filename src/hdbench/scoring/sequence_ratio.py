@@ -72,8 +72,11 @@ def field_similarity(reference: str, prediction: str, *, autojunk: bool = True) 
     return 0.0 if is_too_long(reference, prediction) else sequence_ratio(a, b, autojunk=autojunk)
 
 
-def round_published(similarity: float) -> float:
-    """A similarity as the published figures are computed from it: to three decimals."""
+def rounded(similarity: float) -> float:
+    """A similarity as it goes into every mean: to three decimals.
+
+    The description does not say so, but only so do the figures of its published example come out.
+    """
     return round(similarity, 3)
 
 

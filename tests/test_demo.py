@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from hdbench.building.recipe import find_recipe, recipe_names
 from hdbench.jsonio import read_jsonl
 
 
@@ -92,3 +93,21 @@ def test_every_sample_answer_is_for_a_card_of_the_sample(demo, tmp_path):
     cards = {line.value["id"] for line in read_jsonl(folder / "metadata.jsonl")}
     answers = {line.value["id"] for line in read_jsonl(folder / "example_predictions.jsonl")}
     assert answers < cards
+
+
+@pytest.mark.parametrize("name", [name for name in recipe_names() if name != "zettelkatalog"])
+def test_every_benchmark_has_a_demo(tmp_path, run_hdbench, name):
+    done = run_hdbench("demo", name, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    spec = find_recipe(name).spec
+    assert f'load_dataset("hdb/{name}", split="{spec.split}")' in done.stdout
+    (value,) = row(done.stdout, spec.headline)
+    assert 0 < float(value) < 1
+    assert "Worst items" in done.stdout
+
+
+def test_an_unknown_demo_names_the_known_ones(tmp_path, run_hdbench):
+    done = run_hdbench("demo", "nothing", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "zettelkatalog" in done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -146,11 +146,11 @@ def score(
 
     options = dict(_option(text) for text in option or ())
     result = score_file(benchmark, predictions, protocol=protocol, details=details, **options)
+    if json_out:
+        write_json(json_out, result.to_dict(details=details))
     figures = result.figures()
     title = f"{figures['benchmark']} {figures['dataset_version']}, {figures['protocol']}"
     print_result(Console(), title, figures, result.field_rates(), result.worst)
-    if json_out:
-        write_json(json_out, result.to_dict(details=details))
 
 
 def _option(text: str) -> tuple[str, Any]:

@@ -12,6 +12,8 @@ import pytest
 from PIL import Image
 
 from hdbench.benchmark import load_benchmark
+from hdbench.building.recipe import recipe_names
+from hdbench.scoring import METRICS
 
 
 def tree(folder):
@@ -302,3 +304,17 @@ def test_killed_in_the_middle_a_build_leaves_the_old_and_can_be_repeated(
     script.write_text(sound)
     assert build().returncode == 0
     assert tree(tmp_path / "hdb") == before
+
+
+def test_all_builds_the_whole_namespace(tmp_path, run_hdbench):
+    done = run_hdbench("build", "--all", "--sample", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    built = {folder.name for folder in (tmp_path / "hdb").iterdir()}
+    assert built == {*recipe_names(), *METRICS}
+    assert len(built) == 8
+
+
+@pytest.mark.parametrize("arguments", [[], ["zettelkatalog", "--all"]])
+def test_either_names_or_all(tmp_path, run_hdbench, arguments):
+    done = run_hdbench("build", *arguments, cwd=tmp_path)
+    assert_refused(done, "zettelkatalog", "--all")

@@ -9,6 +9,7 @@ from hdbench.scoring.result import Candidate, prepare, score_items
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
 from hdbench.scoring.sequence_ratio import field_similarity
 
+OF_A_FIELD = ("similarity", "both_empty")
 PAPER = ["doi", "title", "author", "keyword", "abstract", "pub_time"]
 BOOK = ["isbn", "title", "author", "abstract", "category", "pub_time", "publisher"]
 
@@ -273,7 +274,10 @@ def test_per_item_says_what_was_right_and_wrong():
     ]
     assert item["accuracy"] == pytest.approx(4.75 / 7)
     assert item["textbook.title.similarity"] == 0.75
-    assert set(SciencemetaAccuracy.statistics) < set(item)
+    # Its statistics are those of its kind alone.
+    figures_of_fields = {f"textbook.{field}.{name}" for field in BOOK for name in OF_A_FIELD}
+    assert {name for name in item if "." in name} == figures_of_fields | {"textbook.items"}
+    assert figures_of_fields < set(SciencemetaAccuracy.statistics)
 
 
 def test_no_autojunk_is_reported_beside():

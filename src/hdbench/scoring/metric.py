@@ -25,8 +25,8 @@ class ItemScore(NamedTuple):
     """The statistics of one item.
 
     Attributes:
-        statistics: name → count or sum, in the order of `Metric.statistics`; added up over items
-            they are all that `rates` needs.
+        statistics: name → count or sum; added up over items they are all that `rates` needs. All
+            of `Metric.statistics` in their order, or only those of them that the item has.
         fields: outcome → the fields that had it, where records can have any fields; a metric
             whose fields are fixed counts them in its statistics.
     """

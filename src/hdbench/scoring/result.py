@@ -120,6 +120,7 @@ def score_items(
     """
     ids: list[str] = []
     status: Counter[Status] = Counter()
+    names = metric.statistics
     rows: list[float] = []  # the statistics of one item after another
     fields: dict[Outcome, Counter[str]] = {outcome: Counter() for outcome in OUTCOMES}
     uncounted: dict[Outcome, list[str]] = {outcome: [] for outcome in OUTCOMES}
@@ -136,13 +137,17 @@ def score_items(
         item_status = status_of(prediction, metric.protocol)
         status[item_status] += 1
         score = metric.score(prediction if item_status == "answered" else None, prepared)
-        rows += score.statistics.values()
+        values = score.statistics
+        if len(values) == len(names):
+            rows += values.values()
+        else:
+            rows += [values.get(name, 0) for name in names]
         for outcome, paths in score.fields.items():
             if paths:
                 uncounted[outcome] += paths
         if position % 200 == 0:  # seldom: a Counter takes long to begin, and little to go on
             _count(uncounted, fields)
-        figure = score.statistics[metric.item_figure]
+        figure = values[metric.item_figure]
         if position < WORST:
             heapq.heappush(worst, (-figure, -position, candidate))
         elif -figure > worst[0][0]:
@@ -150,7 +155,6 @@ def score_items(
         if details:
             per_item.append(_explain(metric, candidate))
     _count(uncounted, fields)
-    names = metric.statistics
     return Result(
         metric=metric,
         ids=ids,

@@ -151,7 +151,7 @@ class SciencemetaAccuracy:
             HdbenchError: the answer names another file's `sha256`, or is nested too deep.
         """
         kind = prepared.kind
-        statistics = _ZEROS.copy()
+        statistics: dict[str, float] = {"accuracy": 0.0, "perfect": 0, "too_long": 0}
         statistics[f"{kind}.items"] = 1
         answers = dict.fromkeys(prepared.texts, "")
         if record is not None:
@@ -262,9 +262,6 @@ class SciencemetaAccuracy:
                 if _items(totals, _kinds(totals), field):
                     figures |= _set_figures(totals, field)
         return figures
-
-
-_ZEROS: dict[str, float] = dict.fromkeys(SciencemetaAccuracy.statistics, 0)
 
 
 def _kind(reference: Mapping[str, Any]) -> str:

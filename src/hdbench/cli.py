@@ -87,15 +87,23 @@ def build(
 
     if every == bool(names):
         raise HdbenchError(f"name benchmarks ({', '.join(recipe_names())}), or give --all")
+    failed = False
     for recipe in [find_recipe(name, sample=sample) for name in names or recipe_names()]:
-        built = build_dataset(
-            recipe,
-            out,
-            source=source,
-            allow_missing=allow_missing,
-            accept_licence=accept_licence,
-            accept_changed=accept_changed or (),
-        )
+        try:
+            built = build_dataset(
+                recipe,
+                out,
+                source=source,
+                allow_missing=allow_missing,
+                accept_licence=accept_licence,
+                accept_changed=accept_changed or (),
+            )
+        except HdbenchError as error:
+            if not every:
+                raise
+            failed = True  # one source need not hold all of them: the others are built all the same
+            typer.echo(f"error: {_one_line(error)}", err=True)
+            continue
         note = f", {len(built.missing)} files missing" if built.missing else ""
         typer.echo(
             f"{built.folder}: {built.rows} rows{note}, version {built.version}, "
@@ -103,6 +111,8 @@ def build(
         )
     for folder in install_metrics(out):
         typer.echo(f"{folder}: metric")
+    if failed:
+        raise typer.Exit(2)
 
 
 @app.command()

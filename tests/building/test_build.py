@@ -318,3 +318,15 @@ def test_all_builds_the_whole_namespace(tmp_path, run_hdbench):
 def test_either_names_or_all(tmp_path, run_hdbench, arguments):
     done = run_hdbench("build", *arguments, cwd=tmp_path)
     assert_refused(done, "zettelkatalog", "--all")
+
+
+def test_all_builds_what_the_source_has_and_reports_the_rest(published, tmp_path, run_hdbench):
+    """Of an empty source: two want a licence first, the others find no files."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    done = run_hdbench("build", "--all", "--source", empty, cwd=tmp_path)
+    assert done.returncode == 2
+    errors = done.stderr.splitlines()
+    assert len(errors) == len(recipe_names())
+    assert all(line.startswith("error: ") for line in errors)
+    assert (tmp_path / "hdb/zettel_f1").is_dir()

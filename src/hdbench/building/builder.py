@@ -159,7 +159,7 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
             "get them, or keep their rows without them with --allow-missing"
         )
     if not ids:
-        raise HdbenchError(f"{spec.name}: the source has no rows")
+        raise HdbenchError(f"{spec.name}: the source has no rows: is it of this benchmark?")
     content_hash = hashlib.sha256((folder / METADATA).read_bytes()).hexdigest()
     return Built(folder, spec.version, len(ids), missing, content_hash)
 

@@ -5,11 +5,10 @@ Not a test: nothing here passes or fails by the clock, and figures compare withi
 
 import gzip
 import json
-import statistics
-import time
 from pathlib import Path
 
 import naive_avisblatt_cer as naive
+from timing import medians
 
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 from hdbench.scoring.result import Candidate, score_items
@@ -53,16 +52,12 @@ def main() -> None:
         "hdbench, documented": lambda: hdbench("documented"),
         "transcription, published": lambda: naive.protocol_scores(pairs, "published"),
     }
-    seconds = {name: [] for name in tasks}
-    for _ in range(ROUNDS):
-        for name, task in tasks.items():
-            start = time.perf_counter()
-            task()
-            seconds[name].append(time.perf_counter() - start)
-    base = statistics.median(seconds["hdbench, published"])
+    seconds = medians(tasks, ROUNDS)
     for name, taken in seconds.items():
-        median = statistics.median(taken)
-        print(f"{name:26} {len(pairs) / median:8,.0f} pages/s   time {median / base:.1f}")
+        print(
+            f"{name:26} {len(pairs) / taken:8,.0f} pages/s   "
+            f"time {taken / seconds['hdbench, published']:.1f}"
+        )
     same = hdbench("published") == naive.protocol_scores(pairs, "published")
     print(f"hdbench and the transcription give {'identical' if same else 'DIFFERENT'} figures")
 

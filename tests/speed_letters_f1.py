@@ -5,13 +5,11 @@ Not a test: nothing here passes or fails by the clock, and figures compare withi
 
 import gzip
 import json
-import statistics
-import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import naive_letters_f1 as naive
+from timing import medians
 
 from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.result import Candidate, score_items
@@ -55,7 +53,8 @@ def compare(protocol: str, answers: list[Any], authority: list[Any]) -> None:
             "hdbench": lambda: score_items(metric, candidates).figures(),
             "plain script": lambda: naive.score(pairs, authority, protocol),
             "from files": lambda: from_files(protocol, answers),
-        }
+        },
+        ROUNDS,
     )
     print(f"\n{protocol:14} letters/s   time, hdbench's being 1")
     for name, taken in seconds.items():
@@ -80,17 +79,6 @@ def from_files(protocol: str, answers: list[Any]) -> dict[str, list[int]]:
         ).items():
             totals[category] = [a + b for a, b in zip(totals[category], counted, strict=True)]
     return totals
-
-
-def medians(tasks: Mapping[str, Callable[[], object]]) -> dict[str, float]:
-    """The median seconds of each task, the tasks taking turns; the first round warms up."""
-    taken: dict[str, list[float]] = {name: [] for name in tasks}
-    for _ in range(ROUNDS + 1):
-        for name, task in tasks.items():
-            start = time.perf_counter()
-            task()
-            taken[name].append(time.perf_counter() - start)
-    return {name: statistics.median(seconds[1:]) for name, seconds in taken.items()}
 
 
 if __name__ == "__main__":

@@ -4,16 +4,15 @@ Not a test: nothing here passes or fails by the clock, and figures compare withi
 """
 
 import random
-import statistics
-import time
 from collections.abc import Callable
 from typing import Any
 
 import naive_sciencemeta_accuracy as naive
+from timing import medians
 
 from hdbench.scoring.result import Candidate, score_items
 from hdbench.scoring.sciencemeta_accuracy import FIELDS, SciencemetaAccuracy
-from hdbench.scoring.sequence_ratio import field_similarity
+from hdbench.scoring.sequence_ratio import field_similarity, rounded
 
 ROUNDS = 5
 NUMBERS = {"ebook": 424, "paper": 469, "textbook": 117}
@@ -38,7 +37,7 @@ def main() -> None:
             pairs = list(zip(abstracts, others, strict=True))
             compare(
                 f"{name} abstracts of 1,500 characters, {what}",
-                lambda pairs=pairs: [field_similarity(*pair) for pair in pairs],
+                lambda pairs=pairs: [rounded(field_similarity(*pair)) for pair in pairs],
                 lambda pairs=pairs: [naive.similarity(*pair) for pair in pairs],
             )
     pairs = [record(rng, kind) for kind, number in NUMBERS.items() for _ in range(number)]
@@ -56,14 +55,9 @@ def main() -> None:
 
 
 def compare(what: str, ours: Callable[[], list[float]], plain: Callable[[], list[float]]) -> None:
-    """Print how long both take, taking turns; the first round warms up."""
-    taken: dict[Callable[[], list[float]], list[float]] = {ours: [], plain: []}
-    for _ in range(ROUNDS + 1):
-        for task, seconds in taken.items():
-            start = time.perf_counter()
-            task()
-            seconds.append(time.perf_counter() - start)
-    fast, slow = (statistics.median(seconds[1:]) for seconds in taken.values())
+    """Print how long both take."""
+    seconds = medians({"ours": ours, "plain": plain}, ROUNDS)
+    fast, slow = seconds["ours"], seconds["plain"]
     largest = max(abs(a - b) for a, b in zip(ours(), plain(), strict=True))
     same = "identical" if largest == 0 else f"up to {largest:.0e} apart"
     print(f"{what:48} {fast:7.3f} s, plainly {slow:7.3f} s: {slow / fast:5.1f} times; {same}")

@@ -8,17 +8,17 @@ import gzip
 import json
 import random
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import naive_zettel_f1 as naive
+from timing import medians
 
 from hdbench.scoring.flatten import flatten
 from hdbench.scoring.result import Candidate, score_items
@@ -72,7 +72,8 @@ def compare(protocol: str, answers: list[Any], truths: dict[str, Any]) -> None:
             "transcription": lambda: naive.score(pairs, protocol),
             "its flattening": lambda: exhaust(dict(naive.flatten(r)) for r in records),
             "hdbench's flattening": lambda: exhaust(flatten(r, split_keys=split) for r in records),
-        }
+        },
+        ROUNDS,
     )
     print(f"\n{protocol:22} answers/s   time, hdbench's being 1")
     for name, taken in seconds.items():
@@ -88,17 +89,6 @@ def exhaust(values: Iterable[object]) -> None:
     deque(values, maxlen=0)
 
 
-def medians(tasks: Mapping[str, Callable[[], object]]) -> dict[str, float]:
-    """The median seconds of each task, the tasks taking turns; the first round warms up."""
-    taken: dict[str, list[float]] = {name: [] for name in tasks}
-    for _ in range(ROUNDS + 1):
-        for name, task in tasks.items():
-            start = time.perf_counter()
-            task()
-            taken[name].append(time.perf_counter() - start)
-    return {name: statistics.median(seconds[1:]) for name, seconds in taken.items()}
-
-
 def start_up(folder: Path) -> None:
     """How long the command line takes from nothing to its end."""
     write_benchmark(folder, 263)
@@ -111,7 +101,8 @@ def start_up(folder: Path) -> None:
         {
             name: functools.partial(hdbench, arguments, folder)
             for name, arguments in commands.items()
-        }
+        },
+        ROUNDS,
     )
     for name, taken in seconds.items():
         print(f"{name:26} {taken:.2f}")

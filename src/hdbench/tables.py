@@ -65,8 +65,8 @@ def print_result(
     console.print(Text(title, style="bold"))
     console.print(_figures_table(figures))
     console.print(_coverage(figures))
-    console.print()
     if fields:
+        console.print()
         console.print(_fields_table(fields))
     if worst:
         console.print()

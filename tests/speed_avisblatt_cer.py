@@ -24,6 +24,9 @@ def main() -> None:
     The transcription gives two figures, and measures each edit distance in plain Python; hdbench
     gives all its figures, those by text alone too, for which it compares every ad with every other.
     """
+    if not SHARED.is_dir():
+        print("no ../shared beside this checkout: there are no recorded answers to score")
+        return
     with gzip.open(SHARED / "recorded/fraktur_adverts.jsonl.gz", "rt") as file:
         answers = [answer for line in file for answer in json.loads(line)["answers"]]
     source = SHARED / "upstream/humanities_data_benchmark/benchmarks/fraktur_adverts"

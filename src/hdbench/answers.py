@@ -9,11 +9,16 @@ from hdbench.jsonio import is_too_deep, parse_json
 Status = Literal["answered", "unanswered", "unparsable"]
 
 
+MAX_BRACES = 10_000
+"""Opening braces in a text that is repaired, at most: hostile ones would take hours. A page of
+advertisements has some thirty."""
+
+
 def read_text(text: str) -> Any:
     r"""The record in a model's raw text: JSON, fenced, in prose, or slightly damaged.
 
-    Sound JSON is taken as it is; from anything else json_repair takes what it finds after the
-    first brace.
+    Sound JSON is taken as it is; from anything else, unless it has more than `MAX_BRACES`,
+    json_repair takes what it finds after the first brace.
 
     Args:
         text: what the model wrote.
@@ -34,7 +39,7 @@ def read_text(text: str) -> Any:
     except ValueError:
         pass
     start = text.find("{")
-    if start < 0:
+    if start < 0 or text.count("{") > MAX_BRACES:
         return text
     try:
         value = json_repair.loads(text[start:])

@@ -1,5 +1,6 @@
 """Building, by the command line, and everything that can be wrong with a source."""
 
+import datetime
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ import sys
 import time
 
 import pytest
+from datasets import load_dataset
 from PIL import Image
 
 from hdbench.benchmark import load_benchmark
@@ -198,22 +200,45 @@ def test_a_failed_build_leaves_the_earlier_one_as_it_was(build, published, tmp_p
     assert tree(tmp_path / "hdb") == before
 
 
-def test_a_duplicate_id_in_the_plain_form(published, tmp_path, run_hdbench):
+@pytest.fixture
+def build_plain(published, tmp_path, run_hdbench):
+    """Build somebody's own benchmark, in the plain form, of the given lines."""
     (published.recipe / "build.py").unlink()
     (published.recipe / "README.md").write_text("---\nlanguage: de\n---\n# {{ rows }} card\n")
     spec = published.recipe / "benchmark.yaml"
-    spec.write_text(spec.read_text().split("columns:")[0])
+    own = spec.read_text().split("columns:")[0]
     (published.recipe / "prompt.txt").write_text("Read.")
     shutil.copy(published.path("images/00000.jpg"), published.recipe / "card.jpg")
-    line = json.dumps({"file_name": "card.jpg", "id": "1", "ground_truth": {"a": None, "b": ""}})
-    metadata = published.recipe / "metadata.jsonl"
-    metadata.write_text(f"{line}\n")
-    done = run_hdbench("build", published.recipe, cwd=tmp_path)
+
+    def run(*lines, columns="{}"):
+        spec.write_text(f"{own}columns: {columns}\n")
+        plain = {"file_name": "card.jpg", "id": "1", "ground_truth": {"a": None, "b": ""}}
+        text = "".join(json.dumps({**plain, **line}) + "\n" for line in lines)
+        (published.recipe / "metadata.jsonl").write_text(text)
+        return run_hdbench("build", published.recipe, cwd=tmp_path)
+
+    return run
+
+
+def test_a_duplicate_id_in_the_plain_form(build_plain):
+    done = build_plain({})
     assert done.returncode == 0, done.stderr
-    metadata.write_text(f"{line}\n{line}\n")
-    assert_refused(
-        run_hdbench("build", published.recipe, cwd=tmp_path), "card.jpg: the id '1' occurs twice"
-    )
+    assert_refused(build_plain({}, {}), "card.jpg: the id '1' occurs twice")
+
+
+def test_texts_that_are_all_dates_are_refused_because_they_would_not_stay_texts(
+    build_plain, tmp_path, monkeypatch
+):
+    day = {"sent": "1926-02-16"}
+    text, date = "{sent: string}", "{sent: date32}"
+    assert_refused(build_plain(day, columns=text), "each sent begins like a date", "date32")
+    assert_refused(build_plain({"id": "1926-02-16"}), "each id begins like a date")
+    undated = {"id": "2", "sent": "undated"}
+    assert build_plain(day, undated, columns=text).returncode == 0
+    assert build_plain(day, {"id": "2", "sent": None}, columns=date).returncode == 0
+    monkeypatch.chdir(tmp_path)
+    rows = load_dataset("hdb/zettelkatalog", split="test", cache_dir=str(tmp_path / "cache"))
+    assert rows["sent"][:] == [datetime.date(1926, 2, 16), None]
 
 
 def test_a_path_out_of_the_folder_is_refused(published, tmp_path, run_hdbench):

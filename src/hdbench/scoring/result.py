@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from importlib.metadata import version
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from hdbench import __version__
@@ -141,7 +142,7 @@ def score_items(
         if len(values) == len(names):
             rows += values.values()
         else:
-            rows += [values.get(name, 0) for name in names]
+            rows += map(values.get, names, repeat(0))
         for outcome, paths in score.fields.items():
             if paths:
                 uncounted[outcome] += paths

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from hdbench import __version__
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, escaped
 
 app = typer.Typer(
     help="Benchmarks of the digital humanities: build, load and score them.",
@@ -200,6 +200,4 @@ def _one_line(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     # Ids and keys come from foreign files, and could carry a terminal's control sequences.
-    return "".join(
-        character if character.isprintable() else ascii(character)[1:-1] for character in text
-    )
+    return escaped(text)

@@ -6,7 +6,6 @@ Scripts that were written for it need only another import. The scoring is that o
 
 import io
 import math
-import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import xlsxwriter
 
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import read_jsonl
+from hdbench.jsonio import read_jsonl, write_whole
 from hdbench.scoring.sequence_ratio import as_text, field_similarity, rounded
 
 MAX_CELL = 32_767
@@ -88,14 +87,7 @@ def write_similarity_data_to_excel(
         data = _workbook(key_list, detail_data, key_accuracy)
     except KeyError as error:
         raise HdbenchError(f"detail_data has no {error}: was it made with this key_list?") from None
-    try:
-        # A file in a folder of its own beside the place, so that no half of one is ever there.
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".hdbench-") as beside:
-            written = Path(beside) / "new.xlsx"
-            written.write_bytes(data)
-            written.replace(path)
-    except OSError as error:
-        raise HdbenchError(f"{path}: cannot be written: {error.strerror}") from None
+    write_whole(path, data)
 
 
 def _records(path: Path) -> dict[str, dict[str, Any]]:

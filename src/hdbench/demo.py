@@ -54,13 +54,13 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
     fields = result.pop("fields")
     print_result(console, f"{name} (sample), {result['protocol']}", result, fields, worst)
     hdbench = _command()
-    others = "|".join(other for other in recipe_names() if other != benchmark)
+    another = next(other for other in recipe_names() if other != benchmark)
     console.print("\n[bold]Where to go next[/]")
     console.print(
         f"  look at the items and their truths:     {built.folder}/README.md, metadata.jsonl\n"
         f"  score a file of answers:                {hdbench} score {name} {example}\n"
         f"  as the published results were scored:   … --protocol published\n"
-        f"  see the sample of another benchmark:    {hdbench} demo {others}\n"
+        f"  see the sample of another benchmark:    {hdbench} demo {another}\n"
         f"  build the real benchmark:               {hdbench} build {benchmark}",
         highlight=False,
         markup=False,

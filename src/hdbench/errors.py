@@ -1,5 +1,17 @@
-"""The one exception that callers show to a person."""
+"""What callers show to a person: one exception, and foreign text made harmless."""
 
 
 class HdbenchError(ValueError):
     """Something a person can put right: one line that says where, what, and what to do."""
+
+
+def escaped(text: str) -> str:
+    r"""Foreign text for a terminal: control and invisible characters as their escapes.
+
+    Example:
+        >>> escaped("\x1b[31mred")
+        '\\x1b[31mred'
+    """
+    return "".join(
+        character if character.isprintable() else ascii(character)[1:-1] for character in text
+    )

@@ -115,7 +115,15 @@ def write_json(path: Path, value: Any) -> None:
     """
     text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     # Outside its strings JSON is ASCII, so every surrogate stands where `\udXXX` is an escape.
-    data = text.encode("utf-8", errors="backslashreplace")
+    write_whole(path, text.encode("utf-8", errors="backslashreplace"))
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file beside its place and rename it: the whole file or nothing.
+
+    Raises:
+        HdbenchError: the file cannot be written.
+    """
     try:
         descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
         try:

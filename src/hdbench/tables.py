@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hdbench.errors import escaped
+
 MAX_VALUE = 48
 """Characters of a value that are shown."""
 
@@ -39,10 +41,7 @@ def printable(value: Any, most: int = MAX_VALUE) -> Text:
         >>> printable("\x1b[31mred").plain
         '\\x1b[31mred'
     """
-    text = "".join(
-        character if character.isprintable() else ascii(character)[1:-1]
-        for character in str(value)[: most + 1]
-    )
+    text = escaped(str(value)[: most + 1])
     return Text(text if len(text) <= most else text[: most - 1] + "…")
 
 

@@ -143,7 +143,8 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
     spec = recipe.spec
     ids: set[str] = set()
     missing: list[str] = []
-    texts: dict[str, list[Any]] = {name: [] for name in _text_columns(spec)}
+    text_columns = [name for name, kind in spec.columns.items() if kind == "string"]
+    all_dates: dict[str, bool] = {}  # text column → whether each of its values begins like a date
     (folder / MEDIA_FOLDERS[spec.media]).mkdir()
     with (folder / METADATA).open("wb") as metadata:
         for row in progress(recipe.rows(files), spec.title):
@@ -157,8 +158,10 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
                 except MissingFileError:
                     missing.append(path)
             metadata.write(_metadata_line(row, copies, spec))
-            for name, values in texts.items():
-                values.append(row.id if name == "id" else row.columns[name])
+            texts = {"id": row.id, **{name: row.columns[name] for name in text_columns}}
+            for name, text in texts.items():
+                if text is not None:
+                    all_dates[name] = all_dates.get(name, True) and bool(_ISO_DATE.match(text))
     if missing and not allow_missing:
         raise HdbenchError(
             f"{spec.name}: {len(missing)} media files are missing: {', '.join(missing)}: "
@@ -166,22 +169,12 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
         )
     if not ids:
         raise HdbenchError(f"{spec.name}: the source has no rows: is it of this benchmark?")
-    _refuse_dates(spec, texts)
+    for name in (name for name, dates in all_dates.items() if dates):
+        # `datasets` would give each of them a time of day.
+        remedy = "give the items other ids" if name == "id" else "make the column a date32"
+        raise HdbenchError(f"{spec.name}: each {name} begins like a date: {remedy}")
     content_hash = hashlib.sha256((folder / METADATA).read_bytes()).hexdigest()
     return Built(folder, spec.version, len(ids), missing, content_hash)
-
-
-def _text_columns(spec: BenchmarkSpec) -> list[str]:
-    return ["id", *(name for name, kind in spec.columns.items() if kind == "string")]
-
-
-def _refuse_dates(spec: BenchmarkSpec, texts: dict[str, list[Any]]) -> None:
-    """Refuse a text column of dates alone: `datasets` would give each of them a time of day."""
-    for name, column in texts.items():
-        values = [value for value in column if value is not None]
-        if values and all(map(_ISO_DATE.match, values)):
-            remedy = "give the items other ids" if name == "id" else "make the column a date32"
-            raise HdbenchError(f"{spec.name}: each {name} begins like a date: {remedy}")
 
 
 def _metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec) -> bytes:

@@ -54,9 +54,11 @@ class Source:
         if len(local.stem) == SHA256_DIGITS:  # a file that is named by its content
             pinned = local.stem
         if pinned and hashlib.sha256(data).hexdigest() != pinned:
+            hint = ""
+            if local.suffix in {".csv", ".json"}:
+                hint = f", or take a corrected one as it is with --accept-changed {local.name}"
             raise HdbenchError(
-                f"{local}: wrong checksum, the file is damaged or was changed: get it again, "
-                f"or take a corrected table for what it is with --accept-changed {local.name}"
+                f"{local}: wrong checksum, the file is damaged or was changed: get it again{hint}"
             )
         return data
 

@@ -15,7 +15,7 @@ from hdbench.errors import HdbenchError
 from hdbench.scoring.letter_values import as_text, first_text, metadata, parts, without_markers
 from hdbench.scoring.metric import FieldMatch, ItemScore, Outcome, check_protocol
 from hdbench.scoring.person_names import read_name
-from hdbench.scoring.rates import f1, ratio
+from hdbench.scoring.rates import counts_and_rates, f1, ratio
 
 PERSONS = ("sender_persons", "receiver_persons")
 CATEGORIES = ("send_date", *PERSONS)
@@ -260,7 +260,10 @@ class LettersF1:
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
     ) -> dict[str, dict[str, Any]]:
         """Category → its counts, precision, recall and F1, from its sums over letters."""
-        return {category: _category_rates(category, totals) for category in CATEGORIES}
+        return {
+            category: counts_and_rates(*(int(totals[f"{category}.{count}"]) for count in _COUNTS))
+            for category in CATEGORIES
+        }
 
     def _is_skipped(self, reference: Mapping[str, Any]) -> bool:
         with_, without = self._options["skip_signatures"], self._options["skip_non_signatures"]
@@ -358,18 +361,6 @@ class LettersF1:
 @lru_cache(maxsize=4096)  # letters have few values, so the same counts come again and again
 def _letter_f1(true_positives: int, false_positives: int, false_negatives: int) -> float:
     return f1(true_positives, false_positives, false_negatives)
-
-
-def _category_rates(category: str, totals: Mapping[str, float]) -> dict[str, Any]:
-    tp, fp, fn = (int(totals[f"{category}.{count}"]) for count in _COUNTS)
-    return {
-        "true_positives": tp,
-        "false_positives": fp,
-        "false_negatives": fn,
-        "precision": ratio(tp, tp + fp),
-        "recall": ratio(tp, tp + fn),
-        "f1": f1(tp, fp, fn),
-    }
 
 
 def _person(category: str, person: Any) -> tuple[str, list[str]]:

@@ -19,3 +19,22 @@ def f1(true_positives: float, false_positives: float, false_negatives: float) ->
     precision = ratio(true_positives, true_positives + false_positives)
     recall = ratio(true_positives, true_positives + false_negatives)
     return ratio(2 * precision * recall, precision + recall)
+
+
+def counts_and_rates(
+    true_positives: int, false_positives: int, false_negatives: int
+) -> dict[str, float]:
+    """Counts with their precision, recall and F1, each 0.0 to 1.0, by their names.
+
+    Example:
+        >>> counts_and_rates(8, 3, 3)["precision"] == 8 / 11
+        True
+    """
+    return {
+        "true_positives": true_positives,
+        "false_positives": false_positives,
+        "false_negatives": false_negatives,
+        "precision": ratio(true_positives, true_positives + false_positives),
+        "recall": ratio(true_positives, true_positives + false_negatives),
+        "f1": f1(true_positives, false_positives, false_negatives),
+    }

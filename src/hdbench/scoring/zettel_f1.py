@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 from hdbench.errors import HdbenchError
 from hdbench.scoring.flatten import Leaves, flatten, without_parents
 from hdbench.scoring.metric import OUTCOMES, FieldMatch, ItemScore, Outcome, check_protocol
-from hdbench.scoring.rates import f1, ratio
+from hdbench.scoring.rates import counts_and_rates, f1, ratio
 from hdbench.scoring.similarity import similarity
 
 _LEFT_OUT = re.compile(
@@ -306,14 +306,7 @@ def _field_rates(outcomes: Mapping[str, int]) -> dict[str, Any]:
     tp = outcomes["correct"]
     fp = outcomes["substituted"] + outcomes["spurious"]
     fn = outcomes["substituted"] + outcomes["missing"]
-    return {
-        "true_positives": tp,
-        "false_positives": fp,
-        "false_negatives": fn,
-        "precision": ratio(tp, tp + fp),
-        "recall": ratio(tp, tp + fn),
-        "f1": f1(tp, fp, fn),
-    }
+    return counts_and_rates(tp, fp, fn)
 
 
 def _weight(path: str, weights: Mapping[str, float]) -> float:

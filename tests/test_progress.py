@@ -1,0 +1,34 @@
+"""Long work shows a bar to a person at a terminal, and nothing to a file."""
+
+import os
+import pty
+import subprocess
+import sys
+
+
+def build(folder, stderr):
+    return subprocess.run(
+        [sys.executable, "-m", "hdbench", "build", "zettelkatalog", "--sample"],
+        cwd=folder,
+        env=os.environ | {"HF_HOME": str(folder / "cache"), "TERM": "xterm"},
+        stdout=subprocess.DEVNULL,
+        stderr=stderr,
+        timeout=60,
+    )
+
+
+def test_a_terminal_sees_a_bar(tmp_path):
+    reader, terminal = pty.openpty()
+    try:
+        assert build(tmp_path, terminal).returncode == 0
+        os.set_blocking(reader, False)
+        assert b"Zettelkatalog" in os.read(reader, 65536)
+    finally:
+        os.close(reader)
+        os.close(terminal)
+
+
+def test_a_file_sees_nothing(tmp_path):
+    with (tmp_path / "stderr").open("wb") as file:
+        assert build(tmp_path, file).returncode == 0
+    assert (tmp_path / "stderr").read_bytes() == b""

@@ -226,6 +226,20 @@ def test_a_duplicate_id_in_the_plain_form(build_plain):
     assert_refused(build_plain({}, {}), "card.jpg: the id '1' occurs twice")
 
 
+def test_errata_hold_for_the_plain_form_too(build_plain, published, tmp_path):
+    wrong = {"id": "1", "field": "b", "old": "", "new": "x", "reason": "misread"}
+    errata = {"corrections": [wrong], "exclude": [{"id": "2", "reason": "torn"}]}
+    (published.recipe / "errata.yaml").write_text(json.dumps(errata))  # JSON is YAML
+    done = build_plain({}, {"id": "2"})
+    assert done.returncode == 0, done.stderr
+    (line,) = (tmp_path / "hdb/zettelkatalog/metadata.jsonl").read_text().splitlines()
+    assert json.loads(json.loads(line)["ground_truth"]) == {
+        "a": None,
+        "b": "x",
+        "as_published": {"a": None, "b": ""},
+    }
+
+
 def test_texts_that_are_all_dates_are_refused_because_they_would_not_stay_texts(
     build_plain, tmp_path, monkeypatch
 ):

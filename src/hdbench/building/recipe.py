@@ -139,12 +139,10 @@ class Recipe:
         Raises:
             HdbenchError: a row is unusable, or the errata do not fit the source.
         """
-        if not self.has_script:
-            yield from map(self._with_columns, self._plain_rows())
-            return
-        changed = bool(source.changes())
-        for row in self.errata.apply(self._script().rows(source), changed=changed):
-            yield self._with_columns(row)
+        rows = self._script().rows(source) if self.has_script else self._plain_rows()
+        if not self.sample:
+            rows = self.errata.apply(rows, changed=bool(source.changes()))
+        yield from map(self._with_columns, rows)
 
     def _with_columns(self, row: Row) -> Row:
         """A row with the columns that the recipe's script makes of its truth."""

@@ -12,7 +12,7 @@ from timing import medians
 
 from hdbench.scoring.result import Candidate, score_items
 from hdbench.scoring.sciencemeta_accuracy import FIELDS, SciencemetaAccuracy
-from hdbench.scoring.sequence_ratio import field_similarity, rounded
+from hdbench.scoring.sequence_ratio import field_similarity
 
 ROUNDS = 5
 NUMBERS = {"ebook": 424, "paper": 469, "textbook": 117}
@@ -37,7 +37,7 @@ def main() -> None:
             pairs = list(zip(abstracts, others, strict=True))
             compare(
                 f"{name} abstracts of 1,500 characters, {what}",
-                lambda pairs=pairs: [rounded(field_similarity(*pair)) for pair in pairs],
+                lambda pairs=pairs: [field_similarity(*pair) for pair in pairs],
                 lambda pairs=pairs: [naive.similarity(*pair) for pair in pairs],
             )
     pairs = [record(rng, kind) for kind, number in NUMBERS.items() for _ in range(number)]

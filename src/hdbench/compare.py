@@ -14,7 +14,7 @@ import xlsxwriter
 
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import read_jsonl, write_whole
-from hdbench.scoring.sequence_ratio import as_text, field_similarity, rounded
+from hdbench.scoring.sequence_ratio import as_text, field_similarity
 
 MAX_CELL = 32_767
 """Characters, counted in UTF-16, that a cell of a spreadsheet can hold."""
@@ -129,7 +129,7 @@ def _compare(
         details[f"llm_{key}"] = produced
         details[f"benchmark_{key}"] = standard
         alike = 0.0 if answer is None else field_similarity(as_text(standard), as_text(produced))
-        details[f"similarity_{key}"] = rounded(alike)
+        details[f"similarity_{key}"] = alike
     return details
 
 

@@ -7,7 +7,7 @@ from hdbench.errors import HdbenchError
 from hdbench.scoring import make_metric
 from hdbench.scoring.result import Candidate, prepare, score_items
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
-from hdbench.scoring.sequence_ratio import field_similarity
+from hdbench.scoring.sequence_ratio import sequence_ratio
 
 OF_A_FIELD = ("similarity", "both_empty")
 PAPER = ["doi", "title", "author", "keyword", "abstract", "pub_time"]
@@ -76,26 +76,26 @@ def test_each_rule_by_hand(truth, answer, similarity):
 
 def test_from_200_characters_of_the_answer_on_frequent_ones_begin_no_match():
     # All that 200 letters a hold is frequent, and the texts begin differently: nothing matches.
-    assert field_similarity("b" + "a" * 199, "a" * 200) == 0.0
-    assert field_similarity("b" + "a" * 199, "a" * 199) == 2 * 199 / 399
-    assert field_similarity("b" + "a" * 199, "a" * 200, autojunk=False) == 2 * 199 / 400
+    assert sequence_ratio("b" + "a" * 199, "a" * 200) == 0.0
+    assert sequence_ratio("b" + "a" * 199, "a" * 199) == 2 * 199 / 399
+    assert sequence_ratio("b" + "a" * 199, "a" * 200, autojunk=False) == 2 * 199 / 400
     # A match that begins elsewhere is lengthened by them: c, and the letters a on both sides.
-    assert field_similarity("b" + "a" * 99 + "c" + "a" * 99, "a" * 99 + "c" + "a" * 100) == (
+    assert sequence_ratio("b" + "a" * 99 + "c" + "a" * 99, "a" * 99 + "c" + "a" * 100) == (
         2 * 199 / 400
     )
     # Of equal matches the first in the truth is taken, though another would go on for longer.
     answer = "e" * 150 + "x" + "e" * 49
-    assert field_similarity(answer + "zx", answer) == 2 * 200 / 402
-    assert field_similarity("xz" + answer, answer) == 2 * 1 / 402
+    assert sequence_ratio(answer + "zx", answer) == 2 * 200 / 402
+    assert sequence_ratio("xz" + answer, answer) == 2 * 1 / 402
     # It is the answer whose frequent characters are left out, not the truth.
-    assert field_similarity("a" * 250, "b" + "a" * 100) == 2 * 100 / 351
+    assert sequence_ratio("a" * 250, "b" + "a" * 100) == 2 * 100 / 351
 
 
 def test_a_character_is_frequent_if_it_makes_up_more_than_one_in_a_hundred():
     # More than difflib's 1 + length // 100: four of 200 are frequent, four of 300 are not.
     others = "".join(map(chr, range(0x4E00, 0x4E00 + 296)))
-    assert field_similarity("-xxxx", others[:196] + "xxxx") == 0.0
-    assert field_similarity("-xxxx", others + "xxxx") == 2 * 4 / 305
+    assert sequence_ratio("-xxxx", others[:196] + "xxxx") == 0.0
+    assert sequence_ratio("-xxxx", others + "xxxx") == 2 * 4 / 305
 
 
 def test_accuracy_is_the_mean_over_records_then_over_fields_then_over_kinds():

@@ -12,12 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 from hdbench.errors import HdbenchError
 from hdbench.scoring.bibliographic import IDENTIFIERS, canonical, names, normalize
 from hdbench.scoring.metric import FieldMatch, ItemScore, Outcome, check_protocol
-from hdbench.scoring.sequence_ratio import (
-    as_text,
-    field_similarity,
-    is_too_long,
-    rounded,
-)
+from hdbench.scoring.sequence_ratio import as_text, field_similarity, is_too_long
 
 _PAPER = ("doi", "title", "author", "keyword", "abstract", "pub_time")
 _BOOK = ("isbn", "title", "author", "abstract", "category", "pub_time", "publisher")
@@ -168,7 +163,7 @@ class SciencemetaAccuracy:
         for field, reference in prepared.texts.items():
             value = (record or {}).get(field)
             prediction = as_text(value)
-            alike = 0.0 if record is None else self._similarity(reference, prediction)
+            alike = 0.0 if record is None else field_similarity(reference, prediction)
             outcome = _outcome(reference, prediction, alike)
             matches.append(FieldMatch(field, outcome, prepared.values[field], value, alike))
         return matches
@@ -225,17 +220,18 @@ class SciencemetaAccuracy:
         for field, reference in prepared.texts.items():
             prediction = answers[field]
             name = f"{prepared.kind}.{field}"
-            similarity = self._similarity(reference, prediction)
+            similarity = field_similarity(reference, prediction)
             alike.append(similarity)
             statistics[f"{name}.similarity"] = similarity
             statistics[f"{name}.both_empty"] = int(not reference and not prediction)
-            statistics["too_long"] += not similarity and is_too_long(reference, prediction)
+            if not similarity:
+                statistics["too_long"] += is_too_long(reference, prediction)
             if self.no_autojunk:
-                statistics[f"{name}.no_autojunk"] = self._similarity(
+                statistics[f"{name}.no_autojunk"] = field_similarity(
                     reference, prediction, autojunk=False
                 )
             if self.normalize_text:
-                statistics[f"{name}.normalized"] = self._similarity(
+                statistics[f"{name}.normalized"] = field_similarity(
                     normalize(reference), normalize(prediction)
                 )
             if self.canonical_identifiers and field in IDENTIFIERS:
@@ -243,10 +239,6 @@ class SciencemetaAccuracy:
                 statistics[f"{name}.canonical"] = int(same)
         statistics["accuracy"] = _mean(alike)
         statistics["perfect"] = int(answers == prepared.texts)
-
-    def _similarity(self, reference: str, prediction: str, *, autojunk: bool = True) -> float:
-        """How alike two texts are, to three decimals."""
-        return rounded(field_similarity(reference, prediction, autojunk=autojunk))
 
     def _beside(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """The figures that the options add."""

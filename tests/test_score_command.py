@@ -9,6 +9,14 @@ import pytest
 
 RIGHT = {"title": "Stellingen", "year": 1924}
 WRONG = {"title": "Stellingen", "year": 1942}
+PARTIAL = {
+    "kind": "partial",
+    "message": "3 of 4 items have an answer, and the other 1 count as failures: complete the run, "
+    "or compare it only with runs of the same items",
+    "count": 1,
+    "of": 4,
+    "ids": ["0002"],
+}
 HEAVY = ("torch", "transformers", "gradio", "evaluate", "datasets", "pandas", "pyarrow")
 
 
@@ -48,13 +56,28 @@ def test_the_result_as_flat_json(score, cards):
         "answered": 3,
         "unanswered": 1,
         "unparsable": 0,
+        "status": {
+            "clean": 2,
+            "unwrapped": 1,
+            "repaired": 0,
+            "truncated": 0,
+            "unparsable": 0,
+            "unanswered": 1,
+        },
         "protocol": "documented",
         "benchmark": "hdb/cards",
         "dataset_version": "1.0.0",
         "dataset_sha256": hashlib.sha256(metadata).hexdigest(),
+        "strict": False,
+        "reread": False,
+        "notes": [],
+        "schema_violations": {},
+        "warnings": [PARTIAL],
     }
     assert "f1_micro" in done.stdout
     assert "4 items: 3 answered, 1 unanswered, 0 unparsable; 2 need no edit" in done.stdout
+    assert "of the answered, 1 unwrapped" in done.stdout
+    assert "warning: 3 of 4 items have an answer" in done.stdout
     assert "1 without a usable answer count as complete failures" in done.stdout
     assert "year: 1924 → 1942" in done.stdout
 
@@ -75,17 +98,98 @@ def test_details_protocol_and_options(score, cards):
     assert result["fields"]["year"]["true_positives"] == 1
 
 
-def test_what_stands_in_a_prediction_is_taken_as_it_is(score, cards):
-    lines = [
-        {"id": "0000", "prediction": None, "text": json.dumps(RIGHT)},
-        {"id": "0001", "prediction": json.dumps(RIGHT)},
-        {"id": "0002", "prediction": {"error": "timeout"}},
-        {"id": "0003", "text": " \n"},
-    ]
-    assert score(lines, "--json", "result.json").returncode == 0
+BOTH = [
+    {"id": "0000", "prediction": None, "text": json.dumps(RIGHT)},
+    {"id": "0001", "prediction": {"error": "timeout"}, "text": json.dumps(RIGHT)},
+    {"id": "0002", "prediction": WRONG, "text": json.dumps(RIGHT)},
+    {"id": "0003", "prediction": json.dumps(RIGHT)},
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "true_positives", "answered"),
+    [
+        # The text is read where there is no record beside it, and so is a text inside JSON.
+        ([], 2 + 2 + 1 + 2, 4),
+        (["--reread"], 2 + 2 + 2 + 2, 4),
+        # What was published was scored as it stands; an object that is only an error was answered.
+        (["--protocol", "published"], 1, 2),
+        (["--protocol", "published", "--reread"], 2 + 2 + 2, 3),
+    ],
+)
+def test_which_of_prediction_and_text_is_scored(score, cards, arguments, true_positives, answered):
+    assert score(BOTH, *arguments, "--json", "result.json").returncode == 0
     result = json.loads((cards / "result.json").read_text())
-    coverage = [result[name] for name in ("answered", "unanswered", "unparsable")]
-    assert coverage == [0, 2, 2]
+    assert (result["true_positives"], result["answered"]) == (true_positives, answered)
+    assert result["reread"] == ("--reread" in arguments)
+    assert ("|reread:true|" in result["signature"]) == ("--reread" in arguments)
+
+
+def test_strict_takes_sound_json_only(score, cards):
+    lines = [
+        {"id": "0000", "text": json.dumps(RIGHT)},
+        {"id": "0001", "text": f"```json\n{json.dumps(RIGHT)}\n```"},
+        {"id": "0002", "text": json.dumps(RIGHT)[:-1]},
+        {"id": "0003", "prediction": RIGHT},
+    ]
+    for arguments, status in (
+        ([], {"clean": 2, "unwrapped": 1, "truncated": 1}),
+        (["--strict"], {"clean": 2, "unparsable": 2}),
+    ):
+        done = score(lines, *arguments, "--json", "result.json", "--details")
+        assert done.returncode == 0, done.stderr
+        result = json.loads((cards / "result.json").read_text())
+        assert {name: count for name, count in result["status"].items() if count} == status
+        assert ("|strict:true|" in result["signature"]) == bool(arguments)
+    assert [item["status"] for item in result["per_item"]] == [
+        "clean",
+        "unparsable",
+        "unparsable",
+        "clean",
+    ]
+    assert "unparsable   0001, 0002" in done.stdout
+
+
+def test_a_model_column_splits_a_file_into_runs(score, cards):
+    lines = [
+        {"id": f"000{number}", "model": model, "prediction": prediction}
+        for model, prediction in (("\x1b[31ma", RIGHT), ("b", WRONG))
+        for number in range(4)
+    ]
+    done = score(lines, "--json", "result.json")
+    assert done.returncode == 0, done.stderr
+    assert "\\x1b[31ma: hdb/cards 1.0.0, documented" in done.stdout
+    runs = json.loads((cards / "result.json").read_text())["runs"]
+    assert [(run["model"], run["f1_micro"]) for run in runs] == [("\x1b[31ma", 1.0), ("b", 0.5)]
+
+
+def test_ids_without_their_leading_zeros_are_matched_and_named(score, cards):
+    done = score([{"id": number, "prediction": RIGHT} for number in range(4)], "--json", "r.json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads((cards / "r.json").read_text())
+    assert (result["items_perfect"], len(result["notes"])) == (4, 1)
+    assert "leading zeros: 4 ('0' is taken for '0000')" in result["notes"][0]
+    assert f"note: {result['notes'][0]}" in done.stdout
+
+
+def test_violations_of_the_schema_are_reported_per_field_and_scored(score, cards):
+    schema = {
+        "type": "object",
+        "required": ["title"],
+        "properties": {"title": {"type": "string"}, "year": {"type": "integer"}},
+    }
+    (cards / "hdb/cards/answer.schema.json").write_text(json.dumps(schema))
+    lines = [
+        {"id": "0000", "prediction": RIGHT | {"year": "1924"}},
+        {"id": "0001", "prediction": {"year": "1924"}},
+        {"id": "0002", "prediction": {"answer": RIGHT}},
+    ]
+    done = score(lines, "--json", "result.json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads((cards / "result.json").read_text())
+    assert result["schema_violations"] == {"year": {"type": 2}, "title": {"required": 1}}
+    assert result["true_positives"] == 2 + 1 + 2
+    assert result["status"]["unwrapped"] == 1
 
 
 def line(number):
@@ -100,7 +204,8 @@ def line(number):
         (line(0) + b'{"id": "0001", "prediction"', "predictions.jsonl:2: not JSON"),
         (line(0) + b"\n[1, 2]\n", "predictions.jsonl:3: must be a JSON object"),
         (b'{"prediction": {}}', 'predictions.jsonl:1: needs an "id"'),
-        (b'{"id": 17, "prediction": {}}', 'predictions.jsonl:1: needs an "id" that is a text'),
+        (b'{"id": 17.5, "prediction": {}}', 'predictions.jsonl:1: needs an "id" that is a text'),
+        (b'{"id": 17, "prediction": {}}', "predictions.jsonl:1: hdb/cards has no id '17'"),
         (b'{"id": "0001", "predictions": {}}', 'needs "prediction" or a "text" in quotes'),
         (b'{"id": "0001", "text": null}', 'needs "prediction" or a "text" in quotes'),
         (line(0) + line(1) + line(0), ":3: a second answer for id '0000', the first is in line 1"),
@@ -132,7 +237,7 @@ def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(score):
     [
         (("hdb/nothing", "p.jsonl"), "hdb/nothing: no benchmark here"),
         (("hdb/cards", "p.jsonl"), "p.jsonl: cannot be read: No such file"),
-        (("hdb/cards", "."), ".: cannot be read: Is a directory"),
+        (("hdb/cards", "hdb"), "hdb: "),
         (("hdb/cards", "p.jsonl", "--protocol", "x"), "choose one of documented, published"),
         (("hdb/cards", "p.jsonl", "--option", "x=1"), "zettel_f1 has no option 'x'"),
         (("hdb/cards", "p.jsonl", "--option", "threshold"), "must be NAME=VALUE"),
@@ -151,7 +256,7 @@ def test_a_truth_that_was_spoilt_is_named_by_its_line(score, cards):
     rows = metadata.read_text().splitlines()
     metadata.write_text("\n".join([*rows, rows[0]]))
     assert "metadata.jsonl:5: the id '0000' occurs twice" in score([], raw=line(0)).stderr
-    metadata.write_text('{"id": "1", "ground_truth": "{"}')
+    metadata.write_text('{"id": "0000", "ground_truth": "{"}')
     assert "metadata.jsonl:1: ground_truth is not JSON" in score([], raw=line(0)).stderr
 
 

@@ -133,12 +133,37 @@ class Benchmark:
     folder: Path
     spec: BenchmarkSpec
 
+    @property
+    def schema(self) -> Path | None:
+        """The JSON Schema of an answer, where the benchmark has one."""
+        path = self.folder / "answer.schema.json"
+        return path if path.is_file() else None
+
+    def ids(self) -> Iterator[str]:
+        """The items' ids in the dataset's order.
+
+        Raises:
+            HdbenchError: as of `items`, but for the ground truth's JSON.
+        """
+        return (item_id for _, item_id, _ in self._rows())
+
     def items(self) -> Iterator[Item]:
         """The items in the dataset's order, without their media.
 
         Raises:
             HdbenchError: a line of the metadata is unusable, or an id occurs twice.
         """
+        for where, item_id, truth in self._rows():
+            try:
+                ground_truth = parse_json(truth)
+            except ValueError as error:
+                raise HdbenchError(f"{where}: ground_truth is not JSON: {error}") from None
+            if not isinstance(ground_truth, dict):
+                raise HdbenchError(f"{where}: ground_truth is not an object")
+            yield Item(item_id, ground_truth)
+
+    def _rows(self) -> Iterator[tuple[str, str, str]]:
+        """The place, the id and the ground truth's JSON of each line of the metadata."""
         path = self.folder / METADATA
         seen: set[str] = set()
         for line in read_jsonl(path):
@@ -149,13 +174,7 @@ class Benchmark:
             if item_id in seen:
                 raise HdbenchError(f"{where}: the id {item_id!r} occurs twice")
             seen.add(item_id)
-            try:
-                ground_truth = parse_json(truth)
-            except ValueError as error:
-                raise HdbenchError(f"{where}: ground_truth is not JSON: {error}") from None
-            if not isinstance(ground_truth, dict):
-                raise HdbenchError(f"{where}: ground_truth is not an object")
-            yield Item(item_id, ground_truth)
+            yield where, item_id, truth
 
     def content_hash(self) -> str:
         """The sha256 of the metadata, which names every media file by its own sha256."""

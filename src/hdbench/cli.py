@@ -121,7 +121,8 @@ def score(
     predictions: Annotated[
         Path,
         typer.Argument(
-            help='JSON Lines: {"id", "prediction"} or {"id", "text"} (a model\'s raw answer).'
+            help="A file or folder of answers: JSON Lines, JSON, CSV, XLSX, a folder or ZIP of "
+            "ID.json or ID.txt, a run; plain or gzip."
         ),
     ],
     *,
@@ -142,25 +143,57 @@ def score(
         Path | None, typer.Option("--json", help="Write the result to this file.", metavar="OUT")
     ] = None,
     details: Annotated[
-        bool, typer.Option("--details", help="With --json: also each field and each item.")
+        bool,
+        typer.Option(
+            "--details",
+            help="List what was done to read the answers; with --json also each field and item.",
+        ),
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Only sound JSON, and nothing else, is an answer.")
+    ] = False,
+    reread: Annotated[
+        bool,
+        typer.Option("--reread", help='Read "text" also where there is a "prediction" already.'),
     ] = False,
 ) -> None:
-    """Score a file of predictions.
+    """Score a file of answers.
 
-    An id without an answer is a complete failure, and is counted. Exit status 0: scored; 2: the
-    input is unusable, and the message says where.
+    An id without an answer is a complete failure, and is counted. A `model` column splits a file
+    into runs. Exit status 0: scored; 2: the input is unusable, and the message says where.
     """
-    from hdbench.api import score as score_file  # noqa: PLC0415  slow to import
+    from hdbench.api import score_runs  # noqa: PLC0415  slow to import
     from hdbench.jsonio import write_json  # noqa: PLC0415
     from hdbench.tables import print_result  # noqa: PLC0415
 
-    options = dict(_option(text) for text in option or ())
-    result = score_file(benchmark, predictions, protocol=protocol, details=details, **options)
+    results = score_runs(
+        benchmark,
+        predictions,
+        protocol=protocol,
+        strict=strict,
+        reread=reread,
+        details=details,
+        **dict(_option(text) for text in option or ()),
+    )
     if json_out:
-        write_json(json_out, result.to_dict(details=details))
-    figures = result.figures()
-    title = f"{figures['benchmark']} {figures['dataset_version']}, {figures['protocol']}"
-    print_result(Console(), title, figures, result.field_rates(), result.worst)
+        write_json(json_out, _as_json(results, details=details))
+    console = Console()
+    for model, result in results.items():
+        figures = result.figures()
+        named = "" if model is None else f"{model}: "
+        title = f"{named}{figures['benchmark']} {figures['dataset_version']}, {figures['protocol']}"
+        print_result(
+            console, title, figures, result.field_rates(), result.worst, details=result.per_item
+        )
+
+
+def _as_json(results: dict[str | None, Any], *, details: bool) -> dict[str, Any]:
+    """One run as it is, several as a list."""
+    runs = [
+        ({} if model is None else {"model": model}) | result.to_dict(details=details)
+        for model, result in results.items()
+    ]
+    return runs[0] if len(runs) == 1 else {"runs": runs}
 
 
 def _option(text: str) -> tuple[str, Any]:

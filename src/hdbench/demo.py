@@ -12,7 +12,9 @@ from hdbench.benchmark import BenchmarkSpec, read_yaml, validate
 from hdbench.building.builder import build, install_metrics
 from hdbench.building.recipe import find_recipe, recipe_names
 from hdbench.errors import HdbenchError
-from hdbench.predictions import Predictions
+from hdbench.reading.answers import Answers
+from hdbench.reading.files import open_container
+from hdbench.reading.schema import AnswerSchema
 from hdbench.scoring import METRICS
 from hdbench.scoring.result import WORST
 from hdbench.tables import print_result
@@ -44,8 +46,10 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
     metric = evaluate.load(metric_name)
     console.print('[dim]>>>[/] metric.compute(predictions=…, references=items["ground_truth"])\n')
     example = built.folder / "example_predictions.jsonl"
-    with Predictions(example) as answers:
-        predictions = [answers.take(item_id) for item_id in items["id"]]
+    schema = AnswerSchema.load(built.folder / "answer.schema.json")
+    answers = Answers(open_container(example, schema), None, items["id"], name, schema)
+    taken = [answers.take(item_id) for item_id in items["id"]]
+    predictions = [answer.text or answer.prediction for answer in taken]
     result = metric.compute(predictions=predictions, references=items["ground_truth"], details=True)
 
     figure = METRICS[recipe.spec.metric].item_figure

@@ -8,9 +8,10 @@ import datasets
 import evaluate
 
 from hdbench import __version__
-from hdbench.answers import read_text
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import parse_json
+from hdbench.reading.answer import Reading
+from hdbench.reading.text import read_text
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.result import Candidate, prepare, score_items
 
@@ -85,7 +86,7 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         metric = make_metric(self.metric, protocol, **options)
         candidates = (
             Candidate(
-                str(position), prepare(metric, _reference(position, reference)), _answer(text)
+                str(position), prepare(metric, _reference(position, reference)), *_answer(text)
             )
             for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
         )
@@ -118,7 +119,7 @@ def _reference(position: int, encoded: str) -> Any:
     return value
 
 
-def _answer(encoded: str) -> Any:
+def _answer(encoded: str) -> Reading:
     """A prediction; a string is a model's raw text, and is read."""
     value = json.loads(encoded)
-    return read_text(value) if isinstance(value, str) else value
+    return read_text(value) if isinstance(value, str) else Reading(value, "clean")

@@ -24,18 +24,36 @@ class Line(NamedTuple):
     value: dict[str, Any]
 
 
-def parse_json(text: str) -> Any:
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise ValueError(f"the key {key[:100]!r} occurs twice: keep one")
+            seen.add(key)
+    return value
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_without_duplicates)
+
+
+def parse_json(text: str, *, unique: bool = False) -> Any:
     """The value of a JSON text.
 
+    Args:
+        text: JSON.
+        unique: refuse a key that occurs twice in an object; otherwise its last value counts.
+
     Raises:
-        ValueError: the text is not JSON, or is nested more than `MAX_DEPTH` deep.
+        ValueError: the text is not JSON, is nested more than `MAX_DEPTH` deep, or has a key twice.
 
     Example:
         >>> parse_json('{"year": 1957}')
         {'year': 1957}
     """
     try:
-        value = json.loads(text)
+        value = _STRICT.decode(text) if unique else json.loads(text)
     except RecursionError:
         raise ValueError(f"nested more than {MAX_DEPTH} deep") from None
     # The walk is needed only where there are enough brackets for so deep a nesting.
@@ -59,18 +77,19 @@ def is_too_deep(value: Any) -> bool:
     return any(isinstance(node, dict | list) for node in level)
 
 
-def parse_line(raw: bytes, where: str) -> dict[str, Any]:
+def parse_line(raw: bytes, where: str, *, unique: bool = False) -> dict[str, Any]:
     """The object that one line of a JSON Lines file holds.
 
     Args:
         raw: the line's bytes, UTF-8.
         where: the file and line, for the message.
+        unique: refuse a key that occurs twice in an object.
 
     Raises:
-        HdbenchError: the line is not UTF-8, not JSON, or not an object.
+        HdbenchError: the line is not UTF-8, not JSON, not an object, or has a key twice.
     """
     try:
-        value = parse_json(raw.decode("utf-8-sig"))
+        value = parse_json(raw.decode("utf-8-sig"), unique=unique)
     except UnicodeDecodeError as error:
         raise HdbenchError(f"{where}: not UTF-8 (byte {error.start + 1}): save as UTF-8") from None
     except json.JSONDecodeError as error:
@@ -82,12 +101,18 @@ def parse_line(raw: bytes, where: str) -> dict[str, Any]:
     return value
 
 
-def read_jsonl(path: Path) -> Iterator[Line]:
+def read_jsonl(path: Path, *, name: str | None = None, unique: bool = False) -> Iterator[Line]:
     """The objects of a JSON Lines file, one at a time; blank lines are passed over.
+
+    Args:
+        path: the file.
+        name: what messages call it; its path, if not given.
+        unique: refuse a key that occurs twice in an object.
 
     Raises:
         HdbenchError: the file cannot be read, or a line is unusable (the message names it).
     """
+    name = name or str(path)
     try:
         with path.open("rb") as file:
             offset = 0
@@ -95,14 +120,14 @@ def read_jsonl(path: Path) -> Iterator[Line]:
                 raw = file.readline(MAX_LINE + 1)
                 if not raw:
                     return
-                where = f"{path}:{number}"
+                where = f"{name}:{number}"
                 if len(raw) > MAX_LINE:
                     raise HdbenchError(f"{where}: the line is longer than {MAX_LINE >> 20} MiB")
                 if raw.strip():
-                    yield Line(number, offset, parse_line(raw, where))
+                    yield Line(number, offset, parse_line(raw, where, unique=unique))
                 offset += len(raw)
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+        raise HdbenchError(f"{name}: cannot be read: {error.strerror}") from None
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -17,6 +17,12 @@ MAX_VALUE = 48
 MAX_FIELDS = 40
 """Rows of the table of fields: a model can invent any number of fields."""
 
+MAX_NOTE = 1_000
+"""Characters of a note or warning that are shown."""
+
+MAX_VIOLATIONS = 8
+"""Rows of the table of schema violations."""
+
 MAX_ERRORS = 4
 """Errors that are shown of one item."""
 
@@ -30,6 +36,9 @@ _SHORT = {
     "false_negatives": "FN",
 }
 """The statistics of an item that are shown, with their columns' heads."""
+
+_READ = ("unwrapped", "repaired", "truncated")
+"""The statuses of answered items that were not clean."""
 
 _COUNTS = ("true_positives", "false_positives", "false_negatives")
 
@@ -51,8 +60,10 @@ def print_result(
     figures: Mapping[str, Any],
     fields: Mapping[str, Mapping[str, Any]],
     worst: Sequence[Mapping[str, Any]],
+    *,
+    details: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Print a result: figures with their coverage, fields, worst items.
+    """Print a result: figures with their coverage, what to check, fields, worst items.
 
     Args:
         console: where to.
@@ -60,16 +71,28 @@ def print_result(
         figures: the figures, headline first, as `Result.figures` gives them.
         fields: field → its counts and rates.
         worst: what became of the worst items, the worst first.
+        details: what became of every item, to list those whose answers were not clean.
     """
-    console.print(Text(title, style="bold"))
+    console.print(printable(title, MAX_NOTE), style="bold")
     console.print(_figures_table(figures))
     console.print(_coverage(figures))
+    for note in figures.get("notes", ()):
+        console.print(Text.assemble("note: ", printable(note, MAX_NOTE)), soft_wrap=True)
+    for warning in figures.get("warnings", ()):
+        text = printable(warning["message"], MAX_NOTE)
+        console.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
+    if figures.get("schema_violations"):
+        console.print()
+        console.print(_violations_table(figures["schema_violations"]))
     if fields:
         console.print()
         console.print(_fields_table(fields))
     if worst:
         console.print()
         console.print(_worst_table(worst))
+    if details:
+        console.print()
+        console.print(_reading_table(details))
     console.print()
     console.print(Text(figures["signature"], style="dim"), soft_wrap=True)
 
@@ -86,10 +109,39 @@ def _coverage(figures: Mapping[str, Any]) -> Text:
     counts = {name: figures[name] for name in ("answered", "unanswered", "unparsable")}
     parts = ", ".join(f"{count} {name}" for name, count in counts.items())
     text = Text(f"{figures['items']} items: {parts}; {figures['items_perfect']} need no edit")
+    read = [f"{figures['status'][name]} {name}" for name in _READ if figures["status"][name]]
+    if read:
+        text.append(f"\nof the answered, {', '.join(read)}")
     lost = counts["unanswered"] + counts["unparsable"]
     if lost:
         text.append(f"\n{lost} without a usable answer count as complete failures", style="yellow")
     return text
+
+
+def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:
+    """The fields in which most answers do not keep to the benchmark's schema."""
+    table = _table("Against the schema", "field", "rule", right=["times"])
+    rows = [
+        (count, field, rule) for field, rules in violations.items() for rule, count in rules.items()
+    ]
+    rows.sort(key=lambda row: -row[0])
+    for count, field, rule in rows[:MAX_VIOLATIONS]:
+        table.add_row(printable(field), rule, str(count))
+    if len(rows) > MAX_VIOLATIONS:
+        table.add_row(f"and {len(rows) - MAX_VIOLATIONS} more")
+    return table
+
+
+def _reading_table(details: Sequence[Mapping[str, Any]]) -> Table:
+    """The ids of each status but `clean`."""
+    table = _table("What was done to read the answers", "status", "ids", right=())
+    by_status: dict[str, list[str]] = {}
+    for item in details:
+        by_status.setdefault(item["status"], []).append(item["id"])
+    for status, ids in by_status.items():
+        shown = ", ".join(ids) if status != "clean" else f"{len(ids)} items"
+        table.add_row(status, printable(shown, 10 * MAX_NOTE))
+    return table
 
 
 def _fields_table(fields: Mapping[str, Mapping[str, Any]]) -> Table:
@@ -123,7 +175,7 @@ def _worst_table(worst: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _errors(item: Mapping[str, Any]) -> Text:
-    if item["status"] != "answered":
+    if item["status"] in ("unparsable", "unanswered"):
         return Text("everything")
     wrong = [match for match in item["fields"] if match["outcome"] != "correct"]
     lines = [

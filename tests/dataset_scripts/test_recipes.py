@@ -15,7 +15,6 @@ from hdbench.benchmark import HubSource
 from hdbench.building.media import MEDIA_FOLDERS
 from hdbench.building.recipe import find_recipe, read_registry
 from hdbench.jsonio import read_jsonl
-from hdbench.predictions import Predictions
 from hdbench.scoring import METRICS, make_metric
 
 FOLDERS = sorted(
@@ -78,7 +77,7 @@ def test_the_schema_refuses_what_is_no_answer(schema, wrong):
 
 
 def test_the_sample_s_prompt_and_the_schema_name_the_same_fields(folder, schema):
-    if "anyOf" in schema:
+    if folder.name == "sciencemetabench":
         return  # a prompt with more than one block has a test of its own
     prompt = (folder / "sample/prompt.txt").read_text()
     assert fields_of_prompt(prompt) == fields_of_schema(schema)
@@ -114,8 +113,9 @@ def test_the_sample_is_built_loaded_and_scored_by_the_literal_calls(
         *spec.columns,
     }
     assert items[0][spec.media]
-    with Predictions(Path(name) / "example_predictions.jsonl") as answers:
-        predictions = [answers.take(item_id) for item_id in items["id"]]
+    lines = [line.value for line in read_jsonl(Path(name) / "example_predictions.jsonl")]
+    answers = {line["id"]: line.get("prediction", line.get("text")) for line in lines}
+    predictions = [answers.get(item_id) for item_id in items["id"]]
     metric = evaluate.load(f"hdb/{spec.metric}", cache_dir=cache)
     result = metric.compute(predictions=predictions, references=items["ground_truth"])
     assert 0 < result[spec.headline] < 1

@@ -10,8 +10,8 @@ import pytest
 from prompt_form import fields_of_prompt, fields_of_schema
 
 from hdbench import resources
-from hdbench.answers import read_text
 from hdbench.jsonio import read_jsonl
+from hdbench.reading.text import read_text
 
 FOLDER = resources.folder("dataset_scripts") / "sciencemetabench"
 SAMPLE = FOLDER / "sample"
@@ -118,7 +118,7 @@ def test_the_answers_are_for_the_sample_and_show_usual_faults(schema):
     assert truths["paper"]["abstract"].startswith(paper["abstract"])
     assert len(paper["abstract"]) < len(truths["paper"]["abstract"])
 
-    textbook = read_text(answers[truths["textbook"]["sha256"]]["text"])
+    textbook = read_text(answers[truths["textbook"]["sha256"]]["text"]).value
     jsonschema.validate(textbook, schema)
     assert textbook["isbn"].replace("-", "") == truths["textbook"]["isbn"] != textbook["isbn"]
 

@@ -13,7 +13,6 @@ from datasets import load_dataset
 from PIL import Image
 from prompt_form import as_the_prompt_asks, fields_of_prompt, fields_of_schema
 
-from hdbench.answers import read_text
 from hdbench.scoring.result import Candidate, score_items
 from hdbench.scoring.zettel_f1 import ZettelF1
 
@@ -172,24 +171,3 @@ def test_documented_agrees_with_the_naive_reference_on_every_run(runs, truths):
         assert (figures["true_positives"], figures["false_positives"]) == (tp, fp)
         assert (figures["false_negatives"], figures["f1_micro"]) == (fn, micro)
         assert figures["f1_macro"] == pytest.approx(macro, abs=1e-12)
-
-
-def test_text_is_read_as_well_as_it_was_parsed(runs, truths):
-    """Where a run has both, the record read from the text scores as the one that was parsed."""
-    metric = ZettelF1()
-    prepared = {card: metric.prepare(truth) for card, truth in truths.items()}
-    both = lost = 0
-    for run in runs:
-        for answer in run["answers"]:
-            parsed, read = answer["answer"], read_text(answer["text"])
-            if parsed is None or not answer["text"]:
-                continue
-            if set(parsed) == {"error"}:  # the harness lost it, though the text has a record
-                lost += 1
-                assert "author" in read
-            else:
-                both += 1
-                truth = prepared[answer["id"]]
-                assert metric.score(read, truth) == metric.score(parsed, truth), answer
-    assert both > 5000
-    assert lost == 34

@@ -214,7 +214,7 @@ def test_per_item_says_what_was_right_and_wrong():
     item = figures([({"a": "x", "b": "1", "d": 4}, {"a": "y", "b": 1, "c": 3})])["per_item"][0]
     assert {key: item[key] for key in ("id", "status", "perfect")} == {
         "id": "0",
-        "status": "answered",
+        "status": "clean",
         "perfect": 0,
     }
     assert [

@@ -287,6 +287,21 @@ class AvisblattCer:
         """None: an advertisement's fields have figures of their own."""
         return {}
 
+    def rates_without(
+        self,
+        totals: Mapping[str, float],
+        outcomes: Mapping[Outcome, Mapping[str, int]],
+        field: str,
+    ) -> dict[str, float]:
+        """The same rates without `date` or `ntokens`; they are nothing without another field.
+
+        By section and text the ads are paired.
+        """
+        if field.rpartition(".")[2] not in ("date", "ntokens"):
+            return {}
+        rates = self.rates(totals)
+        return {name: rates[name] for name in ("fuzzy", "cer")}
+
     def _normalized(self, text: str) -> str:
         for name in self.normalize:
             text = _NORMALIZERS[name](text)

@@ -265,6 +265,22 @@ class LettersF1:
             for category in CATEGORIES
         }
 
+    def rates_without(
+        self,
+        totals: Mapping[str, float],
+        outcomes: Mapping[Outcome, Mapping[str, int]],
+        field: str,
+    ) -> dict[str, float]:
+        """The rates of the other categories; those that are rounded are so here too."""
+        emptied = {f"{field}.{count}": 0 for count in _COUNTS} if field in CATEGORIES else {}
+        rates = self.rates({**totals, **emptied})
+        if emptied:  # the mean was of all three, of which this one is now 0.0
+            others = [rates["categories"][name]["f1"] for name in CATEGORIES if name != field]
+            macro = math.fsum(others) / len(others)
+            rates["f1_macro"] = round(macro, 2) if self._published else macro
+        names = ("f1_micro", "f1_macro", "precision_micro", "recall_micro")
+        return {name: rates[name] for name in names}
+
     def _is_skipped(self, reference: Mapping[str, Any]) -> bool:
         with_, without = self._options["skip_signatures"], self._options["skip_non_signatures"]
         if not with_ and not without:

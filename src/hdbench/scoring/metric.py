@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, get_args
 
-from hdbench.answers import Status
 from hdbench.errors import HdbenchError
 
 ProtocolName = Literal["documented", "published"]
+Coverage = Literal["answered", "unanswered", "unparsable"]
 Outcome = Literal["correct", "substituted", "missing", "spurious"]
 """What can become of a field: a substituted one is both a false positive and a false negative, a
 missing one a false negative, a spurious one (in the answer alone) a false positive."""
@@ -109,8 +109,25 @@ class Metric(Protocol):
             outcomes: how often each field had each outcome.
         """
 
+    def rates_without(
+        self,
+        totals: Mapping[str, float],
+        outcomes: Mapping[Outcome, Mapping[str, int]],
+        field: str,
+    ) -> dict[str, float]:
+        """The main rates as if the benchmark did not have a field; the headline comes first.
 
-def status_of(prediction: Any, protocol: ProtocolName) -> Status:
+        Args:
+            totals: as for `rates`.
+            outcomes: as for `field_rates`.
+            field: one of `field_rates`, or a dotted path.
+
+        Returns:
+            Those of `rates` that follow from the totals; none where the headline does not.
+        """
+
+
+def coverage_of(prediction: Any, protocol: ProtocolName) -> Coverage:
     """Whether a prediction is an answer that can be scored.
 
     Args:
@@ -118,9 +135,9 @@ def status_of(prediction: Any, protocol: ProtocolName) -> Status:
         protocol: `documented` also takes an object that is only `{"error": …}` for no answer.
 
     Example:
-        >>> status_of({"error": "timeout"}, "documented")
+        >>> coverage_of({"error": "timeout"}, "documented")
         'unparsable'
-        >>> status_of({"error": "timeout"}, "published")
+        >>> coverage_of({"error": "timeout"}, "published")
         'answered'
     """
     if prediction is None:

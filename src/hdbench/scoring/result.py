@@ -12,8 +12,8 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 from hdbench import __version__
-from hdbench.answers import Status
-from hdbench.scoring.metric import OUTCOMES, Metric, Outcome, reference_for, status_of
+from hdbench.reading.answer import STATUSES, Status
+from hdbench.scoring.metric import OUTCOMES, Metric, Outcome, coverage_of, reference_for
 
 WORST = 5
 """So many of the worst items are kept with what is wrong in them."""
@@ -26,11 +26,13 @@ class Candidate(NamedTuple):
         id: its id, or its position where there are no ids.
         prepared: its ground truth, from `prepare`; None leaves the item out.
         prediction: a JSON value; None where there is none.
+        status: what was done to read the prediction, where it is a record.
     """
 
     id: str
     prepared: Any
     prediction: Any
+    status: Status = "clean"
 
 
 def prepare(metric: Metric, ground_truth: dict[str, Any]) -> Any:
@@ -45,12 +47,14 @@ class Result:
     Attributes:
         metric: the metric with its protocol and options.
         ids: the items' ids, in the dataset's order.
-        status: status → number of items; together they are all items.
+        status: what was done to read an answer → number of items; together they are all items.
         statistics: name of a statistic → its value for each item.
         fields: outcome → how often each field had it.
         worst: what became of the items of lowest figure, the lowest first.
         per_item: what became of every item; empty unless details were asked for.
         dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`.
+        reading: what reading a file of answers showed: `options`, `notes`, `schema_violations`,
+            `warnings`; empty where the answers came from no file.
     """
 
     metric: Metric
@@ -61,6 +65,7 @@ class Result:
     worst: list[dict[str, Any]]
     per_item: list[dict[str, Any]]
     dataset: Mapping[str, str] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def totals(self) -> dict[str, float]:
@@ -72,15 +77,18 @@ class Result:
 
     def figures(self) -> dict[str, Any]:
         """The rates, the coverage beside them, and the protocol and signature, as JSON data."""
+        unanswered, unparsable = self.status["unanswered"], self.status["unparsable"]
         return {
             **self.metric.rates(self.totals),
             "items": len(self.ids),
-            "answered": self.status["answered"],
-            "unanswered": self.status["unanswered"],
-            "unparsable": self.status["unparsable"],
+            "answered": len(self.ids) - unanswered - unparsable,
+            "unanswered": unanswered,
+            "unparsable": unparsable,
+            "status": {status: self.status[status] for status in STATUSES},
             "protocol": self.metric.protocol,
-            "signature": signature(self.metric),
+            "signature": signature(self.metric, self.reading),
             **self.dataset,
+            **self.reading,
         }
 
     def field_rates(self) -> dict[str, dict[str, Any]]:
@@ -130,14 +138,14 @@ def score_items(
     # A heap whose smallest entry is the best of the worst so far; of equals the later one.
     worst: list[tuple[float, int, Candidate]] = []
     for candidate in candidates:
-        item_id, prepared, prediction = candidate
+        item_id, prepared, prediction, read = candidate
         if prepared is None:
             continue
         position = len(ids)
         ids.append(item_id)
-        item_status = status_of(prediction, metric.protocol)
-        status[item_status] += 1
-        score = metric.score(prediction if item_status == "answered" else None, prepared)
+        coverage = coverage_of(prediction, metric.protocol)
+        status[read if coverage == "answered" else coverage] += 1
+        score = metric.score(prediction if coverage == "answered" else None, prepared)
         values = score.statistics
         if len(values) == len(names):
             rows += values.values()
@@ -177,11 +185,11 @@ def _count(paths: dict[Outcome, list[str]], counts: dict[Outcome, Counter[str]])
 
 def _explain(metric: Metric, candidate: Candidate) -> dict[str, Any]:
     """What became of one item, as JSON data."""
-    status = status_of(candidate.prediction, metric.protocol)
-    record = candidate.prediction if status == "answered" else None
+    coverage = coverage_of(candidate.prediction, metric.protocol)
+    record = candidate.prediction if coverage == "answered" else None
     return {
         "id": candidate.id,
-        "status": status,
+        "status": candidate.status if coverage == "answered" else coverage,
         **metric.score(record, candidate.prepared).statistics,
         "fields": [
             {name: _finite(value) for name, value in asdict(match).items()}
@@ -199,19 +207,25 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def signature(metric: Metric) -> str:
+def signature(metric: Metric, reading: Mapping[str, Any] | None = None) -> str:
     """One line that says how a score was computed: metric, protocol, options, versions.
+
+    Args:
+        metric: the metric with its protocol and options.
+        reading: as in `Result`, where answers were read from a file.
 
     Example:
         >>> from hdbench.scoring.zettel_f1 import ZettelF1
         >>> signature(ZettelF1("published"))  # doctest: +ELLIPSIS
-        'zettel_f1|protocol:published|threshold:0.92|weights:1|rules:1|rapidfuzz:...|hdbench:...'
+        'zettel_f1|protocol:published|threshold:0.92|weights:1|rules:1|rapidfuzz:...|json_repair:...|hdbench:...'
     """
     parts = {
         "protocol": metric.protocol,
         **{name: _compact(value) for name, value in metric.options.items()},
         "rules": metric.rules,
+        **{name: "true" for name in ("strict", "reread") if reading and reading[name]},
         "rapidfuzz": version("rapidfuzz"),
+        "json_repair": version("json_repair"),
         "hdbench": __version__,
     }
     return "|".join([metric.name, *(f"{name}:{value}" for name, value in parts.items())])

@@ -212,6 +212,20 @@ class SciencemetaAccuracy:
             for field, accuracy in _field_accuracy(totals, kinds).items()
         }
 
+    def rates_without(
+        self,
+        totals: Mapping[str, float],
+        outcomes: Mapping[Outcome, Mapping[str, int]],
+        field: str,
+    ) -> dict[str, float]:
+        """Overall accuracy over the other fields."""
+        by_kind = [_field_accuracy(totals, [kind]) for kind in _kinds(totals)]
+        means = [
+            _mean([accuracy for name, accuracy in fields.items() if name != field])
+            for fields in by_kind
+        ]
+        return {"overall_accuracy": _mean(means)}
+
     def _compare(
         self, prepared: PreparedRecord, answers: Mapping[str, str], statistics: dict[str, float]
     ) -> None:

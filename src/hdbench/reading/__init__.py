@@ -1,0 +1,1 @@
+"""Reading answers as models and people really write them."""

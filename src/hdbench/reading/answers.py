@@ -1,0 +1,105 @@
+"""The answers of a run, one for each item of a benchmark."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from hdbench.errors import HdbenchError
+from hdbench.reading.answer import Answer, Reading
+from hdbench.reading.container import Container
+from hdbench.reading.ids import match_ids
+from hdbench.reading.schema import AnswerSchema
+from hdbench.reading.text import read_text, read_value
+
+
+class Answers:
+    """One run's answers, taken by the benchmark's ids.
+
+    A given prediction comes before the text it was read from, unless it is null or only an
+    `{"error": …}`: then the text is read, because it is often the harness that lost an answer.
+
+    Args:
+        container: the file or folder.
+        run: which of its runs.
+        ids: the benchmark's ids.
+        benchmark: its name, for messages.
+        schema: what an answer looks like.
+        strict: only sound JSON that is the record itself is an answer.
+        reread: a text comes before a given prediction.
+        as_given: a prediction is taken as it stands, as published results were scored.
+
+    Raises:
+        HdbenchError: an id is none of the benchmark's, or two fit the same item.
+    """
+
+    def __init__(
+        self,
+        container: Container,
+        run: str | None,
+        ids: Iterable[str],
+        benchmark: str,
+        schema: AnswerSchema | None,
+        *,
+        strict: bool = False,
+        reread: bool = False,
+        as_given: bool = False,
+    ) -> None:
+        self._container = container
+        self._keys = container.runs[run]
+        self._schema = schema
+        self._strict, self._reread, self._as_given = strict, reread, as_given
+        self._renamed, notes, unknown = match_ids(self._keys, ids)
+        self.notes = [*container.notes, *notes]
+        if unknown:
+            others = f" (and {len(unknown) - 1} more ids)" if len(unknown) > 1 else ""
+            raise HdbenchError(
+                f"{container.where(self._keys[unknown[0]])}: {benchmark} has no id "
+                f"{unknown[0]!r}{others}: is this file for another benchmark or version?"
+            )
+
+    def take(self, item_id: str) -> Answer:
+        """The answer to an item; `unanswered` where there is none.
+
+        Raises:
+            HdbenchError: it cannot be loaded.
+        """
+        written = self._renamed.get(item_id, item_id)
+        if written not in self._keys:
+            return Answer(item_id, None, None, "unanswered")
+        fields = self._container.load(self._keys[written])
+        text = fields.get("text")
+        value, status = self._read(fields, text)
+        if self._strict and isinstance(value, dict) and status != "clean":
+            status = "unparsable"
+        if isinstance(value, dict) and status == "unparsable":  # else it would be scored
+            value = json.dumps(value)
+        return Answer(
+            item_id,
+            text,
+            value,
+            status,
+            fields.get("tokens"),
+            fields.get("seconds"),
+            fields.get("error"),
+        )
+
+    def _read(self, fields: dict[str, Any], text: str | None) -> Reading:
+        has_text = text is not None and not text.isspace() and text != ""
+        prediction = fields.get("prediction")
+        if "prediction" not in fields or (has_text and self._reread):
+            return read_text(text or "", self._schema)
+        if self._as_given:
+            return _as_given(prediction)
+        if has_text and text is not None and _is_nothing(prediction):
+            return read_text(text, self._schema)
+        return read_value(prediction, self._schema)
+
+
+def _is_nothing(prediction: Any) -> bool:
+    return prediction is None or (isinstance(prediction, dict) and list(prediction) == ["error"])
+
+
+def _as_given(prediction: Any) -> Reading:
+    if prediction is None:
+        return Reading(None, "unanswered")
+    return Reading(prediction, "clean" if isinstance(prediction, dict) else "unparsable")

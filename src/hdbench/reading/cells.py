@@ -1,0 +1,118 @@
+"""Cells of a table, and the values that a record has for them."""
+
+import datetime
+import math
+import re
+from collections.abc import Callable
+
+from hdbench.reading.schema import AnswerSchema
+
+Cell = (
+    str
+    | int
+    | float
+    | bool
+    | datetime.date
+    | datetime.datetime
+    | datetime.time
+    | datetime.timedelta
+)
+
+Value = str | int | float | bool | list[str]
+
+MAX_CELLS = 10_000_000
+"""Cells of a table, rows times columns, at most."""
+
+MISSING = frozenset({"#N/A", "#NV"})
+"""What a spreadsheet shows where there is no value, in English and in German. R writes it too."""
+
+FAULTS = frozenset(
+    {"#REF!", "#BEZUG!", "#NAME?", "#VALUE!", "#WERT!", "#DIV/0!", "#NUM!", "#ZAHL!", "#NULL!"}
+)
+"""What a spreadsheet shows where a formula failed."""
+
+INTEGER = re.compile(r"([+-]?[0-9]{1,15})(?:\.0*)?")
+NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{0,20})?(?:[eE][+-]?[0-9]{1,2})?")
+BOOLEANS = {"true": True, "wahr": True, "false": False, "falsch": False}
+
+
+def text_of(cell: Cell) -> str:
+    """A cell as text, whole numbers without decimals and dates in ISO form.
+
+    Example:
+        >>> text_of(1957.0), text_of(0.1 + 0.2), text_of(datetime.date(1926, 2, 16))
+        ('1957', '0.3', '1926-02-16')
+    """
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool):
+        return "TRUE" if cell else "FALSE"
+    if isinstance(cell, float):
+        # A spreadsheet shows no more than 15 digits: 0.3 for the sum of 0.1 and 0.2.
+        return str(int(cell)) if cell.is_integer() else format(cell, ".15g")
+    if isinstance(cell, datetime.datetime):
+        whole_day = cell.time() == datetime.time()
+        return cell.date().isoformat() if whole_day else cell.isoformat()
+    if isinstance(cell, datetime.date | datetime.time):
+        return cell.isoformat()
+    return str(cell)
+
+
+def integer_of(cell: Cell) -> Value:
+    """A whole number, also of `1957.0`; other text as it stands."""
+    text = text_of(cell)
+    matched = INTEGER.fullmatch(text.strip())
+    return int(matched[1]) if matched else text
+
+
+def number_of(cell: Cell) -> Value:
+    """A number; other text as it stands."""
+    value = integer_of(cell)
+    if isinstance(value, str) and NUMBER.fullmatch(value.strip()):
+        return float(value)
+    return value
+
+
+def boolean_of(cell: Cell) -> Value:
+    """True or false, also as a spreadsheet in German writes them; other text as it stands."""
+    text = text_of(cell)
+    return BOOLEANS.get(text.strip().casefold(), text)
+
+
+def list_of(cell: Cell) -> Value:
+    """The texts between `|`, without the white space around them."""
+    parts = (part.strip() for part in text_of(cell).split("|"))
+    return [part for part in parts if part]
+
+
+def as_it_stands(cell: Cell) -> Value:
+    """Text and numbers as the file has them."""
+    if isinstance(cell, bool):
+        return cell
+    if isinstance(cell, int | float) and math.isfinite(cell):
+        return int(cell) if cell == int(cell) else cell
+    return text_of(cell)
+
+
+def converter(schema: AnswerSchema | None, path: tuple[str, ...]) -> Callable[[Cell], Value]:
+    """How the cells of a field become values of the type that the schema gives it.
+
+    Args:
+        schema: what records look like; without it values stay as they stand.
+        path: the field.
+    """
+    types = schema.type_of(path) if schema else set()
+    if "object" in types:  # no type is given at all, or none that a cell can have
+        return as_it_stands
+    if schema and "array" in types and "string" in schema.type_of((*path, "[]")):
+        return list_of
+    for name, convert in (
+        ("string", text_of),
+        ("integer", integer_of),
+        ("number", number_of),
+        ("boolean", boolean_of),
+    ):
+        if name in types:
+            # A number may be written without decimals.
+            return number_of if name == "integer" and "number" in types else convert
+    return as_it_stands

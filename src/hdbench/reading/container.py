@@ -1,0 +1,58 @@
+"""What every form of a file or folder of answers is made into."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+
+class Container(Protocol):
+    """A file or folder of answers, found again by id.
+
+    Attributes:
+        runs: model → id, as the file has it, → the key with which its answer is loaded. Without a
+            `model` in the file there is one run, under None.
+        notes: what was assumed in reading, a line each, for a person to check.
+    """
+
+    runs: Mapping[str | None, Mapping[str, Any]]
+    notes: list[str]
+
+    def load(self, key: Any) -> dict[str, Any]:
+        """One answer's `prediction` or `text`, or both; and `tokens`, `seconds`, `error` if known.
+
+        Raises:
+            HdbenchError: it cannot be read.
+        """
+
+    def where(self, key: Any) -> str:
+        """The place of an answer, for messages: `answers.jsonl:17`."""
+
+    def close(self) -> None:
+        """Give back what is held open."""
+
+
+class Entry(NamedTuple):
+    """An answer that is held in memory, and its place."""
+
+    where: str
+    fields: dict[str, Any]
+
+
+class InMemory:
+    """A container whose answers are held in memory: for files that can only be read whole."""
+
+    def __init__(
+        self, runs: Mapping[str | None, Mapping[str, Entry]], notes: list[str] | None = None
+    ) -> None:
+        self.runs = runs
+        self.notes = notes or []
+
+    def load(self, key: Entry) -> dict[str, Any]:
+        """One answer, as `Container.load` says."""
+        return key.fields
+
+    def where(self, key: Entry) -> str:
+        """Its place."""
+        return key.where
+
+    def close(self) -> None:
+        """Nothing is held open."""

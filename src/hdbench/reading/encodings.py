@@ -1,0 +1,62 @@
+"""Texts in UTF-8 or, with a byte order mark, in UTF-16, as Windows programs write it."""
+
+import codecs
+from pathlib import Path
+
+from hdbench.errors import HdbenchError
+
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""How a UTF-16 file begins."""
+
+_BLOCK = 2**20
+
+
+def decode(raw: bytes, where: str) -> str:
+    r"""The text of a small file.
+
+    Args:
+        raw: its bytes.
+        where: the file, for the message.
+
+    Raises:
+        HdbenchError: it is in neither encoding; the message names the line and the byte in it.
+
+    Example:
+        >>> decode("\ufeffMüller".encode("utf-16-le"), "answer.txt")
+        'Müller'
+    """
+    is_utf16 = raw.startswith(UTF16_MARKS)
+    try:
+        return raw.decode("utf-16" if is_utf16 else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        if is_utf16:
+            raise HdbenchError(f"{where}: not UTF-16: save as UTF-8") from None
+        before = error.object[: error.start]  # without the mark, which "utf-8-sig" takes off
+        line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
+        raise HdbenchError(
+            f"{where}:{line}: not UTF-8 (byte {column} of the line): save as UTF-8"
+        ) from None
+
+
+def write_as_utf8(source: Path, target: Path, name: str) -> None:
+    """Write a UTF-16 file anew in UTF-8, a block at a time.
+
+    Args:
+        source: the file, with its byte order mark.
+        target: where the new one goes.
+        name: what messages call the file.
+
+    Raises:
+        HdbenchError: it is not UTF-16 throughout.
+    """
+    decoder = codecs.getincrementaldecoder("utf-16")()
+    with source.open("rb") as file, target.open("wb") as out:
+        block = b"\n"
+        while block:
+            block = file.read(_BLOCK)
+            try:
+                out.write(decoder.decode(block, final=not block).encode("utf-8"))
+            except UnicodeDecodeError:
+                raise HdbenchError(
+                    f"{name}: not UTF-16 throughout, though it begins so: save as UTF-8"
+                ) from None

@@ -1,0 +1,224 @@
+"""One answer as people write it in JSON: which key means what."""
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+from hdbench.errors import HdbenchError
+from hdbench.reading.schema import AnswerSchema
+
+ABOUT = frozenset(
+    {"id", "sha256", "model", "prediction", "text", "tokens", "usage", "seconds", "duration"}
+    | {"error", "status"}
+)
+"""Keys of an entry that are no fields of the record, unless the schema has them."""
+
+MAX_DOTS = 10
+"""Dots in a field's name that make objects inside one another, at most."""
+
+MAX_NUMBER = 2**53
+"""Tokens and seconds are below this; a float holds whole numbers up to it exactly."""
+
+KEYS_SHOWN = 10
+"""Keys listed in a message, at most."""
+
+
+class EntryReader:
+    """Reads entries: objects with an `id` and an answer, in one of the forms described here.
+
+    The answer is `prediction` (any JSON value), `text` (what the model wrote), or both; without
+    them it is what remains beside `ABOUT`: the fields of the record, where a dotted name stands for
+    objects inside one another. `{"id", "error"}` is an item without an answer.
+
+    Args:
+        schema: the form of the benchmark's answers; without it no key is known to be a field.
+
+    Example:
+        >>> year = {"properties": {"year": {"type": "integer"}}}
+        >>> reader = EntryReader(AnswerSchema({"properties": {"publication": year}}))
+        >>> reader.entry({"id": "0001", "publication.year": 1957}, "answers.jsonl:1")
+        {'prediction': {'publication': {'year': 1957}}}
+    """
+
+    def __init__(self, schema: AnswerSchema | None) -> None:
+        self._names = schema.names if schema else frozenset[str]()
+        listed = schema.list_of_objects if schema else None
+        inner = listed[1].get("properties", {}) if listed else {}
+        # A page's one advertisement may stand without its list.
+        self._fields = self._names | frozenset(inner)
+
+    def id(self, entry: dict[str, Any], where: str) -> str:
+        """The id of an entry: its `id`, else its `sha256`; a whole number is taken as its digits.
+
+        Raises:
+            HdbenchError: it has none; the message says where.
+        """
+        value = entry.get("id", entry.get("sha256"))
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if not isinstance(value, str) or not value.strip():
+            raise HdbenchError(
+                f'{where}: needs an "id" that is a text in quotes, as in the dataset; '
+                f"it has: {_keys(entry)}"
+            )
+        return value
+
+    def model(self, entry: dict[str, Any], where: str) -> str | None:
+        """The model that an entry names; None where it names none.
+
+        Raises:
+            HdbenchError: it is no text.
+        """
+        model = entry.get("model")
+        if model is not None and not isinstance(model, str):
+            raise HdbenchError(f'{where}: "model" must be a text in quotes')
+        return model or None
+
+    def entry(self, entry: dict[str, Any], where: str) -> dict[str, Any]:
+        """The answer in an entry, as `Container.load` gives it.
+
+        Raises:
+            HdbenchError: there is none; the message says where, and which keys there are.
+        """
+        fields = about(entry)
+        if "prediction" in entry:
+            fields["prediction"] = entry["prediction"]
+        text = entry.get("text")
+        # Where the benchmark has a field of that name, other fields beside it tell them apart.
+        is_field = "text" in self._fields and len(self._fields & entry.keys()) > 1
+        if isinstance(text, str) and ("prediction" in entry or not is_field):
+            fields["text"] = text
+        if "prediction" in fields or "text" in fields:
+            return fields
+        record = {
+            key: value for key, value in entry.items() if key not in ABOUT or key in self._fields
+        }
+        if any(self._is_field(key) for key in record):
+            fields["prediction"] = nested(record, self._names)
+        elif "error" in fields and not record:
+            fields["prediction"] = None
+        else:
+            known = f", or the fields of an answer ({_keys(self._names)})" if self._names else ""
+            raise HdbenchError(
+                f'{where}: needs "prediction" or a "text" in quotes{known}; it has: {_keys(entry)}'
+            )
+        return fields
+
+    def answer(self, value: Any, item_id: str, where: str) -> dict[str, Any]:
+        """The answer to an item whose id stands elsewhere, as in a file's name.
+
+        Args:
+            value: the record, an entry, a text that the model wrote, or None for no answer.
+            item_id: the item's.
+            where: its place, for messages.
+
+        Raises:
+            HdbenchError: it is something else, or names another id.
+        """
+        if value is None:
+            return {"prediction": None}
+        if isinstance(value, str):
+            return {"text": value}
+        if not isinstance(value, dict):
+            kind = "a list" if isinstance(value, list) else "a number or truth value"
+            raise HdbenchError(
+                f"{where}: an answer must be an object in braces, a text in quotes or null, "
+                f"not {kind}"
+            )
+        named = value.get("id", value.get("sha256"))
+        if self.is_entry(value):
+            if named is not None and str(named) != item_id:
+                raise HdbenchError(
+                    f'{where}: it says "id": {str(named)[:100]!r}, and stands under {item_id!r}: '
+                    "give both the same id"
+                )
+            return self.entry(value, where)
+        if named is not None and str(named) == item_id and not {"id", "sha256"} & self._names:
+            return self.entry(value, where)
+        return {"prediction": nested(value, self._names)}
+
+    def is_entry(self, value: dict[str, Any]) -> bool:
+        """Whether an object is an entry, rather than a record."""
+        if "prediction" in value:
+            return "prediction" not in self._fields
+        if isinstance(value.get("text"), str):
+            return not (self._fields - {"text"}) & value.keys()
+        return "error" in value and value.keys() <= ABOUT
+
+    def is_record(self, value: dict[str, Any]) -> bool:
+        """Whether an object has fields of the benchmark's answers, and so is no map of ids."""
+        return any(self._is_field(key) for key in value)
+
+    def _is_field(self, key: str) -> bool:
+        return key in self._fields or key.partition(".")[0] in self._names
+
+
+def about(entry: dict[str, Any]) -> dict[str, Any]:
+    """The `tokens`, `seconds` and `error` of an entry, where they are usable.
+
+    Example:
+        >>> about({"usage": {"input_tokens": 1196, "output_tokens": 80}, "duration": 2.5})
+        {'tokens': {'input': 1196, 'output': 80}, 'seconds': 2.5}
+    """
+    fields: dict[str, Any] = {}
+    tokens: dict[str, int] = {}
+    for key, end in (("tokens", ""), ("usage", "_tokens")):
+        counts: Any = entry.get(key)
+        for name in ("input", "output") if isinstance(counts, dict) else ():
+            count = counts.get(name + end)
+            if type(count) is int and 0 <= count < MAX_NUMBER:
+                tokens.setdefault(name, count)
+    if tokens:
+        fields["tokens"] = tokens
+    seconds: Any = entry.get("seconds", entry.get("duration"))
+    if type(seconds) in (int, float) and 0 <= seconds < MAX_NUMBER:
+        fields["seconds"] = seconds
+    error = entry.get("error")
+    if error:
+        fields["error"] = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
+    return fields
+
+
+def nested(record: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    """A record whose dotted names are made objects inside one another.
+
+    A name stays as it is where its first part is none of the schema's fields, where it is itself
+    one of them, or where another value stands in its way.
+
+    Args:
+        record: names, dotted or not, and values.
+        names: the schema's top-level fields; none where there is no schema.
+
+    Example:
+        >>> nested({"publication.title": "Stellingen", "publication.year": 1924}, frozenset())
+        {'publication': {'title': 'Stellingen', 'year': 1924}}
+    """
+    if not any("." in key for key in record):
+        return record
+    result: dict[str, Any] = {}
+    made: set[int] = set()  # objects of ours, which may be filled; a given value is not touched
+    for key, value in record.items():
+        parts = key.split(".", MAX_DOTS + 1)
+        node, last = result, key
+        is_path = "" not in parts and len(parts) <= MAX_DOTS and key not in names
+        if is_path and (not names or parts[0] in names):
+            for depth, part in enumerate(parts[:-1]):
+                if part not in node and part not in (record if depth == 0 else ()):
+                    node[part] = {}
+                    made.add(id(node[part]))
+                if id(node.get(part)) not in made:
+                    node = result
+                    break
+                node = node[part]
+            else:
+                last = parts[-1]
+        if last in node:  # `a.b` and `a.b.c`: one of them keeps its whole name
+            node, last = result, key
+        node[last] = value
+    return result
+
+
+def _keys(keys: Collection[str]) -> str:
+    """Some keys of an object, for a message: it may have a million."""
+    shown = ", ".join(key[:40] for key in sorted(keys)[:KEYS_SHOWN])
+    return f"{shown}, …" if len(keys) > KEYS_SHOWN else shown or "nothing"

@@ -1,0 +1,234 @@
+"""Folders and ZIPs of answers: a file for each item, or a run of the published framework."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from hdbench.errors import HdbenchError
+from hdbench.jsonio import parse_json
+from hdbench.reading.encodings import decode
+from hdbench.reading.fields import EntryReader, about
+from hdbench.reading.json_files import parse_file
+from hdbench.reading.members import Members
+from hdbench.reading.schema import AnswerSchema
+
+OUR_ANSWERS = "answers.jsonl"
+"""The file with the answers in a run folder of ours."""
+
+_REQUEST = re.compile(r"request_([^_]+)_(.+)\.json", re.IGNORECASE | re.DOTALL)
+_ITEM_ENDINGS = (".json", ".txt")
+
+
+def answers_file(members: Members, schema: AnswerSchema | None) -> str | None:
+    """The one file that holds all answers; None where each item has its own.
+
+    Raises:
+        HdbenchError: there are several, or one and files of single items too.
+    """
+    if OUR_ANSWERS in members.names:
+        return OUR_ANSWERS
+    tables = [name for name in members.names if not name.lower().endswith(_ITEM_ENDINGS)]
+    items = [name for name in members.names if name.lower().endswith(_ITEM_ENDINGS)]
+    if len(tables) > 1 or (tables and items):
+        second = (tables[1:] + items)[0]
+        raise HdbenchError(
+            f"{members.name}: holds {tables[0]} and {second}: give the one file that has the "
+            "answers, or a folder with a file for each item and nothing else"
+        )
+    if tables:
+        return tables[0]
+    alone = len(items) == 1 and items[0].lower().endswith(".json")
+    if alone and not _REQUEST.fullmatch(items[0]) and _holds_many(members, items[0], schema):
+        return items[0]
+    return None
+
+
+def _holds_many(members: Members, name: str, schema: AnswerSchema | None) -> bool:
+    """Whether a JSON file holds answers with their ids, rather than one answer."""
+    try:
+        value = parse_file(decode(members.read(name), name), name)
+    except HdbenchError:
+        return True  # JSON Lines, or too large for one answer; or it will be refused as a file is
+    reader = EntryReader(schema)
+    if not isinstance(value, dict):
+        return isinstance(value, list)
+    is_one = not value or reader.is_entry(value) or reader.is_record(value)
+    return not is_one and all(isinstance(each, dict | str | None) for each in value.values())
+
+
+def open_members(members: Members, schema: AnswerSchema | None) -> "ItemFiles | FrameworkRun":
+    """The answers in a folder or ZIP that has a file for each item.
+
+    Raises:
+        HdbenchError: there are none, two for one item, or those of several runs.
+    """
+    packed = [name for name in members.others if name.lower().endswith((".json.gz", ".txt.gz"))]
+    if packed:
+        raise HdbenchError(f"{members.place(packed[0])}: unpack it: only plain files are read here")
+    if any(_REQUEST.fullmatch(name) for name in members.names):
+        return FrameworkRun(members)
+    return ItemFiles(members, schema)
+
+
+class ItemFiles:
+    """A folder or ZIP of `<id>.json` and `<id>.txt`.
+
+    The JSON is the record, an entry, or a text; what is no JSON is taken for a text too. The plain
+    text is what the model wrote. An item may have both.
+
+    Raises:
+        HdbenchError: there are none, or an item has two of a kind.
+    """
+
+    def __init__(self, members: Members, schema: AnswerSchema | None) -> None:
+        self._members = members
+        self._reader = EntryReader(schema)
+        ids: dict[str, tuple[str, ...]] = {}
+        for name in members.names:
+            item_id = _item_id(name)
+            first = ids.get(item_id, ())
+            if any(other.lower() == name.lower() for other in first):
+                raise HdbenchError(
+                    f"{members.place(name)}: a second answer for id {item_id!r}: keep one"
+                )
+            ids[item_id] = tuple(sorted((*first, name), key=str.lower))  # the JSON first
+        if not ids:
+            raise HdbenchError(_nothing_in(members))
+        self.runs: Mapping[str | None, Mapping[str, Any]] = {None: ids}
+        self.notes = _passed_over(members, members.others)
+
+    def load(self, key: tuple[str, ...]) -> dict[str, Any]:
+        """One answer, as `Container.load` says."""
+        fields: dict[str, Any] = {}
+        for name in key:
+            place = self._members.place(name)
+            text = decode(self._members.read(name), place)
+            value = text if name.lower().endswith(".txt") else _json_or_text(text, place)
+            answer = self._reader.answer(value, _item_id(name), place)
+            if fields.keys() & answer.keys() & {"text"}:
+                raise HdbenchError(f"{place}: a second text of this answer: keep one")
+            fields |= answer
+        return fields
+
+    def where(self, key: tuple[str, ...]) -> str:
+        """Its file."""
+        return self._members.place(key[0])
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._members.close()
+
+
+class FrameworkRun:
+    """A run folder of humanities_data_benchmark: `request_<run>_<id>.json`, one a request.
+
+    What its framework parsed is the prediction, and what the model wrote the text. All of it is one
+    run, whatever models the files name.
+
+    Raises:
+        HdbenchError: there are files of several runs, or one is unusable.
+    """
+
+    def __init__(self, members: Members) -> None:
+        self._members = members
+        ids: dict[str, dict[str, str]] = defaultdict(dict)
+        others = list(members.others)
+        for name in members.names:
+            request = _REQUEST.fullmatch(name)
+            if request:
+                ids[request[1]][request[2]] = name
+            elif name != "scoring.json":
+                others.append(name)
+        if len(ids) > 1:
+            first, second = sorted(ids)[:2]
+            raise HdbenchError(
+                f"{members.name}: holds requests of the runs {first} and {second}: "
+                "keep each run in a folder of its own"
+            )
+        run = next(iter(ids.values()))
+        self.runs: Mapping[str | None, Mapping[str, Any]] = {None: run}
+        self.notes = _passed_over(members, others)
+        models = {str(self._request(name).get("model"))[:100] for name in run.values()}
+        if len(models) > 1:
+            self.notes.append(
+                f"{members.name}: the requests name several models "
+                f"({', '.join(sorted(models)[:5])}): they are read as one run"
+            )
+
+    def load(self, key: str) -> dict[str, Any]:
+        """One answer, as `Container.load` says."""
+        return request_fields(self._request(key))
+
+    def _request(self, name: str) -> dict[str, Any]:
+        place = self._members.place(name)
+        request = parse_file(decode(self._members.read(name), place), place)
+        if not isinstance(request, dict) or not request.keys() & {
+            "text",
+            "parsed",
+            "response_text",
+        }:
+            raise HdbenchError(
+                f'{place}: no request of the framework: has neither "text" nor "response_text"'
+            )
+        return request
+
+    def where(self, key: str) -> str:
+        """Its file."""
+        return self._members.place(key)
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._members.close()
+
+
+def request_fields(request: dict[str, Any]) -> dict[str, Any]:
+    """The answer in a request file, which has `text` and `parsed`.
+
+    In older ones `response_text` is what was parsed, else the text, which `raw` may have too.
+
+    Example:
+        >>> request_fields({"text": "{}", "parsed": {}, "duration": 1.5})
+        {'seconds': 1.5, 'prediction': {}, 'text': '{}'}
+        >>> request_fields({"response_text": {}, "raw": {"text": "```{}```"}, "test_time": 2.5})
+        {'seconds': 2.5, 'prediction': {}, 'text': '```{}```'}
+    """
+    raw = request.get("raw")
+    answers = [request.get("parsed"), request.get("response_text")]
+    texts = [request.get("text"), raw.get("text") if isinstance(raw, dict) else None, answers[1]]
+    fields = about({"duration": request.get("test_time")} | request)
+    # Also where it is null: so it was scored when it was published.
+    fields["prediction"] = next((each for each in answers if isinstance(each, dict | list)), None)
+    text = next((text for text in texts if isinstance(text, str)), None)
+    if text is not None:
+        fields["text"] = text
+    return fields
+
+
+def _json_or_text(text: str, place: str) -> Any:
+    """What a `.json` file holds: often it is what a model wrote, saved as it was."""
+    try:
+        return parse_json(text, unique=True)
+    except json.JSONDecodeError:
+        return text
+    except ValueError as error:
+        raise HdbenchError(f"{place}: not usable JSON: {error}") from None
+
+
+def _item_id(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+def _passed_over(members: Members, others: list[str]) -> list[str]:
+    if not others:
+        return []
+    return [
+        f"{members.name}: {len(others)} other files were passed over, as {min(others)}: "
+        "answers are in .json or .txt"
+    ]
+
+
+def _nothing_in(members: Members) -> str:
+    other = f"; it holds {members.others[0]}" if members.others else ""
+    return f"{members.name}: no answers here: wanted are files <id>.json or <id>.txt{other}"

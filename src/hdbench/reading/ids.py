@@ -1,0 +1,102 @@
+"""Matching the ids of a file with those of a benchmark, as people write them."""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from hdbench.errors import HdbenchError
+
+_ENDING = re.compile(r"\.(json|txt|jpe?g|png|tiff?|webp|gif|bmp|jp2|pdf|xml|md)$", re.IGNORECASE)
+_PAGE = re.compile(r"(?P<item>.+?)[-_. ](?:p|page|s|seite)?[-_. ]?\d+$", re.IGNORECASE)
+
+
+class Matched(NamedTuple):
+    """What became of the ids.
+
+    Attributes:
+        ids: the benchmark's id → the file's, for those that differ.
+        notes: how they differ, a line each.
+        unknown: the file's ids that fit none of the benchmark's, in their order.
+    """
+
+    ids: dict[str, str]
+    notes: list[str]
+    unknown: list[str]
+
+
+def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
+    """Find the item of each id that is not exactly one of the benchmark's.
+
+    Such an id fits the item from which it differs only by leading zeros, which Excel drops, by a
+    file's folder or ending, by case, or by the composition of characters, which macOS changes;
+    else by the number of a page at its end, if no other id is a page of the same item.
+
+    Args:
+        found: the ids in the file.
+        wanted: the benchmark's ids.
+
+    Raises:
+        HdbenchError: two ids fit the same item.
+
+    Example:
+        >>> match_ids(["414956", "00415264.jpg"], ["00414956", "00415264"]).ids
+        {'00414956': '414956', '00415264': '00415264.jpg'}
+    """
+    found = list(found)
+    items = set(wanted)
+    answered = items.intersection(found)
+    by_form: dict[str, list[str]] = defaultdict(list)
+    for item in items - answered:
+        by_form[_form(item)].append(item)
+    fitting: dict[str, list[str]] = defaultdict(list)
+    unknown = []
+    for item_id in found:
+        if item_id in answered:
+            continue
+        candidates = by_form.get(_form(item_id)) or by_form.get(_without_page(item_id), [])
+        if len(candidates) == 1:
+            fitting[candidates[0]].append(item_id)
+        else:
+            unknown.append(item_id)
+    for item, ids in fitting.items():
+        if len(ids) > 1:
+            raise HdbenchError(
+                f"the ids {ids[0]!r} and {ids[1]!r} both look like {item!r} of the benchmark: "
+                "give one answer for each item, under its id"
+            )
+    matched = {item: ids[0] for item, ids in fitting.items()}
+    return Matched(matched, _notes(matched), unknown)
+
+
+def _form(item_id: str) -> str:
+    """An id without what may differ."""
+    name = re.split(r"[/\\]", unicodedata.normalize("NFC", item_id.strip()))[-1]
+    name = _ENDING.sub("", name).casefold()
+    return (name.lstrip("0") or "0") if name.isdecimal() else name
+
+
+def _without_page(item_id: str) -> str:
+    """The form of the item whose page an id looks like."""
+    page = _PAGE.match(_ENDING.sub("", item_id.strip()))
+    return _form(page["item"]) if page else ""
+
+
+def _notes(matched: dict[str, str]) -> list[str]:
+    """How ids differ, with an example of each way."""
+    ways: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for item, item_id in matched.items():
+        if _form(item_id) != _form(item):
+            way = "look like pages of an item"
+        elif _ENDING.search(item_id) and not _ENDING.search(item):
+            way = "look like file names"
+        elif item_id.isdecimal():
+            way = "differ from the benchmark's by leading zeros"
+        else:
+            way = "are written differently"
+        ways[way].append((item_id, item))
+    return [
+        f"ids that {way}: {len(pairs)} ({pairs[0][0]!r} is taken for {pairs[0][1]!r})"
+        for way, pairs in ways.items()
+    ]

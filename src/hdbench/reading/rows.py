@@ -1,0 +1,244 @@
+"""The rows of a table as answers: a row an item or, for lists of objects, a row an object."""
+
+import datetime
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from hdbench.errors import HdbenchError
+from hdbench.reading.cells import FAULTS, MAX_CELLS, MISSING, Cell, text_of
+from hdbench.reading.columns import Columns, Field
+from hdbench.reading.container import Entry, InMemory
+from hdbench.reading.schema import AnswerSchema
+
+DIGITS = re.compile(r"[0-9]{1,15}")
+SECONDS = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,9})?")
+
+MISSING_VALUES = "cells with #N/A, read as empty"
+UNNAMED = "cells in columns without a name, not read"
+DATES_AS_TEXT = "dates of a spreadsheet program, read as text"
+MADE_DATES = (
+    "values of which a spreadsheet program may have made dates, as 2026-05-03 of 3-5 (check)"
+)
+
+DATES = (datetime.date, datetime.time, datetime.timedelta)
+
+
+class Row(NamedTuple):
+    """A row, and its place."""
+
+    where: str
+    cells: Sequence[Cell]
+
+
+Runs = dict[str | None, dict[str, list[Row]]]
+
+
+def read_rows(
+    header: Sequence[str],
+    rows: Iterable[Row],
+    name: str,
+    schema: AnswerSchema | None,
+    notes: list[str],
+) -> InMemory:
+    """The answers in a table.
+
+    Args:
+        header: the names of the columns.
+        rows: the others; blank ones are passed over.
+        name: what messages call the file.
+        schema: what records look like.
+        notes: what was assumed so far.
+
+    Raises:
+        HdbenchError: the columns are unusable, a row has no id or more cells than the header, or
+            an id occurs twice.
+    """
+    columns = Columns(header, name, schema)
+    reader = _Reader(columns)
+    runs = reader.runs(rows)
+    if not any(runs.values()):
+        raise HdbenchError(f"{name}: no answers in this table, only names of columns")
+    notes = [*notes, *columns.notes, *reader.notes(name)]
+    if schema and schema.list_of_objects and "text" in columns.about and not columns.lists:
+        notes += _decide_text(columns, runs, schema, name)
+    entries: dict[str | None, dict[str, Entry]] = {}
+    for model, items in runs.items():
+        entries[model] = {}
+        for item_id, found in items.items():
+            if len(found) > 1 and not columns.lists:
+                raise HdbenchError(
+                    f"{found[1].where}: a second answer for id {item_id!r}, "
+                    f"the first is in {found[0].where}: keep one"
+                )
+            entries[model][item_id] = Entry(found[0].where, reader.answer(found))
+            found.clear()  # the cells of a large table need not be held beside its records
+    return InMemory(entries, notes)
+
+
+def _decide_text(columns: Columns, runs: Runs, schema: AnswerSchema, name: str) -> list[str]:
+    """Whether `text`, beside no other field, is a model's raw answer or that of one object.
+
+    It is one object's where an id has several rows and no text looks like JSON.
+    """
+    index = columns.about["text"]
+    groups = [rows for items in runs.values() for rows in items.values()]
+    is_json = any(
+        str(row.cells[index]).lstrip().startswith(("{", "[", "`"))
+        for rows in groups
+        for row in rows
+    )
+    field = schema.list_of_objects[0] if schema.list_of_objects else ""
+    if is_json or columns.fields:
+        return []
+    if any(len(rows) > 1 for rows in groups):
+        columns.lists = field
+        columns.fields.append(columns.text_field(schema))
+        return [f"{name}: an id has several rows: each row was read as one of its {field}"]
+    return [
+        f"{name}: each text was read as the whole answer of a model; "
+        f"for a row for each of the {field} give further columns of them"
+    ]
+
+
+class _Reader:
+    """Reads rows, and keeps what a person has to be told of them."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._titles = columns.titles
+        self._odd: dict[str, tuple[int, str]] = {}
+
+    def runs(self, rows: Iterable[Row]) -> Runs:
+        """Model → id → rows.
+
+        Raises:
+            HdbenchError: a row is unusable.
+        """
+        runs: Runs = {}
+        models: dict[str | None, str] = {}
+        about, width = self._columns.about, len(self._titles)
+        for number, row in enumerate(rows, start=1):
+            if number * width > MAX_CELLS:
+                raise HdbenchError(f"{row.where}: more than {MAX_CELLS:,} cells: score it in parts")
+            cells = self._clean(row)
+            if not any(cell != "" for cell in cells):
+                continue
+            item_id = text_of(cells[about["id"]]).strip()
+            if not item_id:
+                raise HdbenchError(f"{row.where}: has no id: enter it, or delete the row")
+            model = text_of(cells[about["model"]]).strip() or None if "model" in about else None
+            models.setdefault(model, row.where)
+            runs.setdefault(model, {}).setdefault(item_id, []).append(Row(row.where, cells))
+        if None in models and len(models) > 1:
+            raise HdbenchError(f"{models[None]}: names no model, but other rows do: enter it")
+        return runs
+
+    def _clean(self, row: Row) -> list[Cell]:
+        """As many cells as columns; dates are text, and what a spreadsheet has for nothing, empty.
+
+        Raises:
+            HdbenchError: there are more cells, or a formula's error in one of them.
+        """
+        cells, width = list(row.cells), len(self._titles)
+        if len(cells) > width:
+            if any(cell != "" for cell in cells[width:]):
+                raise HdbenchError(
+                    f"{row.where}: has {len(cells)} cells, and the header {width}: "
+                    "name every column, and quote cells that hold the delimiter"
+                )
+            del cells[width:]
+        cells += [""] * (width - len(cells))
+        for index, cell in enumerate(cells):
+            if isinstance(cell, str):
+                if not cell or cell.isspace():
+                    cells[index] = ""
+                elif cell[0] == "#" and cell in MISSING:
+                    cells[index] = ""
+                    self._count(MISSING_VALUES, self._place(row, index))
+                elif cell[0] == "#" and cell in FAULTS:
+                    raise HdbenchError(
+                        f"{self._place(row, index)}: holds the error {cell}: "
+                        "enter the value, or empty the cell"
+                    )
+            elif isinstance(cell, DATES):
+                cells[index] = text_of(cell)
+                is_date = "date" in self._titles[index].casefold()
+                self._count(
+                    DATES_AS_TEXT if is_date else MADE_DATES,
+                    f"{self._place(row, index)}: {cells[index]}",
+                )
+            if not self._titles[index] and cells[index] != "":
+                self._count(UNNAMED, self._place(row, index))
+        return cells
+
+    def _place(self, row: Row, index: int) -> str:
+        return f"{row.where}, column {self._titles[index] or index + 1}"
+
+    def _count(self, kind: str, place: str) -> None:
+        count, first = self._odd.get(kind, (0, place))
+        self._odd[kind] = count + 1, first
+
+    def notes(self, name: str) -> list[str]:
+        """What a person has to be told."""
+        return [
+            f"{name}: {kind}: {count:,}, the first is {first}"
+            for kind, (count, first) in self._odd.items()
+        ]
+
+    def answer(self, rows: Sequence[Row]) -> dict[str, Any]:
+        """The answer in the rows of one id, as `Container.load` gives it."""
+        columns, first = self._columns, rows[0]
+        answer = self._about(first.cells)
+        if columns.lists:
+            filled = [row for row in rows if not self._is_blank(row)]
+            if filled or "error" not in answer:
+                objects = [_record(columns.fields, row.cells) for row in filled]
+                answer["prediction"] = {columns.lists: objects}
+            return answer
+        for name in ("text", "prediction"):
+            if name in columns.about:
+                answer[name] = text_of(first.cells[columns.about[name]])
+        if answer.get("prediction") == "":
+            answer["prediction"] = None
+        if columns.fields:
+            is_elsewhere = "error" in answer or answer.get("text")
+            if not (is_elsewhere and self._is_blank(first)):
+                answer["prediction"] = _record(columns.fields, first.cells)
+        if "text" not in answer and "prediction" not in answer:
+            answer["prediction"] = None
+        return answer
+
+    def _is_blank(self, row: Row) -> bool:
+        return all(row.cells[field.column] == "" for field in self._columns.fields)
+
+    def _about(self, cells: Sequence[Cell]) -> dict[str, Any]:
+        found = {
+            kind: text_of(cells[index]).strip()
+            for kind, index in self._columns.about.items()
+            if kind in ("input", "output", "seconds", "error")
+        }
+        answer: dict[str, Any] = {}
+        tokens = {
+            kind: int(found[kind])
+            for kind in ("input", "output")
+            if DIGITS.fullmatch(found.get(kind, ""))
+        }
+        if tokens:
+            answer["tokens"] = tokens
+        if SECONDS.fullmatch(found.get("seconds", "")):
+            answer["seconds"] = float(found["seconds"].replace(",", "."))
+        if found.get("error"):
+            answer["error"] = found["error"]
+        return answer
+
+
+def _record(fields: Sequence[Field], cells: Sequence[Cell]) -> dict[str, Any]:
+    record: dict[str, Any] = {}
+    for field in fields:
+        node = record
+        for part in field.path[:-1]:
+            node = node.setdefault(part, {})
+        cell = cells[field.column]
+        node[field.path[-1]] = field.empty if cell == "" else field.convert(cell)
+    return record

@@ -1,0 +1,345 @@
+"""The form that a benchmark's answers have: its `answer.schema.json`."""
+
+import json
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
+
+from hdbench.errors import HdbenchError
+from hdbench.jsonio import parse_json
+
+MAX_VIOLATIONS = 1_000
+"""Violations found in one answer, at most: a hostile one can have millions."""
+
+MAX_VALUES = 10_000
+"""Values in an answer whose violations are looked for, at most: each can be one. A page of
+advertisements has some 200."""
+
+MAX_NAME = 200
+"""Characters of a field's name or of a message, at most; names come from answers."""
+
+MAX_SCHEMA_DEPTH = 50
+"""Schemas inside one another, at most. A schema that refers to itself has no end."""
+
+MAX_SCHEMA_NODES = 10_000
+"""Values in a schema whose references are replaced, at most: they can double at every step."""
+
+JSON_TYPES: dict[type, frozenset[str]] = {
+    str: frozenset({"string"}),
+    bool: frozenset({"boolean"}),
+    int: frozenset({"integer", "number"}),
+    float: frozenset({"number"}),
+    dict: frozenset({"object"}),
+    list: frozenset({"array"}),
+    type(None): frozenset({"null"}),
+}
+"""The names that JSON Schema has for the types of JSON values."""
+
+ANY_TYPE = frozenset[str]().union(*JSON_TYPES.values())
+
+
+class Violation(NamedTuple):
+    """One place where an answer does not keep to the schema.
+
+    Attributes:
+        field: the dotted path, as `publication.year` or `advertisements[].date`; empty for the
+            record itself.
+        rule: the keyword of JSON Schema that is broken, as `type`, `required` or
+            `additionalProperties`; the two latter are the missing and the extra field's own.
+        message: what is wrong, without the value.
+        value: what stands there; None where the field is missing.
+    """
+
+    field: str
+    rule: str
+    message: str
+    value: Any
+
+
+class AnswerSchema:
+    """A JSON Schema (2020-12) of answers that are objects.
+
+    Args:
+        schema: the schema. References within it are followed; others are refused.
+
+    Attributes:
+        alternatives: the object schemas that it consists of, without references: those of an
+            `anyOf` that is all there is, otherwise one.
+        names: the top-level fields of all alternatives.
+        all_names: the fields at any depth.
+
+    Raises:
+        HdbenchError: it is no valid JSON Schema.
+
+    Example:
+        >>> schema = AnswerSchema({
+        ...     "type": "object",
+        ...     "required": ["title"],
+        ...     "properties": {"title": {"type": "string"}, "year": {"type": "integer"}},
+        ... })
+        >>> schema.type_of(("year",))
+        {'integer'}
+        >>> schema.fit({"title": "Stellingen", "year": "1924", "place": "Leiden"})
+        1
+        >>> [violation.field for violation in schema.violations({"year": "1924"})]
+        ['title', 'year']
+    """
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        # The messages leave values out: one can be as long as the whole answer.
+        compiled = partial(Draft202012Validator, mask="the value", offline=True)
+        try:
+            compiled(schema)
+        except ValidationError as error:
+            reason = error.message[:MAX_NAME]
+            raise HdbenchError(f"no valid JSON Schema (2020-12): {reason}") from None
+        plain = _without_references(schema)
+        whole = plain.get("anyOf", [plain]) if "properties" not in plain else [plain]
+        self.alternatives: tuple[dict[str, Any], ...] = tuple(
+            alternative for alternative in whole if isinstance(alternative, dict)
+        )
+        self.names = frozenset(
+            name for alternative in self.alternatives for name in alternative.get("properties", {})
+        )
+        self._validators = [compiled(alternative) for alternative in self.alternatives]
+        self._fields = [_Field(alternative) for alternative in self.alternatives]
+        self.all_names = frozenset(name for field in self._fields for name in field.names())
+        self._required = [frozenset(schema.get("required", [])) for schema in self.alternatives]
+
+    @classmethod
+    def load(cls, path: Path) -> "AnswerSchema":
+        """The schema in a file.
+
+        Raises:
+            HdbenchError: the file cannot be read, or is no valid JSON Schema.
+        """
+        try:
+            schema = parse_json(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+        except ValueError as error:
+            raise HdbenchError(f"{path}: not JSON: {error}") from None
+        if not isinstance(schema, dict):
+            raise HdbenchError(f"{path}: no JSON Schema: must be an object in braces")
+        try:
+            return cls(schema)
+        except HdbenchError as error:
+            raise HdbenchError(f"{path}: {error}") from None
+
+    @property
+    def list_of_objects(self) -> tuple[str, dict[str, Any]] | None:
+        """The one required field, where it is a list of objects, and the objects' schema."""
+        if len(self.alternatives) != 1:
+            return None
+        required = self.alternatives[0].get("required", [])
+        if len(required) != 1:
+            return None
+        field = self.alternatives[0].get("properties", {}).get(required[0])
+        items = field.get("items") if isinstance(field, dict) else None
+        if not isinstance(items, dict) or _types(field) != {"array"} or _types(items) != {"object"}:
+            return None
+        return required[0], items
+
+    def type_of(self, path: tuple[str, ...]) -> set[str]:
+        """The JSON types that a field may have in any alternative.
+
+        Args:
+            path: names of fields from the record inwards; `[]` stands for any item of a list.
+
+        Returns:
+            Names of types; none for a field that the schema does not have.
+        """
+        level: list[Any] = list(self.alternatives)
+        for name in path:
+            level = [
+                inner
+                for schema in level
+                for choice in _choices(schema)
+                if (inner := _field(choice, name)) is not None
+            ]
+        return {name for schema in level for name in _types(schema)}
+
+    def fit(self, value: Any) -> int:
+        """How many values of an object stand where the schema has a field of a fitting type.
+
+        Returns:
+            0 or more, more is better; 0 for what is no object.
+        """
+        if not isinstance(value, dict):
+            return 0
+        return max([0, *(field.fit(value) - 1 for field in self._fields)])
+
+    def violations(self, record: Any) -> list[Violation]:
+        """Where an answer does not keep to the schema: to its best fitting alternative.
+
+        Returns:
+            At most `MAX_VIOLATIONS`. An unfit answer of more than `MAX_VALUES` values is one
+            violation by itself.
+        """
+        try:
+            return self._violations(record)
+        except UnicodeEncodeError:
+            # A JSON escape can stand for half a surrogate pair, which the validator cannot take.
+            text = json.dumps(record, ensure_ascii=False)
+            return self._violations(json.loads(text.encode("utf-8", errors="replace")))
+
+    def has_required(self, record: dict[str, Any]) -> bool:
+        """Whether it has every required top-level field of an alternative that requires some."""
+        return any(required and required <= record.keys() for required in self._required)
+
+    def keeps_to(self, record: Any) -> bool:
+        """Whether there is no violation, found faster than the violations are."""
+        try:
+            return any(validator.is_valid(record) for validator in self._validators)
+        except UnicodeEncodeError:
+            return False
+
+    def _violations(self, record: Any) -> list[Violation]:
+        if any(validator.is_valid(record) for validator in self._validators):
+            return []
+        if _has_more_values(record, MAX_VALUES):
+            return [Violation("", "size", f"more than {MAX_VALUES:,} values: not checked", None)]
+        fits = [field.fit(record) for field in self._fields]
+        found = [
+            list(islice(_violations(validator, record), MAX_VIOLATIONS))
+            for validator, fit in zip(self._validators, fits, strict=True)
+            if fit == max(fits)
+        ]
+        return min(found, key=len, default=[])
+
+
+def _violations(validator: Draft202012Validator, record: Any) -> Iterator[Violation]:
+    for error in validator.iter_errors(record):
+        path, rule, kind = error.instance_path, error.kind.name, error.kind
+        if isinstance(kind, ValidationErrorKind.Required):
+            yield Violation(_dotted([*path, kind.property]), rule, "is missing", None)
+        elif isinstance(kind, ValidationErrorKind.AdditionalProperties):
+            extra = error.instance if isinstance(error.instance, dict) else {}
+            for name in kind.unexpected:
+                yield Violation(_dotted([*path, name]), rule, "is not in the schema", extra[name])
+        else:
+            yield Violation(_dotted(path), rule, error.message[:MAX_NAME], error.instance)
+
+
+def _dotted(path: Iterable[str | int]) -> str:
+    """A path with `[]` for any item of a list.
+
+    Example:
+        >>> _dotted(["advertisements", 3, "date"])
+        'advertisements[].date'
+    """
+    parts = ("[]" if isinstance(part, int) else f".{part}" for part in path)
+    return "".join(parts).removeprefix(".")[:MAX_NAME]
+
+
+def _has_more_values(record: Any, limit: int) -> bool:
+    waiting, seen = [record], 0
+    while waiting and seen <= limit:
+        seen += 1
+        value = waiting.pop()
+        if isinstance(value, dict | list):
+            waiting += islice(value.values() if isinstance(value, dict) else value, limit)
+    return seen > limit
+
+
+def _choices(schema: Any) -> list[Any]:
+    """A field's schema, or the several of its `anyOf`."""
+    return schema["anyOf"] if isinstance(schema, dict) and "anyOf" in schema else [schema]
+
+
+def _field(schema: Any, name: str) -> Any:
+    """The schema of a field in an object, or of `[]` in a list; None where there is none."""
+    if not isinstance(schema, dict):
+        return None
+    return schema.get("items") if name == "[]" else schema.get("properties", {}).get(name)
+
+
+def _types(schema: Any) -> frozenset[str]:
+    if not isinstance(schema, dict):
+        return ANY_TYPE
+    if "anyOf" in schema:
+        return frozenset(name for choice in schema["anyOf"] for name in _types(choice))
+    if "const" in schema or "enum" in schema:
+        values = schema.get("enum", [schema.get("const")])
+        return frozenset(name for value in values for name in JSON_TYPES[type(value)])
+    declared = schema.get("type", ANY_TYPE)
+    return frozenset([declared] if isinstance(declared, str) else declared)
+
+
+class _Field:
+    """A schema made ready for counting how much of a value fits."""
+
+    def __init__(self, schema: Any) -> None:
+        names = _types(schema)
+        self.types = frozenset(kind for kind, called in JSON_TYPES.items() if called & names)
+        self.fields: dict[str, _Field] = {}
+        self.items: _Field | None = None
+        self.choices: list[_Field] = []
+        if isinstance(schema, dict):
+            self.choices = [_Field(choice) for choice in schema.get("anyOf", [])]
+            self.fields = {
+                name: _Field(field) for name, field in schema.get("properties", {}).items()
+            }
+            self.items = _Field(schema["items"]) if "items" in schema else None
+
+    def names(self) -> Iterator[str]:
+        """The fields in it at any depth."""
+        yield from self.fields
+        for inner in (*self.fields.values(), *self.choices, *([self.items] if self.items else [])):
+            yield from inner.names()
+
+    def fit(self, value: Any) -> int:
+        """How many values, this and those in it, have a fitting type; 0 where itself has not."""
+        if type(value) not in self.types:
+            return 0
+        if self.choices:
+            return max(choice.fit(value) for choice in self.choices)
+        fit = 1
+        if isinstance(value, dict):
+            for name in self.fields.keys() & value.keys():
+                fit += self.fields[name].fit(value[name])
+        elif isinstance(value, list) and self.items:
+            for inner in value:
+                fit += self.items.fit(inner)
+        return fit
+
+
+def _without_references(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with `{"$ref": "#/…"}` replaced by what it refers to, and without `$defs`.
+
+    Raises:
+        HdbenchError: a reference leads nowhere, outside the schema, or to itself.
+    """
+    nodes = 0
+
+    def resolved(node: Any, depth: int) -> Any:
+        nonlocal nodes
+        nodes += 1
+        if depth > MAX_SCHEMA_DEPTH or nodes > MAX_SCHEMA_NODES:
+            raise HdbenchError("the schema refers to itself, or is too large")
+        if isinstance(node, list):
+            return [resolved(inner, depth + 1) for inner in node]
+        if not isinstance(node, dict):
+            return node
+        reference = node.get("$ref")
+        if isinstance(reference, str):
+            return resolved(_at(schema, reference), depth + 1)
+        return {key: resolved(inner, depth + 1) for key, inner in node.items() if key != "$defs"}
+
+    plain: dict[str, Any] = resolved(schema, 0)
+    return plain
+
+
+def _at(schema: dict[str, Any], reference: str) -> Any:
+    """What a reference within the schema refers to."""
+    node: Any = schema
+    start, *keys = reference.split("/")
+    for key in keys:
+        node = node.get(key) if isinstance(node, dict) else None
+    if start != "#" or not isinstance(node, dict):
+        raise HdbenchError(f"$ref {reference!r}: must name an object in the schema: #/$defs/name")
+    return node

@@ -1,0 +1,309 @@
+"""XLSX workbooks: read by python-calamine, once it is known that they do no harm.
+
+calamine holds a sheet as one rectangle, so that two cells in far corners would end the process,
+and it makes an empty cell of a formula's error. Each part of a workbook is therefore run through
+expat first, which finds both, and calamine gets nothing but the parts that passed.
+"""
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+from xml.parsers import expat
+
+from python_calamine import CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
+
+from hdbench.errors import HdbenchError
+from hdbench.reading.cells import MAX_CELLS, Cell
+
+MAX_UNPACKED = 256 * 2**20
+"""Bytes of a workbook, packed and unpacked, at most. A million filled cells have some 60 MiB."""
+
+MAX_PARTS = 1_000
+"""Files in a workbook, at most."""
+
+OLE = bytes.fromhex("d0cf11e0a1b11ae1")
+"""How a file of Excel 97 begins, and any workbook with a password."""
+
+NOT_NEEDED = (
+    "customxml/",
+    "docprops/",
+    "xl/charts/",
+    "xl/drawings/",
+    "xl/externallinks/",
+    "xl/theme/",
+)
+
+CHUNK = 2**18
+
+PLACE = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
+
+
+class Sheet(NamedTuple):
+    """A sheet with something in it.
+
+    Attributes:
+        name: its name.
+        rows: number → cells, the first row of the sheet first. A cell whose formula gave an error
+            holds its code, as `#REF!`.
+    """
+
+    name: str
+    rows: Iterator[tuple[int, list[Cell]]]
+
+
+def read_sheets(file: Path, name: str) -> Iterator[Sheet]:
+    """The visible sheets of a workbook that have cells, one at a time.
+
+    Args:
+        file: the workbook.
+        name: what messages call it.
+
+    Raises:
+        HdbenchError: it is no XLSX workbook, is damaged or has a password, or is too large.
+    """
+    try:
+        with file.open("rb") as opened:
+            size = opened.seek(0, io.SEEK_END)
+            opened.seek(0)
+            if opened.read(len(OLE)) == OLE:
+                raise HdbenchError(
+                    f"{name}: has a password, or is of Excel's old form (.xls): "
+                    "save it as XLSX or CSV, without a password"
+                )
+            if size > MAX_UNPACKED:
+                raise _too_large(name)
+            checked, parts = _check(opened, name)
+    except OSError as error:
+        raise HdbenchError(f"{name}: cannot be read: {error.strerror or error}") from None
+    yield from _sheets(checked, parts, name)
+
+
+def _sheets(checked: io.BytesIO, parts: "_Parts", name: str) -> Iterator[Sheet]:
+    try:
+        workbook = CalamineWorkbook.from_filelike(checked)
+        listed = [
+            (index, about.name)
+            for index, about in enumerate(workbook.sheets_metadata)
+            if about.typ == SheetTypeEnum.WorkSheet and about.visible == SheetVisibleEnum.Visible
+        ]
+        scans = {title: parts.of_sheet(title) for _, title in listed}
+        # Several sheets may name one and the same part.
+        if sum(scan.area for scan in scans.values()) > MAX_CELLS:
+            raise HdbenchError(
+                f"{name}: its sheets reach over more than {MAX_CELLS:,} cells: "
+                "delete the empty rows and columns, or save it as CSV"
+            )
+        if len(scans) < len(listed):
+            raise HdbenchError(f"{name}: two sheets have one name: save it anew, or as CSV")
+        for index, title in listed:
+            sheet = workbook.get_sheet_by_index(index)
+            if sheet.height:
+                yield Sheet(title, _rows(sheet, scans[title], f"{name}: {title}"))
+    except HdbenchError:
+        raise
+    except Exception as error:  # what calamine says of damaged files are many kinds of exception
+        raise _damaged(name, error) from None
+
+
+def _rows(sheet: CalamineSheet, scan: "_Scan", where: str) -> Iterator[tuple[int, list[Cell]]]:
+    for number, cells in enumerate(sheet.iter_rows(), start=1):
+        for column, fault in scan.faults.get(number, {}).items():
+            if not fault:
+                raise HdbenchError(
+                    f"{where}, row {number}: the formula in column {column} has no value: "
+                    "open the file in a spreadsheet program, and save it"
+                )
+            cells[column - 1] = fault
+        yield number, cells
+
+
+def _check(packed: io.BufferedIOBase, name: str) -> tuple[io.BytesIO, "_Parts"]:
+    """The workbook with its XML parts alone, and what is in them.
+
+    calamine is given a ZIP made here, since it could find other files in a forged one than Python.
+    """
+    try:
+        with zipfile.ZipFile(packed) as archive:
+            members = [
+                member
+                for member in archive.infolist()
+                if member.filename.lower().endswith((".xml", ".rels"))
+                and not member.filename.lower().startswith(NOT_NEEDED)
+            ]
+            names = {member.filename.lower() for member in members}
+            if not any(member.startswith("xl/") for member in names):
+                raise HdbenchError(f"{name}: no XLSX workbook: save it as XLSX or CSV")
+            if len(names) < len(members) or len(members) > MAX_PARTS:
+                raise HdbenchError(f"{name}: not made by a spreadsheet program: save it as CSV")
+            if any(member.flag_bits & 1 for member in members):
+                raise HdbenchError(f"{name}: has a password: save it without")
+            if sum(member.file_size for member in members) > MAX_UNPACKED:
+                raise _too_large(name)
+            parts, checked, left = _Parts(), io.BytesIO(), MAX_UNPACKED
+            with zipfile.ZipFile(checked, "w") as copy:
+                for member in members:
+                    scan = parts.add(member.filename)
+                    with (
+                        archive.open(member) as source,
+                        copy.open(member.filename, "w", force_zip64=True) as target,
+                    ):
+                        while chunk := source.read(min(CHUNK, left + 1)):
+                            left -= len(chunk)
+                            if left < 0:
+                                raise _too_large(name)
+                            scan.feed(chunk)
+                            target.write(chunk)
+                        scan.feed(b"", last=True)
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
+        if isinstance(error, HdbenchError):
+            raise
+        raise _damaged(name, error) from None
+    except expat.ExpatError as error:
+        raise _damaged(name, error) from None
+    checked.seek(0)
+    return checked, parts
+
+
+def _too_large(name: str) -> HdbenchError:
+    return HdbenchError(
+        f"{name}: larger than {MAX_UNPACKED >> 20} MiB when unpacked: save it as CSV, in parts"
+    )
+
+
+def _damaged(name: str, error: Exception) -> HdbenchError:
+    reason = " ".join(str(error).split())[:200]
+    return HdbenchError(f"{name}: a damaged XLSX workbook ({reason}): save it anew, or as CSV")
+
+
+class _Parts:
+    """The parts of a workbook, and which of them a sheet is."""
+
+    def __init__(self) -> None:
+        self.scans: dict[str, _Scan] = {}
+
+    def add(self, part: str) -> "_Scan":
+        self.scans[part] = _Scan()
+        return self.scans[part]
+
+    def of_sheet(self, title: str) -> "_Scan":
+        """What was found in the part of a sheet; where that is not sure, what is in the largest."""
+        keys = {scan.sheets[title] for scan in self.scans.values() if title in scan.sheets}
+        targets = {
+            scan.targets[key]
+            for part, scan in self.scans.items()
+            if part.lower().endswith("/workbook.xml.rels")
+            for key in keys & scan.targets.keys()
+        }
+        found = [
+            scan
+            for part, scan in self.scans.items()
+            if any(f"/{part}".lower().endswith(f"/{_base(target)}") for target in targets)
+        ]
+        return found[0] if len(found) == 1 else max(self.scans.values(), key=lambda scan: scan.area)
+
+
+def _base(target: str) -> str:
+    return target.lower().lstrip("./")
+
+
+class _Scan:
+    """What is known of a part, once all of it was fed.
+
+    Attributes:
+        area: how many cells a rectangle over all of them has.
+        faults: row → column → the error's code, or nothing for a formula without a value.
+        sheets: name → key, where the part lists sheets.
+        targets: key → part, where the part lists parts.
+    """
+
+    def __init__(self) -> None:
+        self.faults: dict[int, dict[int, str]] = {}
+        self.sheets: dict[str, str] = {}
+        self.targets: dict[str, str] = {}
+        self._row = self._column = self._last_row = self._last_column = 0
+        self._kind: str | None = None
+        self._formula = False
+        self._value: list[str] = []
+        self._parser = expat.ParserCreate()
+        self._parser.StartElementHandler = self._start
+        self._parser.StartDoctypeDeclHandler = self._refuse
+
+    @property
+    def area(self) -> int:
+        return self._last_row * self._last_column
+
+    def feed(self, chunk: bytes, *, last: bool = False) -> None:
+        """Take the next bytes of the part.
+
+        Raises:
+            ValueError: there is a document type, which could define entities, or a cell in no
+                place.
+            ExpatError: it is no XML.
+        """
+        self._parser.Parse(chunk, last)
+
+    def _refuse(self, *_: object) -> None:
+        raise ValueError("it defines a document type")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        kind = name.rpartition(":")[2]
+        if kind == "c":
+            self._start_cell(attributes)
+        elif kind == "row":
+            place = attributes.get("r")
+            self._row = int(place) if place else self._row + 1
+            self._column = 0
+            self._last_row = max(self._last_row, self._row)
+        elif kind == "f":
+            self._formula = True
+            self._watch()
+        elif kind == "sheet":
+            keys = [value for key, value in attributes.items() if key.rpartition(":")[2] == "id"]
+            self.sheets[attributes.get("name", "")] = keys[0] if keys else ""
+        elif kind == "Relationship":
+            self.targets[attributes.get("Id", "")] = attributes.get("Target", "")
+
+    def _start_cell(self, attributes: dict[str, str]) -> None:
+        place = attributes.get("r")
+        if place:
+            matched = PLACE.fullmatch(place)
+            if not matched:
+                raise ValueError(f"a cell in the place {place[:20]!r}")
+            letters, digits = matched.groups()
+            column = 0
+            for letter in letters.upper():
+                column = column * 26 + ord(letter) - ord("A") + 1
+            self._column, row = column, int(digits)
+        else:
+            self._column, row = self._column + 1, self._row
+        self._place = row, self._column
+        self._last_row = max(self._last_row, row)
+        self._last_column = max(self._last_column, self._column)
+        self._kind, self._formula = attributes.get("t"), False
+        if self._kind == "e":
+            self._watch()
+
+    def _watch(self) -> None:
+        """Listen to what is in this cell: in most cells nothing has to be known of it."""
+        self._value = []
+        self._parser.CharacterDataHandler = self._text
+        self._parser.EndElementHandler = self._end
+
+    def _text(self, text: str) -> None:
+        self._value.append(text)
+
+    def _end(self, name: str) -> None:
+        kind = name.rpartition(":")[2]
+        if kind == "f":
+            self._value = []
+        elif kind == "c":
+            value = "".join(self._value).strip()
+            row, column = self._place
+            if self._kind == "e" or (self._formula and self._kind != "str" and not value):
+                self.faults.setdefault(row, {})[column] = value
+            self._parser.CharacterDataHandler = None
+            self._parser.EndElementHandler = None

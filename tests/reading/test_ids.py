@@ -1,0 +1,58 @@
+"""Ids as people write them."""
+
+import pytest
+
+from hdbench.errors import HdbenchError
+from hdbench.reading.ids import match_ids
+
+CARDS = ["00414956", "00415264", "01000000"]
+
+
+def test_equal_ids_need_nothing():
+    assert match_ids(CARDS, CARDS) == ({}, [], [])
+
+
+@pytest.mark.parametrize(
+    ("written", "item", "note"),
+    [
+        ("414956", "00414956", "leading zeros: 1 ('414956' is taken for '00414956')"),
+        ("0414956", "00414956", "leading zeros"),
+        ("00414956.jpg", "00414956", "look like file names"),
+        ("414956.JPEG", "00414956", "look like file names"),
+        ("images/00414956.tif", "00414956", "look like file names"),
+        ("C:\\scans\\00414956.png", "00414956", "look like file names"),
+        (" 00414956 ", "00414956", "are written differently"),
+        ("LETTER01", "letter01", "are written differently"),
+        ("letter01_p1", "letter01", "pages of an item"),
+        ("letter01-2", "letter01", "pages of an item"),
+        ("letter01 page 3.jpg", "letter01", "pages of an item"),
+        ("image_1_p1", "image_1", "pages of an item"),
+    ],
+)
+def test_an_id_is_known_again(written, item, note):
+    matched = match_ids([written], [*CARDS, "letter01", "image_1", "image_2"])
+    assert (matched.ids, matched.unknown) == ({item: written}, [])
+    assert len(matched.notes) == 1
+    assert note in matched.notes[0]
+
+
+@pytest.mark.parametrize("written", ["00414957", "414956x", "image_3", "letter1", "", "00", "_p1"])
+def test_an_unknown_id_stays_unknown(written):
+    matched = match_ids([written], [*CARDS, "letter01", "image_1"])
+    assert matched == ({}, [], [written])
+
+
+def test_an_id_that_fits_two_items_fits_none():
+    assert match_ids(["7"], ["07", "007"]).unknown == ["7"]
+
+
+def test_an_item_that_has_its_answer_takes_no_other():
+    assert match_ids(["414956", "00414956"], CARDS).unknown == ["414956"]
+    assert match_ids(["7"], ["7", "007"]) == ({}, [], [])
+
+
+def test_two_ids_of_one_item_are_refused():
+    with pytest.raises(HdbenchError, match="'letter01_p1' and 'letter01_p2' both look like 'lett"):
+        match_ids(["letter01_p1", "letter01_p2"], ["letter01"])
+    with pytest.raises(HdbenchError, match="both look like '00414956'"):
+        match_ids(["414956", "00414956.jpg"], CARDS)

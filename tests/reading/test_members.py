@@ -100,6 +100,15 @@ def test_a_name_that_leads_out_of_the_zip_is_refused(tmp_path, name):
     assert str(caught.value).startswith(f"run.zip: {name}: a name that leads out of the ZIP")
 
 
+def test_a_file_without_a_name_is_refused(tmp_path):
+    path = tmp_path / "run.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("0.json", "{}")
+        archive.filelist[0].filename = ""  # in the list of members, which is written last
+    with pytest.raises(HdbenchError, match=r"run\.zip: a file in it has no name"):
+        opened(path)
+
+
 def test_a_nul_in_a_name_is_refused(tmp_path):
     path = write_zip(tmp_path / "run.zip", [("aXb.json", b"{}")])
     path.write_bytes(path.read_bytes().replace(b"aXb.json", b"a\0b.json"))

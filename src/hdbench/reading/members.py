@@ -149,6 +149,8 @@ class Zip:
         members: dict[str, zipfile.ZipInfo] = {}
         for info in self._archive.infolist():
             place = f"{self.name}: {info.orig_filename}"
+            if not info.orig_filename:
+                raise HdbenchError(f"{self.name}: a file in it has no name: pack it again")
             if _leads_elsewhere(info.orig_filename):
                 raise HdbenchError(f"{place}: a name that leads out of the ZIP: pack it again")
             if info.flag_bits & 0x1:

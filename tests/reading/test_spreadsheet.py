@@ -178,15 +178,15 @@ def test_a_workbook_without_ids_or_cells_is_refused(file):
 
 
 def test_an_error_of_a_formula_is_refused_and_a_missing_value_is_empty(file):
-    rows = [["id", "publication.title"], ["1", "a"], ["2", "#N/A"]]
+    rows = [["id", "publication.title", "type.type"], ["1", "a", "b"], ["2", "#N/A", "b"]]
     write(file, rows)
     read = read_xlsx(file, "answers.xlsx", CARDS)
-    assert answers(read)["2"] == {"prediction": {"publication": {"title": ""}}}
+    assert answers(read)["2"]["prediction"]["publication"] == {"title": ""}
     assert read.notes == [
         "answers.xlsx: Sheet1: cells with #N/A, read as empty: 1, "
         "the first is answers.xlsx: Sheet1, row 3, column publication.title"
     ]
-    write(file, [*rows, ["3", "#DIV/0!"]])
+    write(file, [*rows, ["3", "#DIV/0!", "b"]])
     assert refusal(file, CARDS) == (
         "answers.xlsx: Sheet1, row 4, column publication.title: holds the error #DIV/0!: "
         "enter the value, or empty the cell"
@@ -422,6 +422,8 @@ def test_a_workbook_gives_its_records(file, rows):
                 "publication": {"title": title, "year": year(value)},
                 "invented": more,
             }
+            if title or value is not None or more
+            else None
         }
         for item_id, (title, value, more) in rows.items()
     }

@@ -66,12 +66,20 @@ def test_dotted_columns_become_a_record_in_the_types_of_the_schema():
 
 
 def test_an_empty_cell_is_an_empty_value():
-    assert answers(table("id,publication.year\n1,\n2, \n", CARDS)) == {
-        "1": {"prediction": {"publication": {"year": ""}}},
-        "2": {"prediction": {"publication": {"year": ""}}},
+    assert answers(
+        table("id,type.type,publication.year\n1,Reference,\n2,Reference, \n", CARDS)
+    ) == {
+        "1": {"prediction": {"type": {"type": "Reference"}, "publication": {"year": ""}}},
+        "2": {"prediction": {"type": {"type": "Reference"}, "publication": {"year": ""}}},
     }
     assert answers(table("id,send_date,sender_persons\n1,1926-02-16,\n", LETTERS)) == {
         "1": {"prediction": {"send_date": ["1926-02-16"], "sender_persons": []}}
+    }
+
+
+def test_a_row_with_its_id_alone_is_no_answer():
+    assert answers(table("id,publication.year,publication.title\n1,,\n", CARDS)) == {
+        "1": {"prediction": None}
     }
 
 
@@ -399,6 +407,8 @@ def test_a_table_in_any_dialect_gives_its_records(data, delimiter, encoding, end
                 "publication": {"title": title, "year": "" if year is None else year},
                 "invented": more,
             }
+            if name or title or year is not None or more
+            else None
         }
         for item_id, (name, title, year, more) in rows.items()
     }

@@ -201,10 +201,8 @@ class _Reader:
                 answer[name] = text_of(first.cells[columns.about[name]])
         if answer.get("prediction") == "":
             answer["prediction"] = None
-        if columns.fields:
-            is_elsewhere = "error" in answer or answer.get("text")
-            if not (is_elsewhere and self._is_blank(first)):
-                answer["prediction"] = _record(columns.fields, first.cells)
+        if columns.fields and not self._is_blank(first):  # a row with its id alone is no answer
+            answer["prediction"] = _record(columns.fields, first.cells)
         if "text" not in answer and "prediction" not in answer:
             answer["prediction"] = None
         return answer

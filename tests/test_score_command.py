@@ -167,9 +167,10 @@ def test_ids_without_their_leading_zeros_are_matched_and_named(score, cards):
     done = score([{"id": number, "prediction": RIGHT} for number in range(4)], "--json", "r.json")
     assert done.returncode == 0, done.stderr
     result = json.loads((cards / "r.json").read_text())
-    assert (result["items_perfect"], len(result["notes"])) == (4, 1)
-    assert "leading zeros: 4 ('0' is taken for '0000')" in result["notes"][0]
-    assert f"note: {result['notes'][0]}" in done.stdout
+    (warning,) = result["warnings"]
+    assert (result["items_perfect"], warning["kind"], warning["count"]) == (4, "ids", 4)
+    assert "leading zeros: 4 ('0' is taken for '0000')" in warning["message"]
+    assert f"warning: {warning['message']}" in done.stdout
 
 
 def test_violations_of_the_schema_are_reported_per_field_and_scored(score, cards):

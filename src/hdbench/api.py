@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from hdbench.benchmark import Benchmark, load_benchmark
-from hdbench.checks import Checks
+from hdbench.checks import EXAMPLES, Checks, RunWarning
 from hdbench.errors import HdbenchError
 from hdbench.progress import progress
 from hdbench.reading.answers import Answers
@@ -157,11 +157,15 @@ def _score_run(
             "dataset_sha256": benchmark.content_hash(),
         },
     )
+    ids = [
+        RunWarning("ids", message, len(found), len(container.runs[run]), found[:EXAMPLES])
+        for message, found in answers.differences
+    ]
     result.reading = {
         "strict": strict,
         "reread": reread,
-        "notes": answers.notes,
+        "notes": container.notes,
         "schema_violations": {name: dict(rules) for name, rules in violations.items()},
-        "warnings": [asdict(warning) for warning in checks.warnings(result)],
+        "warnings": [asdict(warning) for warning in [*ids, *checks.warnings(result)]],
     }
     return result

@@ -15,6 +15,7 @@ from hdbench.scoring.person_names import read_name
 from hdbench.scoring.result import Result
 
 Kind = Literal[
+    "ids",
     "partial",
     "unparsable",
     "truncated",

@@ -32,8 +32,8 @@ def test_equal_ids_need_nothing():
 def test_an_id_is_known_again(written, item, note):
     matched = match_ids([written], [*CARDS, "letter01", "image_1", "image_2"])
     assert (matched.ids, matched.unknown) == ({item: written}, [])
-    assert len(matched.notes) == 1
-    assert note in matched.notes[0]
+    assert [difference.ids for difference in matched.differences] == [[written]]
+    assert note in matched.differences[0].message
 
 
 @pytest.mark.parametrize("written", ["00414957", "414956x", "image_3", "letter1", "", "00", "_p1"])

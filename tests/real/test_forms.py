@@ -180,5 +180,5 @@ def test_a_spreadsheet_scores_as_the_answers_it_was_made_of(form, typed, rows, c
     counts = ("true_positives", "false_positives", "false_negatives", "items_perfect", "answered")
     assert [result[name] for name in counts] == [expected[name] for name in counts]
     assert result["answered"] == 196
-    assert any("leading zeros: 263" in note for note in result["notes"])
+    assert any("leading zeros: 263" in warning["message"] for warning in result["warnings"])
     assert any("cp1252" in note for note in result["notes"]) == (form is as_semicolons_in_cp1252)

@@ -28,6 +28,9 @@ class Answers:
         reread: a text comes before a given prediction.
         as_given: a prediction is taken as it stands, as published results were scored.
 
+    Attributes:
+        differences: how ids of the file differ from the benchmark's.
+
     Raises:
         HdbenchError: an id is none of the benchmark's, or two fit the same item.
     """
@@ -48,8 +51,7 @@ class Answers:
         self._keys = container.runs[run]
         self._schema = schema
         self._strict, self._reread, self._as_given = strict, reread, as_given
-        self._renamed, notes, unknown = match_ids(self._keys, ids)
-        self.notes = [*container.notes, *notes]
+        self._renamed, self.differences, unknown = match_ids(self._keys, ids)
         if unknown:
             others = f" (and {len(unknown) - 1} more ids)" if len(unknown) > 1 else ""
             raise HdbenchError(

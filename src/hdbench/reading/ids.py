@@ -12,17 +12,29 @@ _ENDING = re.compile(r"\.(json|txt|jpe?g|png|tiff?|webp|gif|bmp|jp2|pdf|xml|md)$
 _PAGE = re.compile(r"(?P<item>.+?)[-_. ](?:p|page|s|seite)?[-_. ]?\d+$", re.IGNORECASE)
 
 
+class Difference(NamedTuple):
+    """A way in which ids of a file differ from the benchmark's.
+
+    Attributes:
+        message: one line for a person.
+        ids: the file's ids.
+    """
+
+    message: str
+    ids: list[str]
+
+
 class Matched(NamedTuple):
     """What became of the ids.
 
     Attributes:
         ids: the benchmark's id → the file's, for those that differ.
-        notes: how they differ, a line each.
+        differences: how they differ.
         unknown: the file's ids that fit none of the benchmark's, in their order.
     """
 
     ids: dict[str, str]
-    notes: list[str]
+    differences: list[Difference]
     unknown: list[str]
 
 
@@ -67,7 +79,7 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
                 "give one answer for each item, under its id"
             )
     matched = {item: ids[0] for item, ids in fitting.items()}
-    return Matched(matched, _notes(matched), unknown)
+    return Matched(matched, _differences(matched), unknown)
 
 
 def _form(item_id: str) -> str:
@@ -83,7 +95,7 @@ def _without_page(item_id: str) -> str:
     return _form(page["item"]) if page else ""
 
 
-def _notes(matched: dict[str, str]) -> list[str]:
+def _differences(matched: dict[str, str]) -> list[Difference]:
     """How ids differ, with an example of each way."""
     ways: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for item, item_id in matched.items():
@@ -97,6 +109,9 @@ def _notes(matched: dict[str, str]) -> list[str]:
             way = "are written differently"
         ways[way].append((item_id, item))
     return [
-        f"ids that {way}: {len(pairs)} ({pairs[0][0]!r} is taken for {pairs[0][1]!r})"
+        Difference(
+            f"ids that {way}: {len(pairs)} ({pairs[0][0]!r} is taken for {pairs[0][1]!r})",
+            [item_id for item_id, _ in pairs],
+        )
         for way, pairs in ways.items()
     ]

@@ -97,16 +97,21 @@ def is_record(reading):
     return reading.status not in ("unparsable", "unanswered")
 
 
+def table(recorded, shared):
+    """The lines of the Markdown table of one benchmark."""
+    headline = f"`{recorded.headline}` as recorded"
+    yield f"| run | model | items | lost | read now | {headline} | with them |"
+    yield "|---|---|---:|---:|---:|---:|---:|"
+    for run, model, items, lost, usable, before, after in rows(recorded, shared):
+        yield f"| {run} | {model} | {items} | {lost} | {usable} | {before:.4f} | {after:.4f} |"
+
+
 def main():
     shared = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT.parent / "shared"
     if not shared.is_dir():
         sys.exit(f"{shared}: no such folder: give the one with the published data")
     for recorded in RECORDED:
-        print(f"\n`{recorded.name}`, `{recorded.headline}` under `documented`:\n")
-        print("| run | model | items | lost | read now | as recorded | with them |")
-        print("|---|---|---:|---:|---:|---:|---:|")
-        for run, model, items, lost, usable, before, after in rows(recorded, shared):
-            print(f"| {run} | {model} | {items} | {lost} | {usable} | {before:.4f} | {after:.4f} |")
+        print(f"\n{recorded.name}\n", *table(recorded, shared), sep="\n")
 
 
 if __name__ == "__main__":

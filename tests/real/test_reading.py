@@ -3,13 +3,16 @@
 import json
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
-from lost_answers import RECORDED, is_lost, is_record
+from lost_answers import RECORDED, is_lost, is_record, table
 
 from hdbench.reading.text import read_text, read_value
 from hdbench.scoring import make_metric
 from hdbench.scoring.result import prepare
+
+ROOT = Path(__file__).parents[2]
 
 REQUIRED = {
     "zettelkatalog": {"type", "author", "publication", "library_reference"},
@@ -155,3 +158,9 @@ def without_the_section_filled_in(parsed, read):
             for ad, own in zip(parsed["advertisements"], written, strict=True)
         ]
     }
+
+
+@pytest.mark.parametrize("recorded", RECORDED, ids=lambda recorded: recorded.name)
+def test_the_metric_s_card_says_what_reading_lost_answers_changes(recorded, shared):
+    card = (ROOT / f"metrics/{recorded.metric}/README.md").read_text()
+    assert "\n".join(table(recorded, shared)) in card

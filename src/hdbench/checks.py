@@ -70,9 +70,9 @@ VALUE = 200
 """Characters of a value or name that is counted, at most: what many items share is short."""
 
 ALL_UNTIL = 5_000
-ONE_IN = 29
-"""The fields of that many answers are all looked at, then those of one in so many: looking takes
-longer than scoring, and a share does not need a whole catalogue."""
+ONE_IN = 50
+"""So many answers are all looked at, then one in so many: looking at all their values takes longer
+than scoring, and a share does not need a whole catalogue."""
 
 _INDEX = re.compile(r"\[\d*\]")
 
@@ -196,12 +196,13 @@ class Checks:
             self._tokens.add(answer.tokens["input"], answer.id)
         if coverage != "unanswered":
             self._given += 1
+            if self._given > ALL_UNTIL and self._given % ONE_IN:
+                return
+            self._looked_at += 1
             self._add_content(answer, prepared)
         if coverage == "answered":
             self._records += 1
-            if self._records <= ALL_UNTIL or self._records % ONE_IN == 0:
-                self._looked_at += 1
-                self._add_fields(answer, prepared, violations)
+            self._add_fields(answer, prepared, violations)
 
     def warnings(self, result: Result) -> list[RunWarning]:
         """What looks broken; what concerns the whole run comes first.
@@ -294,11 +295,11 @@ class Checks:
                 yield RunWarning("same_input_tokens", message, seen.count, of, seen.ids)
 
     def _repeated_answer(self) -> Iterator[RunWarning]:
-        of = self._given
+        of = self._looked_at
         for _, seen in self._answers.most():
             if seen.count >= FEW and seen.count > of * REPEATED_SHARE and seen.truths_differ:
                 message = (
-                    f"{seen.count:,} of {of:,} answers are the same, {seen.shown}, though the "
+                    f"{seen.count:,} of {self._of(of)} are the same, {seen.shown}, though the "
                     "truths differ: was each item's own image sent, and is this the model's answer?"
                 )
                 yield RunWarning("repeated_answer", message, seen.count, of, seen.ids)
@@ -315,9 +316,7 @@ class Checks:
                 wrong.setdefault(name, (_shown(value), seen))
         unfit = {name: seen for name, seen in self._types.most() if self._is_often(seen)}
         warnings = []
-        of = f"of {self._looked_at:,} answers"
-        if self._looked_at < self._records:
-            of += " looked at"
+        of = f"of {self._of(self._records)}"
         for name in wrong | unfit:
             if name in wrong:
                 value, seen = wrong[name]
@@ -332,13 +331,15 @@ class Checks:
                     "scored all the same: does the prompt ask for it as the schema has it?"
                 )
             message = f"{escaped(name)} is {what}{_without(result, name)}"
-            warnings.append(
-                RunWarning("wrong_field", message, seen.count, self._looked_at, seen.ids)
-            )
+            warnings.append(RunWarning("wrong_field", message, seen.count, self._records, seen.ids))
         return warnings[:FIELDS]
 
+    def _of(self, number: int) -> str:
+        """That many answers, and whether there are more."""
+        return f"{number:,} answers" + (" looked at" if self._looked_at < self._given else "")
+
     def _is_often(self, seen: Seen) -> bool:
-        return seen.count >= FEW and seen.count > self._looked_at * FIELD_SHARE
+        return seen.count >= FEW and seen.count > self._records * FIELD_SHARE
 
     def _organisations(self) -> dict[str, None]:
         """The organisations and offices among the wrong persons, the most frequent first."""

@@ -1,0 +1,71 @@
+"""How fast answers are read: python tests/speed_reading.py
+
+Not a test: nothing here passes or fails by the clock, and figures compare within one run only.
+"""
+
+import gzip
+import json
+from pathlib import Path
+
+from timing import medians
+
+from hdbench.checks import Checks
+from hdbench.reading.answer import Answer
+from hdbench.reading.schema import AnswerSchema
+from hdbench.reading.text import read_text
+from hdbench.scoring.zettel_f1 import ZettelF1
+
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT.parent / "shared"
+CARDS = SHARED / "upstream/humanities_data_benchmark/benchmarks/library_cards/ground_truths"
+ROUNDS = 5
+
+
+def main() -> None:
+    """Read the recorded texts of cards, and time each step beside parsing the clean ones."""
+    if not SHARED.is_dir():
+        print("no ../shared beside this checkout: there are no recorded answers to read")
+        return
+    schema = AnswerSchema.load(ROOT / "dataset_scripts/zettelkatalog/answer.schema.json")
+    metric = ZettelF1()
+    truths = {
+        file.stem: metric.prepare(json.loads(file.read_text())["response_text"])
+        for file in CARDS.glob("*.json")
+    }
+    with gzip.open(SHARED / "recorded/library_cards.jsonl.gz", "rt") as file:
+        recorded = [answer for line in file for answer in json.loads(line)["answers"]]
+    by_status: dict[str, list[Answer]] = {}
+    for one in recorded:
+        value, status = read_text(one["text"] or "", schema)
+        by_status.setdefault(status, []).append(Answer(one["id"], one["text"], value, status))
+    clean = by_status["clean"]
+
+    def check() -> None:
+        checks = Checks(metric)
+        for answer in clean:
+            checks.add(answer, truths[answer.id], schema.violations(answer.prediction))
+
+    tasks = {
+        "json.loads, clean": lambda: [json.loads(answer.text) for answer in clean],
+        **{
+            f"read_text, {status}": lambda answers=answers: [
+                read_text(answer.text, schema) for answer in answers
+            ]
+            for status, answers in by_status.items()
+            if status != "unanswered"
+        },
+        "score": lambda: [metric.score(answer.prediction, truths[answer.id]) for answer in clean],
+        "schema violations": lambda: [schema.violations(answer.prediction) for answer in clean],
+        "violations and warnings": check,
+    }
+    numbers = {f"read_text, {status}": len(answers) for status, answers in by_status.items()}
+    seconds = medians(tasks, ROUNDS)
+    base = seconds["json.loads, clean"] / len(clean)
+    print(f"{'':26} {'answers':>7} {'µs each':>8} {'json.loads being 1':>20}")
+    for name, taken in seconds.items():
+        number = numbers.get(name, len(clean))
+        print(f"{name:26} {number:7,} {taken / number * 1e6:8.1f} {taken / number / base:20.1f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -14,7 +14,7 @@ from hdbench.reading.encodings import decode
 from hdbench.reading.fields import EntryReader
 from hdbench.reading.schema import AnswerSchema
 
-MAX_WHOLE = 128 * 2**20
+MAX_WHOLE = 64 * 2**20
 """Bytes of a JSON file that is read whole, at most; in memory it takes several times as much."""
 
 LINES_ENDINGS = (".jsonl", ".ndjson")

@@ -88,6 +88,13 @@ def test_without_a_schema_only_a_prediction_or_text_is_an_answer():
         anything.entry({"id": "1", "predictions": {}}, "a:1")
 
 
+def test_the_bare_list_of_a_page_may_stand_under_its_id():
+    ads = [{"date": "1731-01-02", "text": "Ein Stock Heu"}]
+    assert pages.answer(ads, "1", "1.json") == {"prediction": ads}
+    with pytest.raises(HdbenchError, match="not a list"):
+        pages.answer([1], "1", "1.json")
+
+
 def test_a_field_called_text_is_a_field_where_others_of_the_benchmark_stand_beside_it():
     advertisement = {"date": "1731-01-02", "text": "Ein Stock Heu"}
     assert pages.entry({"id": "1", **advertisement}, "a:1") == {"prediction": advertisement}
@@ -162,9 +169,10 @@ def test_what_cannot_stand_under_an_id(value, message):
             {"input": 9, "output": 2},
         ),
         ({"tokens": {"input": 9}, "usage": {"input_tokens": 8}}, {"input": 9}),
+        ({"tokens_input": 9, "output_tokens": 2}, {"input": 9, "output": 2}),
     ],
 )
-def test_tokens_are_read_in_both_forms(entry, fields):
+def test_tokens_are_read_in_each_form(entry, fields):
     assert about(entry) == {"tokens": fields}
 
 

@@ -8,9 +8,14 @@ import pytest
 from hdbench.errors import HdbenchError
 from hdbench.reading.json_files import open_json
 from hdbench.reading.schema import AnswerSchema
+from hdbench.scoring import make_metric
+from hdbench.scoring.result import score_items
 
 SCHEMA = AnswerSchema({"type": "object", "properties": {"title": {"type": "string"}}})
 A, B = {"title": "A"}, {"title": "B"}
+RESULT = score_items(
+    make_metric("zettel_f1"), [], dataset={"benchmark": "hdb/zettelkatalog"}
+).to_dict()
 
 
 @pytest.fixture
@@ -102,6 +107,8 @@ def test_models_are_runs_with_ids_of_their_own(read):
         ("[1]", ": entry 1: must be a JSON object in braces, with an id"),
         ('[{"title": "A"}]', ': entry 1: needs an "id"'),
         ('{"1": {}, "2": []}', ': "2": an answer must be an object'),
+        (json.dumps(RESULT), ": this is a result of hdbench score, not a run's answers: give"),
+        (json.dumps({"runs": [RESULT]}, indent=2), ": this is a result of hdbench score"),
         ("[]", ": no predictions in this file"),
         ("{}", ": no predictions in this file"),
         (f"[{entry('1')}", ":1: not JSON: Expecting ',' delimiter"),

@@ -203,6 +203,15 @@ def test_the_list_of_objects_of_a_page():
         assert schema_of(other).list_of_objects is None
 
 
+def test_a_bare_list_or_object_of_a_page_stands_for_the_page():
+    pages, ad = schema_of("avisblatt"), {"date": "1731-01-02", "tags_section": "A", "text": "Heu"}
+    assert pages.of_objects([ad, {"text": "Wein"}]) == {"advertisements": [ad, {"text": "Wein"}]}
+    assert pages.of_objects(ad) == {"advertisements": [ad]}
+    for other in ([], [ad, {"page": 3}], [ad, 1], {"text": "Heu"}, [{"advertisements": [ad]}], "x"):
+        assert pages.of_objects(other) is None
+    assert schema_of("zettelkatalog").of_objects([ad]) is None
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -113,6 +113,38 @@ def test_without_a_schema_cells_of_a_csv_file_stay_text():
     }
 
 
+@pytest.mark.parametrize(
+    "header",
+    ["Author.Last_Name;PUBLICATION / YEAR", "author_last_name;publication_year"],
+)
+def test_a_column_is_known_however_its_name_is_spelled(header):
+    read = table(f"ID;{header}\n1;Ott;1957\n", CARDS)
+    assert answers(read) == {
+        "1": {"prediction": {"author": {"last_name": "Ott"}, "publication": {"year": 1957}}}
+    }
+    assert read.notes == []
+    assert "two columns are 'author.last_name' (2 and 4)" in refusal(
+        f"ID;{header};author/last name\n", CARDS
+    )
+
+
+def test_a_column_that_the_schema_does_not_have_is_named():
+    assert table("id,publication.year,Jahr,Notiz\n1,1957,1957,?\n", CARDS).notes == [
+        "answers.csv: columns that are not in the benchmark's schema, read as a part of the "
+        "answers: Jahr, Notiz"
+    ]
+    assert table("id,date,tags_section,Nr\n1,1731,kauf,3\n", PAGES).notes == [
+        "answers.csv: columns that are not in the benchmark's schema, read as a part of the "
+        "answers: Nr"
+    ]
+
+
+def test_a_whole_number_may_have_the_decimals_of_a_spreadsheet():
+    cells = "id;publication.year\n1;1957,0\n2;1957.00\n3;1957,00\n4;1.000\n5;1957,5\n"
+    years = [f["prediction"]["publication"]["year"] for f in answers(table(cells, CARDS)).values()]
+    assert years == [1957, 1957, 1957, "1.000", "1957,5"]
+
+
 def test_a_name_that_is_no_path_stays_whole():
     read = table("id,publication.year,Nr.,my.field,a" + ".b" * 500 + "\n1,1957,x,y,z\n", CARDS)
     assert answers(read)["1"]["prediction"] == {

@@ -107,6 +107,60 @@ def test_a_wrapper_is_taken_off_where_the_schema_shows_it(value):
     assert read_value(value) == (value, "clean")
 
 
+TEXT = {"type": "string"}
+PAGES = AnswerSchema(
+    {
+        "type": "object",
+        "required": ["advertisements"],
+        "properties": {
+            "advertisements": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["date", "text"],
+                    "properties": {"date": TEXT, "text": TEXT},
+                },
+            }
+        },
+    }
+)
+ADS = [{"date": "1731-01-02", "text": "Ein {Stück} [Heu]"}, {"date": "", "text": "Verloren"}]
+BARE = json.dumps(ADS)
+LISTS = {
+    "list": BARE,
+    "list in a fence": f"```json\n{BARE}\n```",
+    "list among prose": f"The [two] ads {{sic}}: {BARE} Done [1].",
+    "list in a wrapper": json.dumps({"answer": {"ads": ADS}}),
+    "list in a text": json.dumps(BARE),
+    "list of a wrapped page": json.dumps([{"advertisements": ADS}]),
+    "wrapped page in a list among prose": f"Here: [{json.dumps({'advertisements': ADS})}].",
+}
+
+
+@pytest.mark.parametrize("text", LISTS.values(), ids=LISTS)
+def test_a_bare_list_is_the_record_whose_one_field_it_is(text):
+    assert read_text(text, PAGES) == ({"advertisements": ADS}, "unwrapped")
+
+
+def test_a_bare_list_that_is_damaged_or_breaks_off_keeps_what_is_whole():
+    page = {"advertisements": ADS}
+    assert read_text(BARE.replace("}]", "},]"), PAGES) == (page, "repaired")
+    cut = {"advertisements": [ADS[0], {"date": ""}]}
+    assert read_text("```json\n" + BARE[: BARE.index("loren")], PAGES) == (cut, "truncated")
+
+
+def test_a_page_s_one_object_is_a_list_of_one_where_it_has_all_it_needs():
+    assert read_value(ADS[0], PAGES) == ({"advertisements": ADS[:1]}, "unwrapped")
+    assert read_value({"text": BARE}, PAGES) == ({"advertisements": ADS}, "unwrapped")
+    page = {"date": "1731-01-02", "ads": []}
+    assert read_value(page, PAGES) == (page, "clean")
+
+
+@pytest.mark.parametrize("value", [[], [ADS[0], "Verloren"], [ADS[0], {"page": 3}]])
+def test_another_list_is_no_record(value):
+    assert read_value(value, PAGES) == (value, "unparsable")
+
+
 @pytest.mark.parametrize("text", REPAIRED.values(), ids=REPAIRED)
 def test_damaged_json_is_repaired(text):
     assert read_text(text, CARD) == (RECORD, "repaired")
@@ -205,7 +259,7 @@ def test_sound_json_is_never_changed(record, before, after):
 
 @given(st.text(st.sampled_from("{}[]\":,\\'`a1 \n"), max_size=60))
 def test_any_text_has_a_reading(text):
-    for schema in (None, CARD):
+    for schema in (None, CARD, PAGES):
         value, status = read_text(text, schema)
         assert isinstance(value, dict) or status in ("unparsable", "unanswered")
         if status == "unanswered":
@@ -344,6 +398,8 @@ HOSTILE = {
     "quotes and braces": '{"' * HALF,
     "tags": "<think>" * (MAX_DAMAGED // 7),
     "lists in lists": "[" * MAX_DAMAGED,
+    "lists of objects": '[{"a":' * (MAX_DAMAGED // 6),
+    "empty lists of objects": "[{}]" * (MAX_DAMAGED // 4),
     "round brackets": '{"a":' + "(" * HALF,
     "backslashes": '{"a":"' + "\\" * (MAX_DAMAGED - 10),
     "a number": '{"a":' + "1" * (MAX_DAMAGED - 10),
@@ -351,7 +407,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("schema", [CARD, None], ids=["schema", "no schema"])
+@pytest.mark.parametrize("schema", [CARD, PAGES, None], ids=["schema", "list", "no schema"])
 def test_hostile_text_has_no_record(text, schema):
     """Each of them would take minutes or hours if every brace were tried to the text's end."""
     assert read_text(text, schema) == (text, "unparsable")

@@ -8,7 +8,7 @@ Status = Literal["clean", "unwrapped", "repaired", "truncated", "unparsable", "u
 
 - `clean`: the text is JSON, and that is the record; or the record was given.
 - `unwrapped`: sound JSON that stood in something else: a fence, prose, a wrapper object, a list of
-  one, a text inside JSON.
+  one, a text inside JSON; or that is the bare list of a record that has but one.
 - `repaired`: damaged JSON.
 - `truncated`: it breaks off; what is whole was kept.
 - `unparsable`: there is a text or value, and no record in it.

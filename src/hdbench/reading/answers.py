@@ -69,15 +69,14 @@ class Answers:
         if written not in self._keys:
             return Answer(item_id, None, None, "unanswered")
         fields = self._container.load(self._keys[written])
-        text = fields.get("text")
-        value, status = self._read(fields, text)
+        value, status = self._read(fields)
         if self._strict and isinstance(value, dict) and status != "clean":
             status = "unparsable"
         if isinstance(value, dict) and status == "unparsable":  # else it would be scored
             value = json.dumps(value)
         return Answer(
             item_id,
-            text,
+            fields.get("text"),
             value,
             status,
             fields.get("tokens"),
@@ -85,14 +84,14 @@ class Answers:
             fields.get("error"),
         )
 
-    def _read(self, fields: dict[str, Any], text: str | None) -> Reading:
-        has_text = text is not None and not text.isspace() and text != ""
-        prediction = fields.get("prediction")
+    def _read(self, fields: dict[str, Any]) -> Reading:
+        text, prediction = fields.get("text") or "", fields.get("prediction")
+        has_text = bool(text) and not text.isspace()
         if "prediction" not in fields or (has_text and self._reread):
-            return read_text(text or "", self._schema)
+            return read_text(text, self._schema)
         if self._as_given:
             return _as_given(prediction)
-        if has_text and text is not None and _is_nothing(prediction):
+        if has_text and _is_nothing(prediction):
             return read_text(text, self._schema)
         return read_value(prediction, self._schema)
 

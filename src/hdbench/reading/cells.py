@@ -31,7 +31,7 @@ FAULTS = frozenset(
 )
 """What a spreadsheet shows where a formula failed."""
 
-INTEGER = re.compile(r"([+-]?[0-9]{1,15})(?:\.0*)?")
+INTEGER = re.compile(r"([+-]?[0-9]{1,15})(?:\.|[.,]00?)?")  # 1.000 may be a thousand
 NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{0,20})?(?:[eE][+-]?[0-9]{1,2})?")
 BOOLEANS = {"true": True, "wahr": True, "false": False, "falsch": False}
 
@@ -59,7 +59,7 @@ def text_of(cell: Cell) -> str:
 
 
 def integer_of(cell: Cell) -> Value:
-    """A whole number, also of `1957.0`; other text as it stands."""
+    """A whole number, also of `1957.0` and `1957,0`; other text as it stands."""
     text = text_of(cell)
     matched = INTEGER.fullmatch(text.strip())
     return int(matched[1]) if matched else text

@@ -5,30 +5,11 @@ from typing import Any, NamedTuple
 
 from hdbench.errors import HdbenchError
 from hdbench.reading.cells import Cell, Value, converter, list_of
-from hdbench.reading.fields import MAX_DOTS
+from hdbench.reading.fields import ABOUT, path_of, shown
 from hdbench.reading.schema import AnswerSchema
 
 MAX_COLUMNS = 1_000
 """Columns of a table, at most."""
-
-SHOWN = 10
-"""Names of columns in a message, at most."""
-
-ABOUT = {
-    "id": "id",
-    "sha256": "sha256",
-    "model": "model",
-    "text": "text",
-    "prediction": "prediction",
-    "tokens_input": "input",
-    "input_tokens": "input",
-    "tokens_output": "output",
-    "output_tokens": "output",
-    "seconds": "seconds",
-    "error": "error",
-    "status": "status",
-}
-"""Columns that are no fields of the record, unless the schema has them, and what they hold."""
 
 
 class Field(NamedTuple):
@@ -61,8 +42,8 @@ class Columns:
         schema: what records look like; without it any column can be a field.
 
     Attributes:
-        titles: their names, without white space around.
-        about: what a column holds, as in `ABOUT`, → its index.
+        titles: their names, without white space around, and those of the schema's fields as there.
+        about: one of `ABOUT` → the column's index.
         fields: the columns of the record, or of the objects that it lists.
         lists: the record's one field, where each row is one of the objects that it lists.
         notes: what a person has to know, a line each.
@@ -72,15 +53,26 @@ class Columns:
     """
 
     def __init__(self, header: Sequence[str], name: str, schema: AnswerSchema | None) -> None:
-        self.titles = [title.strip() for title in header]
+        self.titles = _titles(header, schema)
         self.about: dict[str, int] = {}
         self.lists: str | None = None
         self.notes: list[str] = []
         self._name = name
         named = self._sort(schema)
         if "id" not in self.about:
-            raise HdbenchError(f"{name}: needs a column id; it has: {_shown(self.titles)}")
+            raise HdbenchError(f"{name}: needs a column id; it has: {shown(self.titles)}")
         self.fields = self._fields(named, schema)
+        prefix = _object_path(schema) if schema and self.lists else ()
+        extra = [
+            field.title
+            for field in self.fields
+            if schema and not schema.type_of((*prefix, *field.path))
+        ]
+        if extra:
+            self.notes.append(
+                f"{name}: columns that are not in the benchmark's schema, read as a part of the "
+                f"answers: {shown(extra)}"
+            )
 
     def text_field(self, schema: AnswerSchema) -> Field:
         """The column `text` as a field of the objects that a record lists."""
@@ -92,10 +84,9 @@ class Columns:
             raise HdbenchError(f"{self._name}: more than {MAX_COLUMNS:,} columns")
         named: dict[str, int] = {}
         for index, title in enumerate(self.titles):
-            kind = ABOUT.get(title.casefold())
-            if kind != "id" and schema and title in schema.names:
-                kind = None
-            place, key = (self.about, kind) if kind else (named, title)
+            kind = title.casefold()
+            is_field = kind != "id" and schema and title in schema.names
+            place, key = (named, title) if is_field or kind not in ABOUT else (self.about, kind)
             if title and key in place:
                 raise HdbenchError(
                     f"{self._name}: two columns are {title!r} "
@@ -115,17 +106,17 @@ class Columns:
                 fields = [_field(index, title, schema, prefix) for title, index in named.items()]
                 return fields + ([self.text_field(schema)] if "text" in self.about else [])
         fields = [_field(index, title, schema) for title, index in named.items()]
-        is_known = bool(schema) and any(schema and schema.type_of(field.path) for field in fields)
+        is_known = schema is not None and any(schema.type_of(field.path) for field in fields)
         if "prediction" in self.about or ("text" in self.about and not is_known):
             if fields:
-                unread = _shown(field.title for field in fields)
+                unread = shown(field.title for field in fields)
                 self.notes.append(f"{self._name}: columns that were not read: {unread}")
             return []
         if "text" not in self.about and not (is_known or (fields and not schema)):
-            expected = _shown(_expected(schema)) if schema else "publication.year"
+            expected = shown(_expected(schema)) if schema else "publication.year"
             raise HdbenchError(
                 f"{self._name}: needs a column text or prediction, or fields of an answer "
-                f"({expected}); it has: {_shown(self.titles)}"
+                f"({expected}); it has: {shown(self.titles)}"
             )
         self._check_paths(fields)
         return fields
@@ -143,12 +134,14 @@ class Columns:
 
 def known(header: Sequence[str], schema: AnswerSchema | None) -> int:
     """How many names of columns are known ones."""
-    prefix = _object_path(schema) if schema and schema.list_of_objects else ()
+    titles = _titles(header[:MAX_COLUMNS], schema)
+    if schema is None:
+        return sum(title.casefold() in ABOUT for title in titles)
+    prefix = _object_path(schema)
     return sum(
         title.casefold() in ABOUT
-        or bool(schema and (schema.type_of(_path(title, schema)) or title in schema.names))
-        or bool(prefix and schema and schema.type_of((*prefix, title)))
-        for title in map(str.strip, header[:MAX_COLUMNS])
+        or bool(schema.type_of(path_of(title, schema.names)) or schema.type_of((*prefix, title)))
+        for title in titles
     )
 
 
@@ -160,16 +153,22 @@ def has_id(header: Sequence[str]) -> bool:
 def _field(
     index: int, title: str, schema: AnswerSchema | None, prefix: tuple[str, ...] = ()
 ) -> Field:
-    path = (title,) if prefix else _path(title, schema)
+    path = (title,) if prefix else path_of(title, schema.names if schema else frozenset())
     return Field(index, title, path, converter(schema, (*prefix, *path)))
 
 
-def _path(title: str, schema: AnswerSchema | None) -> tuple[str, ...]:
-    """The names in a dotted one; one that is no such path stays whole."""
-    parts = tuple(title.split("."))
-    names = schema.names if schema else None
-    is_path = "" not in parts and len(parts) <= MAX_DOTS and (names is None or title not in names)
-    return parts if is_path and (names is None or parts[0] in names) else (title,)
+def _titles(header: Sequence[str], schema: AnswerSchema | None) -> list[str]:
+    """The names of the columns; `Author_Last Name` is what the schema calls `author.last_name`."""
+    names = {_letters(name): name for name in _expected(schema)} if schema else {}
+    known = set(names.values())
+    return [
+        title if title in known else names.get(_letters(title), title)
+        for title in map(str.strip, header)
+    ]
+
+
+def _letters(title: str) -> str:
+    return "".join(filter(str.isalnum, title.casefold()))
 
 
 def _object_path(schema: AnswerSchema) -> tuple[str, ...]:
@@ -193,8 +192,3 @@ def _leaves(schema: dict[str, Any], prefix: str) -> Iterator[str]:
             yield from _leaves(inner, f"{prefix}{name}.")
         else:
             yield prefix + name
-
-
-def _shown(titles: Sequence[str] | Iterator[str]) -> str:
-    names = [title[:40] for title in titles if title]
-    return ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "") or "none"

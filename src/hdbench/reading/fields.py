@@ -1,17 +1,26 @@
 """One answer as people write it in JSON: which key means what."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from hdbench.errors import HdbenchError
 from hdbench.reading.schema import AnswerSchema
 
 ABOUT = frozenset(
-    {"id", "sha256", "model", "prediction", "text", "tokens", "usage", "seconds", "duration"}
-    | {"error", "status"}
+    {"id", "sha256", "model", "prediction", "text", "tokens", "usage", "tokens_input"}
+    | {"input_tokens", "tokens_output", "output_tokens", "seconds", "duration", "error", "status"}
 )
-"""Keys of an entry that are no fields of the record, unless the schema has them."""
+"""Keys of an entry and columns of a table that are no fields of the record, unless the schema has
+them."""
+
+TOKENS = [
+    (name, key)
+    for name in ("input", "output")
+    for key in (name, f"{name}_tokens", f"tokens_{name}")
+]
+"""What tokens are, and how that is called."""
 
 MAX_DOTS = 10
 """Dots in a field's name that make objects inside one another, at most."""
@@ -19,8 +28,8 @@ MAX_DOTS = 10
 MAX_NUMBER = 2**53
 """Tokens and seconds are below this; a float holds whole numbers up to it exactly."""
 
-KEYS_SHOWN = 10
-"""Keys listed in a message, at most."""
+SHOWN = 10
+"""Keys or columns listed in a message, at most."""
 
 
 class EntryReader:
@@ -41,6 +50,7 @@ class EntryReader:
     """
 
     def __init__(self, schema: AnswerSchema | None) -> None:
+        self._schema = schema
         self._names = schema.names if schema else frozenset[str]()
         listed = schema.list_of_objects if schema else None
         inner = listed[1].get("properties", {}) if listed else {}
@@ -53,13 +63,13 @@ class EntryReader:
         Raises:
             HdbenchError: it has none; the message says where.
         """
-        value = entry.get("id", entry.get("sha256"))
+        value = given_id(entry)
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
         if not isinstance(value, str) or not value.strip():
             raise HdbenchError(
                 f'{where}: needs an "id" that is a text in quotes, as in the dataset; '
-                f"it has: {_keys(entry)}"
+                f"it has: {shown(sorted(entry))}"
             )
         return value
 
@@ -98,9 +108,10 @@ class EntryReader:
         elif "error" in fields and not record:
             fields["prediction"] = None
         else:
-            known = f", or the fields of an answer ({_keys(self._names)})" if self._names else ""
+            known = f", or the fields of an answer ({shown(sorted(self._names))})"
             raise HdbenchError(
-                f'{where}: needs "prediction" or a "text" in quotes{known}; it has: {_keys(entry)}'
+                f'{where}: needs "prediction" or a "text" in quotes{known if self._names else ""}; '
+                f"it has: {shown(sorted(entry))}"
             )
         return fields
 
@@ -108,7 +119,8 @@ class EntryReader:
         """The answer to an item whose id stands elsewhere, as in a file's name.
 
         Args:
-            value: the record, an entry, a text that the model wrote, or None for no answer.
+            value: the record, the bare list that it consists of, an entry, a text that the model
+                wrote, or None for no answer.
             item_id: the item's.
             where: its place, for messages.
 
@@ -119,13 +131,15 @@ class EntryReader:
             return {"prediction": None}
         if isinstance(value, str):
             return {"text": value}
+        if isinstance(value, list) and self._schema and self._schema.of_objects(value):
+            return {"prediction": value}
         if not isinstance(value, dict):
             kind = "a list" if isinstance(value, list) else "a number or truth value"
             raise HdbenchError(
                 f"{where}: an answer must be an object in braces, a text in quotes or null, "
                 f"not {kind}"
             )
-        named = value.get("id", value.get("sha256"))
+        named = given_id(value)
         if self.is_entry(value):
             if named is not None and str(named) != item_id:
                 raise HdbenchError(
@@ -153,19 +167,25 @@ class EntryReader:
         return key in self._fields or key.partition(".")[0] in self._names
 
 
+def given_id(entry: dict[str, Any]) -> Any:
+    """What an entry has for an id: its `id`, else its `sha256`."""
+    return entry.get("id", entry.get("sha256"))
+
+
 def about(entry: dict[str, Any]) -> dict[str, Any]:
     """The `tokens`, `seconds` and `error` of an entry, where they are usable.
 
     Example:
         >>> about({"usage": {"input_tokens": 1196, "output_tokens": 80}, "duration": 2.5})
         {'tokens': {'input': 1196, 'output': 80}, 'seconds': 2.5}
+        >>> about({"tokens_input": 1196, "error": ""})
+        {'tokens': {'input': 1196}}
     """
     fields: dict[str, Any] = {}
     tokens: dict[str, int] = {}
-    for key, end in (("tokens", ""), ("usage", "_tokens")):
-        counts: Any = entry.get(key)
-        for name in ("input", "output") if isinstance(counts, dict) else ():
-            count = counts.get(name + end)
+    for counts in (entry.get("tokens"), entry.get("usage"), entry):
+        for name, key in TOKENS:
+            count = counts.get(key) if isinstance(counts, dict) else None
             if type(count) is int and 0 <= count < MAX_NUMBER:
                 tokens.setdefault(name, count)
     if tokens:
@@ -179,11 +199,29 @@ def about(entry: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
+def path_of(name: str, names: frozenset[str]) -> tuple[str, ...]:
+    """The names in a dotted one, from the record inwards.
+
+    A name stays whole where its first part is none of the schema's fields, or where it is itself
+    one of them.
+
+    Args:
+        name: dotted or not.
+        names: the schema's top-level fields; none where there is no schema.
+
+    Example:
+        >>> path_of("publication.year", frozenset({"publication"}))
+        ('publication', 'year')
+    """
+    parts = tuple(name.split(".", MAX_DOTS + 1))
+    is_path = "" not in parts and len(parts) <= MAX_DOTS and name not in names
+    return parts if is_path and (not names or parts[0] in names) else (name,)
+
+
 def nested(record: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
     """A record whose dotted names are made objects inside one another.
 
-    A name stays as it is where its first part is none of the schema's fields, where it is itself
-    one of them, or where another value stands in its way.
+    A name stays as it is where it is no path, or where another value stands in its way.
 
     Args:
         record: names, dotted or not, and values.
@@ -198,27 +236,23 @@ def nested(record: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     made: set[int] = set()  # objects of ours, which may be filled; a given value is not touched
     for key, value in record.items():
-        parts = key.split(".", MAX_DOTS + 1)
-        node, last = result, key
-        is_path = "" not in parts and len(parts) <= MAX_DOTS and key not in names
-        if is_path and (not names or parts[0] in names):
-            for depth, part in enumerate(parts[:-1]):
-                if part not in node and part not in (record if depth == 0 else ()):
-                    node[part] = {}
-                    made.add(id(node[part]))
-                if id(node.get(part)) not in made:
-                    node = result
-                    break
-                node = node[part]
-            else:
-                last = parts[-1]
+        *outer, last = path_of(key, names)
+        node = result
+        for depth, part in enumerate(outer):
+            if part not in node and part not in (record if depth == 0 else ()):
+                node[part] = {}
+                made.add(id(node[part]))
+            if id(node.get(part)) not in made:
+                node, last = result, key
+                break
+            node = node[part]
         if last in node:  # `a.b` and `a.b.c`: one of them keeps its whole name
             node, last = result, key
         node[last] = value
     return result
 
 
-def _keys(keys: Collection[str]) -> str:
-    """Some keys of an object, for a message: it may have a million."""
-    shown = ", ".join(key[:40] for key in sorted(keys)[:KEYS_SHOWN])
-    return f"{shown}, …" if len(keys) > KEYS_SHOWN else shown or "nothing"
+def shown(names: Iterable[str]) -> str:
+    """Some names of keys or columns, for a message: there may be a million."""
+    some = [name[:40] for name in islice(filter(None, names), SHOWN + 1)]
+    return ", ".join(some[:SHOWN]) + (", …" if len(some) > SHOWN else "") or "nothing"

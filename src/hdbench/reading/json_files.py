@@ -11,11 +11,14 @@ from hdbench.errors import HdbenchError
 from hdbench.jsonio import MAX_LINE, parse_json, parse_line, read_jsonl
 from hdbench.reading.container import Container, Entry, InMemory
 from hdbench.reading.encodings import decode
-from hdbench.reading.fields import EntryReader
+from hdbench.reading.fields import EntryReader, given_id
 from hdbench.reading.schema import AnswerSchema
 
 MAX_WHOLE = 64 * 2**20
 """Bytes of a JSON file that is read whole, at most; in memory it takes several times as much."""
+
+RESULT = {"protocol", "signature", "benchmark", "status"}
+"""Keys of every result that `hdbench score` writes; several are in a list under `runs`."""
 
 LINES_ENDINGS = (".jsonl", ".ndjson")
 """How the name of a file ends that is meant as JSON Lines; `.gz` may follow."""
@@ -122,7 +125,7 @@ def _is_json_lines(path: Path, reader: EntryReader) -> bool:
 
 def _is_one_answer(value: dict[str, Any], reader: EntryReader) -> bool:
     """Whether an object is one answer, with its id or without, rather than id → answer."""
-    has_id = isinstance(value.get("id", value.get("sha256")), str | int)
+    has_id = isinstance(given_id(value), str | int)
     return has_id or reader.is_entry(value) or reader.is_record(value)
 
 
@@ -130,8 +133,13 @@ def _read_whole(path: Path, name: str, schema: AnswerSchema | None) -> InMemory:
     """A list of entries, or an object id → answer."""
     reader = EntryReader(schema)
     value = parse_file(decode(read_whole(path, name), name), name)
+    if isinstance(value, dict) and (value.keys() >= RESULT or isinstance(value.get("runs"), list)):
+        raise HdbenchError(
+            f"{name}: this is a result of hdbench score, not a run's answers: give the file or "
+            "folder that was scored"
+        )
     if isinstance(value, dict) and _is_one_answer(value, reader):
-        if not isinstance(value.get("id", value.get("sha256")), str | int):
+        if not isinstance(given_id(value), str | int):
             raise HdbenchError(
                 f'{name}: this is one answer, and has no id: add "id" to it, or put it into a '
                 "folder as <id>.json"

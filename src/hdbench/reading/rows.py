@@ -9,6 +9,7 @@ from hdbench.errors import HdbenchError
 from hdbench.reading.cells import FAULTS, MAX_CELLS, MISSING, Cell, text_of
 from hdbench.reading.columns import Columns, Field
 from hdbench.reading.container import Entry, InMemory
+from hdbench.reading.fields import about
 from hdbench.reading.schema import AnswerSchema
 
 DIGITS = re.compile(r"[0-9]{1,15}")
@@ -60,7 +61,7 @@ def read_rows(
     if not any(runs.values()):
         raise HdbenchError(f"{name}: no answers in this table, only names of columns")
     notes = [*notes, *columns.notes, *reader.notes(name)]
-    if schema and schema.list_of_objects and "text" in columns.about and not columns.lists:
+    if schema and "text" in columns.about and not columns.lists:
         notes += _decide_text(columns, runs, schema, name)
     entries: dict[str | None, dict[str, Entry]] = {}
     for model, items in runs.items():
@@ -81,15 +82,16 @@ def _decide_text(columns: Columns, runs: Runs, schema: AnswerSchema, name: str) 
 
     It is one object's where an id has several rows and no text looks like JSON.
     """
-    index = columns.about["text"]
+    if columns.fields or not schema.list_of_objects:
+        return []
+    field, index = schema.list_of_objects[0], columns.about["text"]
     groups = [rows for items in runs.values() for rows in items.values()]
     is_json = any(
         str(row.cells[index]).lstrip().startswith(("{", "[", "`"))
         for rows in groups
         for row in rows
     )
-    field = schema.list_of_objects[0] if schema.list_of_objects else ""
-    if is_json or columns.fields:
+    if is_json:
         return []
     if any(len(rows) > 1 for rows in groups):
         columns.lists = field
@@ -117,17 +119,17 @@ class _Reader:
         """
         runs: Runs = {}
         models: dict[str | None, str] = {}
-        about, width = self._columns.about, len(self._titles)
+        place, width = self._columns.about, len(self._titles)
         for number, row in enumerate(rows, start=1):
             if number * width > MAX_CELLS:
                 raise HdbenchError(f"{row.where}: more than {MAX_CELLS:,} cells: score it in parts")
             cells = self._clean(row)
             if not any(cell != "" for cell in cells):
                 continue
-            item_id = text_of(cells[about["id"]]).strip()
+            item_id = text_of(cells[place["id"]]).strip()
             if not item_id:
                 raise HdbenchError(f"{row.where}: has no id: enter it, or delete the row")
-            model = text_of(cells[about["model"]]).strip() or None if "model" in about else None
+            model = text_of(cells[place["model"]]).strip() or None if "model" in place else None
             models.setdefault(model, row.where)
             runs.setdefault(model, {}).setdefault(item_id, []).append(Row(row.where, cells))
         if None in models and len(models) > 1:
@@ -211,24 +213,15 @@ class _Reader:
         return all(row.cells[field.column] == "" for field in self._columns.fields)
 
     def _about(self, cells: Sequence[Cell]) -> dict[str, Any]:
-        found = {
-            kind: text_of(cells[index]).strip()
-            for kind, index in self._columns.about.items()
-            if kind in ("input", "output", "seconds", "error")
-        }
-        answer: dict[str, Any] = {}
-        tokens = {
-            kind: int(found[kind])
-            for kind in ("input", "output")
-            if DIGITS.fullmatch(found.get(kind, ""))
-        }
-        if tokens:
-            answer["tokens"] = tokens
-        if SECONDS.fullmatch(found.get("seconds", "")):
-            answer["seconds"] = float(found["seconds"].replace(",", "."))
-        if found.get("error"):
-            answer["error"] = found["error"]
-        return answer
+        return about({name: _number(cells[index]) for name, index in self._columns.about.items()})
+
+
+def _number(cell: Cell) -> int | float | str:
+    """A count of tokens, or seconds with a point or comma; other text as it stands."""
+    text = text_of(cell).strip()
+    if DIGITS.fullmatch(text):
+        return int(text)
+    return float(text.replace(",", ".")) if SECONDS.fullmatch(text) else text
 
 
 def _record(fields: Sequence[Field], cells: Sequence[Cell]) -> dict[str, Any]:

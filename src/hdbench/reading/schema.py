@@ -70,6 +70,8 @@ class AnswerSchema:
         alternatives: the object schemas that it consists of, without references: those of an
             `anyOf` that is all there is, otherwise one.
         names: the top-level fields of all alternatives.
+        list_of_objects: the one required field, where it is a list of objects, and the objects'
+            schema; otherwise None.
         all_names: the fields at any depth.
 
     Raises:
@@ -109,6 +111,7 @@ class AnswerSchema:
         self._fields = [_Field(alternative) for alternative in self.alternatives]
         self.all_names = frozenset(name for field in self._fields for name in field.names())
         self._required = [frozenset(schema.get("required", [])) for schema in self.alternatives]
+        self.list_of_objects = self._list_of_objects()
 
     @classmethod
     def load(cls, path: Path) -> "AnswerSchema":
@@ -130,19 +133,34 @@ class AnswerSchema:
         except HdbenchError as error:
             raise HdbenchError(f"{path}: {error}") from None
 
-    @property
-    def list_of_objects(self) -> tuple[str, dict[str, Any]] | None:
-        """The one required field, where it is a list of objects, and the objects' schema."""
-        if len(self.alternatives) != 1:
-            return None
-        required = self.alternatives[0].get("required", [])
-        if len(required) != 1:
-            return None
-        field = self.alternatives[0].get("properties", {}).get(required[0])
+    def _list_of_objects(self) -> tuple[str, dict[str, Any]] | None:
+        only = self.alternatives[0] if len(self.alternatives) == 1 else {}
+        required = only.get("required", [])
+        field = only.get("properties", {}).get(required[0]) if len(required) == 1 else None
         items = field.get("items") if isinstance(field, dict) else None
         if not isinstance(items, dict) or _types(field) != {"array"} or _types(items) != {"object"}:
             return None
         return required[0], items
+
+    def of_objects(self, value: Any) -> dict[str, Any] | None:
+        """The record whose one list was given bare, or a single object of it.
+
+        Each object of a list must have one of their fields, and a single one all required fields.
+
+        Returns:
+            `{"advertisements": […]}`; None where the value is something else.
+        """
+        if self.list_of_objects is None:
+            return None
+        name, schema = self.list_of_objects
+        fields, required = set(schema.get("properties", {})), set(schema.get("required", []))
+        if isinstance(value, dict):
+            is_one = name not in value and required and required <= value.keys()
+            return {name: [value]} if is_one else None
+        is_list = isinstance(value, list) and all(
+            isinstance(each, dict) and name not in each and fields & each.keys() for each in value
+        )
+        return {name: value} if value and is_list else None
 
     def type_of(self, path: tuple[str, ...]) -> set[str]:
         """The JSON types that a field may have in any alternative.

@@ -14,7 +14,7 @@ from hdbench.reading.container import InMemory
 from hdbench.reading.encodings import UTF16_MARKS, decode
 from hdbench.reading.rows import Row, read_rows
 from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.spreadsheet import Sheet, read_sheets
+from hdbench.reading.spreadsheet import read_sheets
 
 MAX_CELL = 16 * 2**20
 """Characters in a cell of a CSV file, at most."""
@@ -81,7 +81,7 @@ def read_xlsx(file: Path, name: str, schema: AnswerSchema | None) -> InMemory:
         _, first = next(filled, (0, []))
         header = _trimmed([text_of(cell) for cell in first])
         if has_id(header):
-            chosen.append((sheet.name, header, _places(filled, sheet, name)))
+            chosen.append((sheet.name, header, _places(filled, f"{name}: {sheet.name}")))
         elif header:
             others.append((sheet.name, header))
     if len(chosen) > 1:
@@ -97,9 +97,9 @@ def read_xlsx(file: Path, name: str, schema: AnswerSchema | None) -> InMemory:
     return read_rows(header, rows, f"{name}: {title}", schema, notes)
 
 
-def _places(rows: Iterator[tuple[int, list[Cell]]], sheet: Sheet, name: str) -> Iterator[Row]:
+def _places(rows: Iterator[tuple[int, list[Cell]]], name: str) -> Iterator[Row]:
     for number, cells in rows:
-        yield Row(f"{name}: {sheet.name}, row {number}", cells)
+        yield Row(f"{name}, row {number}", cells)
 
 
 def _trimmed(header: list[str]) -> list[str]:
@@ -110,12 +110,11 @@ def _trimmed(header: list[str]) -> list[str]:
 
 def _decode(data: bytes, name: str) -> tuple[str, list[str]]:
     """The text, and what was assumed of it."""
-    if data.startswith((*UTF16_MARKS, codecs.BOM_UTF8)):
-        return decode(data, name), []
     try:
-        return data.decode("utf-8"), []
-    except UnicodeDecodeError:
-        pass
+        return decode(data, name), []
+    except HdbenchError:
+        if data.startswith((*UTF16_MARKS, codecs.BOM_UTF8)):
+            raise
     try:
         text = data.decode("cp1252")
     except UnicodeDecodeError as error:

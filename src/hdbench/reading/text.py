@@ -10,7 +10,7 @@ import json_repair
 
 from hdbench.jsonio import MAX_DEPTH, is_too_deep, parse_json
 from hdbench.reading.answer import Reading, Status
-from hdbench.reading.cut_off import scan
+from hdbench.reading.cut_off import CLOSING, scan
 from hdbench.reading.schema import AnswerSchema
 
 MAX_DAMAGED = 500_000
@@ -43,6 +43,8 @@ SEVERITY: dict[Status, int] = {"clean": 0, "unwrapped": 1, "repaired": 2, "trunc
 
 SCHEMA_WORDS = frozenset({"$defs", "$ref", "anyOf", "const", "enum", "properties"})
 THOUGHT = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
+OBJECT = re.compile(r"\{")
+OBJECT_OR_LIST = re.compile(r"\{|\[(?=\s*\{)")
 FENCE = re.compile(r"\n[ \t]*```")
 DECODER = json.JSONDecoder()
 LENIENT = json.JSONDecoder(strict=False)  # takes a line break in a string
@@ -53,6 +55,7 @@ def read_text(text: str, schema: AnswerSchema | None = None) -> Reading:
 
     Sound JSON is taken as it is. In anything else every brace outside of thoughts may open the
     record: of several blocks that one is taken which fits the schema best, of equals the last.
+    A bare list is a record where the schema has one list and nothing else that is required.
     With a schema, an object that breaks it, and in which a better fitting one lies, is a wrapper;
     without one no object is.
 
@@ -122,6 +125,8 @@ class _Reader:
         if isinstance(value, dict):
             return self.object(value, level)
         if isinstance(value, list):
+            if self.schema and (record := self.schema.of_objects(value)):
+                return _at_least("unwrapped", self.object(record, level))
             objects = [item for item in value if isinstance(item, dict)]
             if len(value) == len(objects) == 1 or (objects and self.schema is None):
                 return _at_least("unwrapped", self.object(objects[-1], level))
@@ -140,6 +145,8 @@ class _Reader:
             inner := self.best_inside(record, self.schema, level)
         ):
             return _at_least(status, inner)
+        if not echo and (whole := self.schema.of_objects(record)):
+            return _at_least(status, Reading(whole, "unwrapped"))
         return Reading(value, "unparsable") if echo else Reading(record, status)
 
     def best_inside(self, value: Any, schema: AnswerSchema, level: int) -> Reading | None:
@@ -160,6 +167,8 @@ class _Reader:
                 if isinstance(node, dict):
                     if not _is_echo(node, schema) and (not in_echo or schema.has_required(node)):
                         found = Reading(node, "unwrapped")
+                elif record := schema.of_objects(node):
+                    found = Reading(record, "unwrapped")
                 elif isinstance(node, str) and "{" in node and self.texts and level < MAX_LEVELS:
                     self.texts -= 1
                     found = _at_least("unwrapped", self.text(node, level + 1))
@@ -170,22 +179,23 @@ class _Reader:
     def search(self, text: str, level: int) -> Reading | None:
         """The record in a text that is not JSON: what fits best, of equals the last."""
         best, best_fit, position, rejected = None, 0, 0, 0
+        opening = OBJECT_OR_LIST if self.schema and self.schema.list_of_objects else OBJECT
         for _ in range(MAX_BLOCKS if len(text) <= MAX_DAMAGED else 0):
-            start = text.find("{", position)
-            if start < 0:
+            bracket = opening.search(text, position)
+            if not bracket:
                 break
+            start = bracket.start()
             found, end = self.block(text, start)
             position = start + 1
             if not found or not found.value:
                 continue
-            found = _at_least(found.status, self.object(found.value, level))
+            found = _at_least(found.status, self.value(found.value, level))
             fit = self.schema.fit(found.value) if self.schema else 0
             # Prose in braces can be repaired to some object, which then fits nothing; and parts of
             # a block that is no record are none.
             fits_nothing = self.schema is not None and fit == 0
-            if found.status == "unparsable" or (
-                fits_nothing and (found.status != "unwrapped" or start < rejected)
-            ):
+            is_part = fits_nothing and (found.status != "unwrapped" or start < rejected)
+            if found.status == "unparsable" or not found.value or is_part:
                 rejected = max(rejected, end)
                 continue
             position = end
@@ -194,7 +204,7 @@ class _Reader:
         return best
 
     def block(self, text: str, start: int) -> tuple[Reading | None, int]:
-        """The object that a brace opens, and where it ends."""
+        """The object or list that a bracket opens, and where it ends."""
         try:
             value, end = DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
@@ -205,7 +215,7 @@ class _Reader:
         return Reading(value, "unwrapped"), end
 
     def damaged_block(self, text: str, start: int) -> tuple[Reading | None, int]:
-        """The object in damaged JSON, and where that ends: at the next fence at the latest."""
+        """What there is in damaged JSON, and where that ends: at the next fence at the latest."""
         if self.to_scan < 0:
             return None, start
         fence = FENCE.search(text, start)
@@ -216,12 +226,14 @@ class _Reader:
         if scanned.end:
             return self.repaired(block[: scanned.end], "repaired"), start + scanned.end
         # A stray quotation mark makes a whole block look as if it broke off in a text.
-        if scanned.in_text and block.endswith("}") and block.count("{") <= block.count("}"):
+        closing = CLOSING[block[0]]
+        is_closed = block.endswith(closing) and block.count(block[0]) <= block.count(closing)
+        if scanned.in_text and is_closed:
             return self.repaired(block, "repaired"), end
         return (self.repaired(scanned.kept, "truncated") if scanned.kept else None), end
 
     def repaired(self, block: str, status: Status) -> Reading | None:
-        """The object in a block, by repair where it needs more than line breaks in texts."""
+        """What a block holds, by repair where it needs more than line breaks in texts."""
         try:
             value = LENIENT.decode(block)
         except (ValueError, RecursionError):
@@ -233,7 +245,7 @@ class _Reader:
                 value = json_repair.loads(block, skip_json_loads=True)
             except (RecursionError, ValueError):
                 return None
-        if not isinstance(value, dict) or is_too_deep(value):
+        if not isinstance(value, dict if block[0] == "{" else list) or is_too_deep(value):
             return None
         return Reading(value, status)
 

@@ -39,7 +39,9 @@ def test_the_result_as_flat_json(score, cards):
     done = score(lines, "--json", "result.json")
     assert done.returncode == 0, done.stderr
     result = json.loads((cards / "result.json").read_text())
-    signature = result.pop("signature")
+    signature, versions = result.pop("signature"), result.pop("versions")
+    assert signature.endswith(f"|hdbench:{versions['hdbench']}")
+    assert list(versions) == ["hdbench", "rapidfuzz", "json_repair", "python"]
     assert signature.startswith("zettel_f1|protocol:documented|threshold:0.92|weights:1|rules:1|")
     metadata = (cards / "hdb/cards/metadata.jsonl").read_bytes()
     # Right 2, 2 and 1, wrong 1; the fourth card is unanswered and misses 2: 5 of 6 and of 8.
@@ -73,6 +75,28 @@ def test_the_result_as_flat_json(score, cards):
         "notes": [],
         "schema_violations": {},
         "warnings": [PARTIAL],
+        "metric": "zettel_f1",
+        "rules": 1,
+        "options": {"threshold": 0.92, "weights": 1},
+        "answers": {
+            "path": "predictions.jsonl",
+            "sha256": hashlib.sha256((cards / "predictions.jsonl").read_bytes()).hexdigest(),
+        },
+        "item_set": "4-" + hashlib.sha256(b'["0000", "0001", "0002", "0003"]').hexdigest()[:12],
+        "outcomes": {
+            "correct": {"title": 3, "year": 2},
+            "substituted": {"year": 1},
+            "missing": {"title": 1, "year": 1},
+            "spurious": {},
+        },
+        "ids": ["0000", "0001", "0002", "0003"],
+        "statistics": {
+            "true_positives": [2, 1, 0, 2],
+            "false_positives": [0, 1, 0, 0],
+            "false_negatives": [0, 1, 2, 0],
+            "f1": [1.0, 0.5, 0.0, 1.0],
+            "perfect": [1, 0, 0, 1],
+        },
     }
     assert "f1_micro" in done.stdout
     assert "4 items: 3 answered, 1 unanswered, 0 unparsable; 2 need no edit" in done.stdout
@@ -242,6 +266,7 @@ def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(score):
         (("hdb/cards", "p.jsonl", "--protocol", "x"), "choose one of documented, published"),
         (("hdb/cards", "p.jsonl", "--option", "x=1"), "zettel_f1 has no option 'x'"),
         (("hdb/cards", "p.jsonl", "--option", "threshold"), "must be NAME=VALUE"),
+        (("hdb/cards", "p.jsonl", "--option", "protocol=1"), "protocol is no option of a metric"),
         (("hdb/cards", "p.jsonl", "--option", "threshold=high"), "the value is not JSON"),
     ],
 )

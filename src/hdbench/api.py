@@ -13,6 +13,7 @@ from hdbench.reading.answers import Answers
 from hdbench.reading.container import Container
 from hdbench.reading.files import open_container
 from hdbench.reading.schema import AnswerSchema
+from hdbench.results import answers_sha256
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import Metric
 from hdbench.scoring.result import Candidate, Result, prepare, score_items
@@ -94,8 +95,10 @@ def score_runs(
     schema = AnswerSchema.load(loaded.schema) if loaded.schema else None
     container = open_container(Path(predictions), schema)
     try:
-        return {
-            run: _score_run(
+        scored = {"path": str(predictions), "sha256": answers_sha256(Path(predictions))}
+        results = {}
+        for run in container.runs:
+            results[run] = _score_run(
                 loaded,
                 metric,
                 schema,
@@ -105,8 +108,8 @@ def score_runs(
                 reread=reread,
                 details=details,
             )
-            for run in container.runs
-        }
+            results[run].model, results[run].answers = run, scored
+        return results
     finally:
         container.close()
 

@@ -163,7 +163,7 @@ def score(
     into runs. Exit status 0: scored; 2: the input is unusable, and the message says where.
     """
     from hdbench.api import score_runs  # noqa: PLC0415  slow to import
-    from hdbench.jsonio import write_json  # noqa: PLC0415
+    from hdbench.results import write_results  # noqa: PLC0415
     from hdbench.tables import print_result  # noqa: PLC0415
 
     results = score_runs(
@@ -176,7 +176,7 @@ def score(
         **dict(_option(text) for text in option or ()),
     )
     if json_out:
-        write_json(json_out, _as_json(results, details=details))
+        write_results(json_out, list(results.values()), details=details)
     console = Console()
     for model, result in results.items():
         figures = result.figures()
@@ -187,23 +187,62 @@ def score(
         )
 
 
-def _as_json(results: dict[str | None, Any], *, details: bool) -> dict[str, Any]:
-    """One run as it is, several as a list."""
-    runs = [
-        ({} if model is None else {"model": model}) | result.to_dict(details=details)
-        for model, result in results.items()
-    ]
-    return runs[0] if len(runs) == 1 else {"runs": runs}
-
-
 def _option(text: str) -> tuple[str, Any]:
     name, sign, value = text.partition("=")
     if not sign:
         raise HdbenchError(f"--option {text}: must be NAME=VALUE")
+    if name in ("benchmark", "predictions", "protocol", "strict", "reread", "details"):
+        raise HdbenchError(f"--option {text}: {name} is no option of a metric")
     try:
         return name, json.loads(value)
     except ValueError:
         raise HdbenchError(f"--option {text}: the value is not JSON") from None
+
+
+@app.command()
+def verify(
+    result: Annotated[Path, typer.Argument(help="A result of hdbench score --json.")],
+    *,
+    answers: Annotated[
+        Path | None,
+        typer.Option(help="The answers; without it those that the result names.", metavar="PATH"),
+    ] = None,
+    benchmark: Annotated[
+        str | None,
+        typer.Option(
+            help="The built benchmark; without it the one that the result names.", metavar="PATH"
+        ),
+    ] = None,
+) -> None:
+    """Compute a result again from its answers, and say whether it is equal, or what differs.
+
+    Exit status 0: equal; 1: something differs; 2: it cannot be computed again.
+    """
+    from hdbench.verify import verify as verify_result  # noqa: PLC0415  slow to import
+
+    differs = False
+    for found in verify_result(result, answers=answers, benchmark=benchmark):
+        named = "" if found.model is None else f"{found.model}: "
+        counts = f"{found.figures} figures, {found.values} per-item values"
+        typer.echo(escaped(f"{named}{'differs' if found.differences else 'equal'}: {counts}"))
+        for line in [*found.differences, *(f"note: {note}" for note in found.notes)]:
+            typer.echo(f"  {escaped(line)}")
+        differs = differs or bool(found.differences)
+    if differs:
+        raise typer.Exit(1)
+
+
+@app.command()
+def cite(
+    path: Annotated[
+        Path, typer.Argument(help="A result of hdbench score --json, or a built benchmark.")
+    ],
+) -> None:
+    """Print BibTeX of the benchmark and of hdbench, and a sentence for the methods section."""
+    from hdbench.cite import cite as citation  # noqa: PLC0415  slow to import
+
+    for line in citation(path).expandtabs(2).split("\n"):
+        typer.echo(escaped(line))
 
 
 @app.command()

@@ -3,6 +3,7 @@
 import heapq
 import json
 import math
+import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -40,6 +41,16 @@ def prepare(metric: Metric, ground_truth: dict[str, Any]) -> Any:
     return metric.prepare(reference_for(metric.protocol, ground_truth))
 
 
+def installed_versions() -> dict[str, str]:
+    """The versions of what scores depend on."""
+    return {
+        "hdbench": __version__,
+        "rapidfuzz": version("rapidfuzz"),
+        "json_repair": version("json_repair"),
+        "python": platform.python_version(),
+    }
+
+
 @dataclass
 class Result:
     """The figures of one set of answers, with what is needed to trust and to recompute them.
@@ -55,6 +66,9 @@ class Result:
         dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`.
         reading: what reading a file of answers showed: `options`, `notes`, `schema_violations`,
             `warnings`; empty where the answers came from no file.
+        answers: the file or folder that was scored, `path` and `sha256`; empty where there is none.
+        model: the run of a file that has several.
+        versions: with which it was scored, as of `installed_versions`.
     """
 
     metric: Metric
@@ -66,6 +80,9 @@ class Result:
     per_item: list[dict[str, Any]]
     dataset: Mapping[str, str] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
+    answers: Mapping[str, str] = field(default_factory=dict)
+    model: str | None = None
+    versions: Mapping[str, str] = field(default_factory=installed_versions)
 
     @cached_property
     def totals(self) -> dict[str, float]:
@@ -86,7 +103,7 @@ class Result:
             "unparsable": unparsable,
             "status": {status: self.status[status] for status in STATUSES},
             "protocol": self.metric.protocol,
-            "signature": signature(self.metric, self.reading),
+            "signature": signature(self.metric, self.reading, self.versions),
             **self.dataset,
             **self.reading,
         }
@@ -207,26 +224,30 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def signature(metric: Metric, reading: Mapping[str, Any] | None = None) -> str:
+def signature(
+    metric: Metric,
+    reading: Mapping[str, Any] | None = None,
+    versions: Mapping[str, str] | None = None,
+) -> str:
     """One line that says how a score was computed: metric, protocol, options, versions.
 
     Args:
         metric: the metric with its protocol and options.
         reading: as in `Result`, where answers were read from a file.
+        versions: those it was scored with; the installed ones, if not given.
 
     Example:
         >>> from hdbench.scoring.zettel_f1 import ZettelF1
         >>> signature(ZettelF1("published"))  # doctest: +ELLIPSIS
         'zettel_f1|protocol:published|threshold:0.92|weights:1|rules:1|rapidfuzz:...|json_repair:...|hdbench:...'
     """
+    versions = versions or installed_versions()
     parts = {
         "protocol": metric.protocol,
         **{name: _compact(value) for name, value in metric.options.items()},
         "rules": metric.rules,
         **{name: "true" for name in ("strict", "reread") if reading and reading[name]},
-        "rapidfuzz": version("rapidfuzz"),
-        "json_repair": version("json_repair"),
-        "hdbench": __version__,
+        **{name: versions[name] for name in ("rapidfuzz", "json_repair", "hdbench")},
     }
     return "|".join([metric.name, *(f"{name}:{value}" for name, value in parts.items())])
 

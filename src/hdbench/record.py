@@ -1,0 +1,204 @@
+"""A record of a result, which may come from anybody, checked and made a result again."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from pydantic import BaseModel, ConfigDict
+
+from hdbench import __version__
+from hdbench.benchmark import validate
+from hdbench.errors import HdbenchError
+from hdbench.reading.answer import STATUSES, Status
+from hdbench.scoring import METRICS, make_metric
+from hdbench.scoring.metric import OUTCOMES, Metric
+from hdbench.scoring.result import Result
+
+MAX_NUMBER = 2**53
+"""The largest value of an item's statistic: up to it, sums are exact."""
+
+
+class _Checked(BaseModel):
+    """A part of a record; the figures, which follow from the rest, are not read."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+
+class _Head(_Checked):
+    """What makes a file a result, read before the rest: other rules have other statistics."""
+
+    metric: str
+    rules: int
+
+
+class _Versions(_Checked):
+    hdbench: str
+    rapidfuzz: str
+    json_repair: str
+    python: str
+
+
+class _Answers(_Checked):
+    path: str
+    sha256: str
+
+
+class _Dataset(_Checked):
+    benchmark: str
+    dataset_version: str
+    dataset_sha256: str
+
+
+class _Reading(_Checked):
+    strict: bool
+    reread: bool
+
+
+class _Record(_Checked):
+    protocol: str
+    options: dict[str, Any]
+    versions: _Versions
+    model: str | None = None
+    answers: _Answers | None = None
+
+
+_WARNING = {"kind": str, "message": str, "count": int, "of": int, "ids": list}
+
+
+def from_record(value: Any, where: str) -> Result:
+    """The result that a record is of.
+
+    Args:
+        value: JSON data, from anywhere.
+        where: its place, for messages.
+
+    Raises:
+        HdbenchError: it is no record, or one of other rules; the message names the key.
+    """
+    if not isinstance(value, dict) or not {"metric", "statistics"} <= value.keys():
+        raise HdbenchError(
+            f"{where}: no result with its per-item statistics (no metric, statistics): "
+            "write one with hdbench score --json"
+        )
+    head = validate(_Head, value, Path(where))
+    if head.metric not in METRICS:
+        raise HdbenchError(f"{where}: metric: no {head.metric[:100]!r} in hdbench {__version__}")
+    rules = METRICS[head.metric].rules
+    if head.rules != rules:
+        raise HdbenchError(
+            f"{where}: rules: scored by rules {head.rules} of {head.metric}, and hdbench "
+            f"{__version__} has rules {rules}: score the answers again"
+        )
+    record = validate(_Record, value, Path(where))
+    metric = _metric(head.metric, record, where)
+    ids = value.get("ids")
+    if not _are_texts(ids) or len(set(ids)) < len(ids):
+        raise HdbenchError(f"{where}: ids: is not a list of texts that are all different")
+    zeros = [0] * len(ids)
+    statistics = _statistics(value["statistics"], metric, len(ids), where)
+    outcomes = _counts(value, "outcomes", where)
+    result = Result(
+        metric=metric,
+        ids=ids,
+        status=_status(value, len(ids), where),
+        statistics={name: statistics.get(name, zeros) for name in metric.statistics},
+        fields={name: Counter(outcomes.get(name, {})) for name in OUTCOMES},
+        worst=[],
+        per_item=[],
+        dataset=_dataset(value, where),
+        reading=_reading(value, where),
+        answers=record.answers.model_dump() if record.answers else {},
+        model=record.model,
+        versions=record.versions.model_dump(),
+    )
+    try:  # of sums that no answers give, a rate may be infinite
+        json.dumps(result.to_dict(details=True), allow_nan=False)
+    except (ValueError, ArithmeticError) as error:
+        raise HdbenchError(f"{where}: statistics: no figures follow from them: {error}") from None
+    return result
+
+
+def _metric(name: str, record: _Record, where: str) -> Metric:
+    for option in record.options:
+        if option not in METRICS[name].option_names:
+            raise HdbenchError(f"{where}: options: {name} has no option {option[:100]!r}")
+    try:
+        defaults = make_metric(name, record.protocol).options
+        # A default may be shown as what the metric does not take: weights of 1 are no weights.
+        options = {
+            option: value for option, value in record.options.items() if value != defaults[option]
+        }
+        return make_metric(name, record.protocol, **options)
+    except HdbenchError as error:
+        raise HdbenchError(f"{where}: protocol, options: {str(error)[:500]}") from None
+
+
+def _statistics(columns: Any, metric: Metric, items: int, where: str) -> dict[str, list[float]]:
+    if not isinstance(columns, dict):
+        raise HdbenchError(f"{where}: statistics: is not an object of names and lists")
+    for name, column in columns.items():
+        place = f"{where}: statistics: {name[:100]}"
+        if name not in metric.statistics:
+            raise HdbenchError(f"{place}: {metric.name} has no such statistic")
+        if not isinstance(column, list) or len(column) != items:
+            raise HdbenchError(f"{place}: is not a list of {items} values, one for each id")
+        # A NaN is in no order, and so is refused too.
+        if not all(type(number) in (int, float) and 0 <= number <= MAX_NUMBER for number in column):
+            raise HdbenchError(f"{place}: not all are finite numbers from 0 to 2^53")
+    return columns
+
+
+def _status(value: dict[str, Any], items: int, where: str) -> Counter[Status]:
+    counts = _counts({"status": {"status": value.get("status")}}, "status", where)["status"]
+    if counts.keys() != set(STATUSES) or sum(counts.values()) != items:
+        raise HdbenchError(f"{where}: status: is not of {', '.join(STATUSES)} of {items} ids")
+    return Counter({status: counts[status] for status in STATUSES})
+
+
+def _dataset(value: dict[str, Any], where: str) -> dict[str, str]:
+    """What was scored against; results of answers that came with their truths have none."""
+    if "benchmark" not in value:
+        return {}
+    return validate(_Dataset, value, Path(where)).model_dump()
+
+
+def _reading(value: dict[str, Any], where: str) -> dict[str, Any]:
+    if "strict" not in value:
+        return {}
+    warnings = value.get("warnings")
+    if not _are_texts(value.get("notes")):
+        raise HdbenchError(f"{where}: notes: is not a list of texts")
+    if not isinstance(warnings, list) or not all(map(_is_warning, warnings)):
+        raise HdbenchError(f"{where}: warnings: not all have {', '.join(_WARNING)}")
+    return {
+        **validate(_Reading, value, Path(where)).model_dump(),
+        "notes": value["notes"],
+        "schema_violations": _counts(value, "schema_violations", where),
+        "warnings": warnings,
+    }
+
+
+def _counts(value: dict[str, Any], key: str, where: str) -> dict[str, dict[str, int]]:
+    """Counts by name in objects by name: by hand, as pydantic would list every wrong one."""
+    groups = value.get(key)
+    if not isinstance(groups, dict) or not all(
+        isinstance(counts, dict)
+        and all(type(count) is int and 0 <= count <= MAX_NUMBER for count in counts.values())
+        for counts in groups.values()
+    ):
+        raise HdbenchError(f"{where}: {key}: is not an object of counts by name")
+    return groups
+
+
+def _is_warning(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == _WARNING.keys()
+        and all(type(value[name]) is kind for name, kind in _WARNING.items())
+        and _are_texts(value["ids"])
+    )
+
+
+def _are_texts(value: Any) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)

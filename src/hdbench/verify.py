@@ -1,0 +1,189 @@
+"""`hdbench verify`: a result computed again from its answers, and compared."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hdbench.api import score_runs
+from hdbench.errors import HdbenchError
+from hdbench.record import from_record
+from hdbench.results import given_options, read_records, to_record
+from hdbench.scoring.result import Result
+
+SHOWN = 20
+"""Differences of figures that are listed, and as many items."""
+
+MAX_LINE = 300
+"""Characters of a difference that are shown: names and values are foreign."""
+
+BY_ITEM = {"ids", "statistics", "per_item"}
+INPUTS = {"metric", "rules", "protocol", "options", "versions"}
+MOVABLE = {"benchmark", "notes"}
+"""What names folders and files, which may be elsewhere now."""
+
+
+@dataclass
+class Verification:
+    """What computing one result again showed.
+
+    Attributes:
+        model: which run; None in a file of one.
+        figures: how many figures were compared.
+        values: how many per-item values were compared.
+        differences: what is not as the result says, a line each; empty if it is equal.
+        notes: what differs without harm, a line each.
+    """
+
+    model: str | None
+    figures: int = 0
+    values: int = 0
+    differences: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def verify(
+    result: Path | str, *, answers: Path | str | None = None, benchmark: str | None = None
+) -> list[Verification]:
+    """Compute the results in a file again from their answers, and compare.
+
+    Args:
+        result: a file that `hdbench score --json` wrote.
+        answers: the file or folder of answers; without it the one that the result names, which
+            may be relative to the working directory.
+        benchmark: the benchmark's folder; without it the one that the result names.
+
+    Returns:
+        One verification for each run of the file.
+
+    Raises:
+        HdbenchError: the file is no result, or the answers or the benchmark are not there or are
+            unusable.
+    """
+    scored: dict[str, dict[str | None, Result]] = {}  # one file of answers often has all the runs
+    verifications = []
+    for where, record in read_records(Path(result)).items():
+        old = from_record(record, where)
+        settings = {
+            "benchmark": _benchmark(old, benchmark, where),
+            "predictions": _answers(old, answers, where),
+            "protocol": old.metric.protocol,
+            "strict": old.reading.get("strict", False),
+            "reread": old.reading.get("reread", False),
+            "details": "per_item" in record,
+            **given_options(old.metric),
+        }
+        key = json.dumps(settings, sort_keys=True)
+        runs = scored[key] = scored.get(key) or score_runs(**settings)
+        if old.model not in runs:
+            raise HdbenchError(
+                f"{where}: model: {settings['predictions']} has no run {old.model!r}: "
+                "name the answers with --answers PATH"
+            )
+        verifications.append(_compare(record, old, runs[old.model]))
+    return verifications
+
+
+def _benchmark(old: Result, given: str | None, where: str) -> str:
+    name = given or old.dataset.get("benchmark", "")
+    if not given and not os.path.exists(os.path.join(name, "benchmark.yaml")):
+        raise HdbenchError(
+            f"{where}: its benchmark {name!r} is not in the working directory: "
+            "name it with --benchmark PATH"
+        )
+    return name
+
+
+def _answers(old: Result, given: Path | str | None, where: str) -> str:
+    path = str(given or old.answers.get("path", ""))
+    if not given and not os.path.exists(path):
+        raise HdbenchError(
+            f"{where}: its answers {path!r} are not there: name them with --answers PATH"
+        )
+    return path
+
+
+def _compare(record: Mapping[str, Any], old: Result, new: Result) -> Verification:
+    """A record beside the same computed now."""
+    again = json.loads(json.dumps(to_record(new, details="per_item" in record)))
+    again["signature"] = old.figures()["signature"]  # of the versions then; others are a note
+    found = Verification(old.model)
+    before, after = (dict(_leaves(_compared(each))) for each in (record, again))
+    found.figures = sum(
+        isinstance(value, int | float) and not isinstance(value, bool) for value in after.values()
+    )
+    lines = [
+        f"{'.'.join(path)}: {_shown(before, path)} → {_shown(after, path)}"
+        for path in {**before, **after}
+        if path not in before or path not in after or before[path] != after[path]
+    ]
+    found.differences += _first(lines, "more differences")
+    found.values = len(new.ids) * len(new.statistics)
+    found.differences += _first(_items(record, again, old, new), "more items that differ")
+    found.notes += [
+        f"{name} {old.versions[name]} then, {version} now"
+        for name, version in new.versions.items()
+        if old.versions[name] != version
+    ]
+    return found
+
+
+def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record without what is compared by item, and what may differ."""
+    left_out = BY_ITEM | INPUTS | MOVABLE
+    compared = {name: value for name, value in record.items() if name not in left_out}
+    return compared | {"answers": {"sha256": (record.get("answers") or {}).get("sha256")}}
+
+
+def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, dict) and value:
+        for key, child in value.items():
+            yield from _leaves(child, (*path, key))
+    elif value != {}:  # of a record with no outcome at all
+        yield path, value
+
+
+def _items(
+    record: Mapping[str, Any], again: Mapping[str, Any], old: Result, new: Result
+) -> list[str]:
+    """A line for each item that differs."""
+    before, after = _by_item(record, old), _by_item(again, new)
+    lines = []
+    for item_id in {**before, **after}:
+        if item_id not in after or item_id not in before:
+            which = "the benchmark" if item_id not in after else "the result"
+            lines.append(f"item {item_id}: is not in {which}")
+            continue
+        (values, details), (now, details_now) = before[item_id], after[item_id]
+        wrong = [
+            f"{name} {value} → {now[name]}" for name, value in values.items() if value != now[name]
+        ]
+        if wrong or details != details_now:
+            lines.append(f"item {item_id}: {', '.join(wrong) or 'its details in per_item'}")
+    return lines
+
+
+def _by_item(record: Mapping[str, Any], result: Result) -> dict[str, tuple[dict[str, float], Any]]:
+    """Id → an item's statistics, and its details."""
+    details = record.get("per_item")
+    found = details if isinstance(details, list) and len(details) == len(result.ids) else None
+    return {
+        item_id: (
+            {name: column[position] for name, column in result.statistics.items()},
+            found[position] if found else None,
+        )
+        for position, item_id in enumerate(result.ids)
+    }
+
+
+def _first(lines: list[str], others: str) -> list[str]:
+    more = [f"and {len(lines) - SHOWN} {others}"] if len(lines) > SHOWN else []
+    return [
+        line if len(line) <= MAX_LINE else line[: MAX_LINE - 1] + "…" for line in lines[:SHOWN]
+    ] + more
+
+
+def _shown(values: Mapping[tuple[str, ...], Any], path: tuple[str, ...]) -> str:
+    return json.dumps(values[path], ensure_ascii=False) if path in values else "(absent)"

@@ -1,0 +1,91 @@
+"""`hdbench cite`: BibTeX and a methods sentence."""
+
+import hashlib
+import json
+
+from hdbench import __version__
+
+RIGHT = {"title": "Stellingen", "year": 1924}
+CITATION = r"""@misc{cards2025,
+  title  = {{Cards} \& {Letters}},
+  author = {M{\"u}ller, Gabriel and Zürcher, Anna},
+}"""
+
+
+def scored(cards, run_hdbench, lines, *arguments):
+    spec = json.loads((cards / "hdb/cards/benchmark.yaml").read_text())
+    (cards / "hdb/cards/benchmark.yaml").write_text(json.dumps(spec | {"citation": CITATION}))
+    (cards / "p.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = run_hdbench("score", "hdb/cards", "p.jsonl", "--json", "r.json", *arguments, cwd=cards)
+    assert done.returncode == 0, done.stderr
+    done = run_hdbench("cite", "r.json", cwd=cards)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def short_hash(cards):
+    return hashlib.sha256((cards / "hdb/cards/metadata.jsonl").read_bytes()).hexdigest()[:12]
+
+
+def test_a_result_is_cited_with_its_benchmark_and_software(cards, run_hdbench):
+    out = scored(cards, run_hdbench, [{"id": "0000", "prediction": RIGHT}])
+    benchmark, software, sentence = out.strip().split("\n\n")
+    assert benchmark == CITATION
+    assert software.startswith("@software{hdbench,\n")
+    assert f"version = {{{__version__}}}" in software
+    assert software.count("{") == software.count("}")
+    # All of 2 given and 2 of 8 wanted are right: F1 4 / 10.
+    assert sentence == (
+        f"Scored with hdbench {__version__}, metric zettel_f1 (rules 1, protocol documented, "
+        f"threshold 0.92), on cards 1.0.0 (4 items, sha256 {short_hash(cards)}…), 1 of 4 answered; "
+        "f1_micro 0.400."
+    )
+
+
+def test_what_was_asked_for_stands_in_the_sentence(cards, run_hdbench):
+    arguments = ("--protocol", "published", "--option", 'weights={"year": 3}', "--strict")
+    out = scored(cards, run_hdbench, [{"id": "0000", "prediction": RIGHT}], *arguments)
+    assert (
+        '(rules 1, protocol published, threshold 0.92, weights {"year": 3.0}, strict), on cards'
+    ) in out
+
+
+def test_each_run_has_its_sentence(cards, run_hdbench):
+    lines = [
+        {"id": "0000", "model": each, "prediction": RIGHT} for each in ("a\x1b[2J\n@misc{", "b")
+    ]
+    out = scored(cards, run_hdbench, lines)
+    assert "\na\\x1b[2J\\n@misc{ was scored with hdbench " in out
+    assert "\nb was scored with hdbench " in out
+    assert out.count("@software{") == out.count("\n@misc{") + 1 == 1
+
+
+def test_a_benchmark_is_cited_by_its_folder(sample, run_hdbench):
+    done = run_hdbench("cite", "hdb/zettelkatalog", cwd=sample)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("@misc{zettelkatalog2025,\n")
+    assert 'M{\\"u}ller' in done.stdout
+    assert "metric zettel_f1 (rules 1), on zettelkatalog 1.0.0+sample (8 items, " in done.stdout
+
+
+def test_a_benchmark_without_a_citation_says_so(cards, run_hdbench):
+    done = run_hdbench("cite", "hdb/cards", cwd=cards)
+    assert done.stdout.startswith("% cards: its benchmark.yaml has no citation\n\n@software{")
+
+
+def test_what_cannot_be_cited_is_one_line(cards, run_hdbench):
+    scored(cards, run_hdbench, [{"id": "0000", "prediction": RIGHT}])
+    spec = json.loads((cards / "hdb/cards/benchmark.yaml").read_text())
+    (cards / "hdb/cards/benchmark.yaml").write_text(json.dumps(spec | {"headline": "fuzzy"}))
+    for path, message in (
+        ("nowhere", "nowhere: cannot be read"),
+        ("hdb", "hdb: no benchmark here"),
+        ("p.jsonl", "p.jsonl: no result with its per-item statistics"),
+        ("r.json", "hdb/cards: headline: 'fuzzy' is no figure of zettel_f1"),
+    ):
+        done = run_hdbench("cite", path, cwd=cards)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert message in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    (cards / "hdb").rename(cards / "elsewhere")
+    assert "hdb/cards: no benchmark here" in run_hdbench("cite", "r.json", cwd=cards).stderr

@@ -149,6 +149,23 @@ def test_which_of_prediction_and_text_is_scored(score, cards, arguments, true_po
     assert ("|reread:true|" in result["signature"]) == ("--reread" in arguments)
 
 
+def test_details_hold_the_errors_by_class(score, cards):
+    lines = [
+        {"id": "0000", "prediction": {"title": "STELLINGEN", "year": 1924}},
+        {"id": "0001", "prediction": {"title": "Ste11ingen", "year": 1942, "place": "Leiden"}},
+        {"id": "0002", "prediction": RIGHT},
+    ]
+    done = score(lines, "--json", "result.json", "--details")
+    assert done.returncode == 0, done.stderr
+    errors = json.loads((cards / "result.json").read_text())["errors"]
+    assert errors["classes"] == {"case": 1, "ocr": 1, "number_or_date": 1, "invented": 1}
+    assert errors["fields"]["title"] == {"case": 1, "ocr": 1}
+    assert errors["confusions"] == [{"reference": "l", "prediction": "1", "count": 2}]
+    # Of eight fields of the truth two are missing; the title in capitals is right in its form.
+    right, wrong, missing = 4, 3, 4
+    assert errors["f1_form"] == pytest.approx(2 * right / (2 * right + wrong + missing))
+
+
 def test_strict_takes_sound_json_only(score, cards):
     lines = [
         {"id": "0000", "text": json.dumps(RIGHT)},

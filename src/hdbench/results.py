@@ -8,17 +8,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hdbench.error_classes import form_counts, summarise
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import write_whole
 from hdbench.reading.json_files import parse_file
 from hdbench.reading.members import Folder
 from hdbench.record import from_record
 from hdbench.scoring import make_metric
-from hdbench.scoring.metric import OUTCOMES, Metric
+from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric
+from hdbench.scoring.rates import f1
 from hdbench.scoring.result import Result
 
 MAX_RESULT = 64 * 2**20
 """Bytes of a result file, at most: one of 700,000 cards has some 30 MiB."""
+
+
+WITH_F1_FORM = ("zettel_f1", "letters_f1")
+"""The metrics that count fields; the others compare texts, of which more than the form differs."""
+
+CONFUSIONS = 50
+"""Pairs of confused characters that a result holds, at most."""
 
 
 def answers_sha256(path: Path) -> str:
@@ -77,11 +86,13 @@ def to_record(result: Result, *, details: bool = False) -> dict[str, Any]:
 
     Args:
         result: the result.
-        details: also `fields`, the rates of each field, and `per_item`, where it was kept.
+        details: also `fields`, the rates of each field, `per_item`, where it was kept, and `errors`
+            by class.
     """
     return {
         **({} if result.model is None else {"model": result.model}),
         **result.to_dict(details=details),
+        **({"errors": errors_by_class(result)} if details else {}),
         "metric": result.metric.name,
         "rules": result.metric.rules,
         "options": dict(result.metric.options),
@@ -93,6 +104,32 @@ def to_record(result: Result, *, details: bool = False) -> dict[str, Any]:
         "statistics": {
             name: list(column) for name, column in result.statistics.items() if any(column)
         },
+    }
+
+
+def errors_by_class(result: Result) -> dict[str, Any]:
+    """The errors of the answered items by class, where the result kept what became of each item.
+
+    Returns:
+        `classes` and, by field, `fields`: class → number; `confusions`: the characters most often
+        read as others, with their number; for cards and letters `f1_form`: micro F1 over the fields
+        of all items with values of the same form equal, 0.0 to 1.0, higher is better, never ranked.
+    """
+    items = [[FieldMatch(**match) for match in item["fields"]] for item in result.per_item]
+    answered = [
+        matches
+        for item, matches in zip(result.per_item, items, strict=True)
+        if item["status"] not in ("unparsable", "unanswered")
+    ]
+    summary = summarise(answered)
+    return {
+        "classes": dict(summary.total.most_common()),
+        "fields": {name: dict(classes.most_common()) for name, classes in summary.fields.items()},
+        "confusions": [
+            {"reference": reference, "prediction": prediction, "count": count}
+            for (reference, prediction), count in summary.confusions.most_common(CONFUSIONS)
+        ],
+        **({"f1_form": f1(*form_counts(items))} if result.metric.name in WITH_F1_FORM else {}),
     }
 
 

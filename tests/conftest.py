@@ -9,6 +9,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 
+collect_ignore = ["fuzz_readers.py"]  # it needs Atheris, and is no test
+
 # No test may reach the network, and none may read or fill a person's own caches.
 os.environ["HF_HUB_OFFLINE"] = "1"
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -230,6 +231,42 @@ def verify(
         differs = differs or bool(found.differences)
     if differs:
         raise typer.Exit(1)
+
+
+@app.command()
+def compare(
+    results: Annotated[
+        list[Path], typer.Argument(help="Results of hdbench score --json, on the same items.")
+    ],
+    *,
+    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
+    json_out: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write the comparisons to this file.", metavar="OUT"),
+    ] = None,
+) -> None:
+    """Compare runs in pairs on the same items: can they be told apart?
+
+    Differences have 95 % intervals by the paired bootstrap over items; the headline is tested by
+    a paired permutation test, corrected for the number of pairs. Below 20 items nothing is called
+    separable.
+    """
+    from hdbench.jsonio import write_json  # noqa: PLC0415  slow to import
+    from hdbench.results import read_runs  # noqa: PLC0415
+    from hdbench.statistics.comparison import compare_runs  # noqa: PLC0415
+    from hdbench.tables import print_comparison  # noqa: PLC0415
+
+    runs = read_runs(results)
+    first = next(iter(runs.values()))
+    # The headline is the first figure of every metric, and the higher the better.
+    headline = next(iter(first.metric.rates(first.totals)))
+    comparisons = compare_runs(runs, headline=headline, higher_is_better=True, seed=seed)
+    if json_out:
+        write_json(json_out, {"comparisons": [asdict(each) for each in comparisons]})
+    for position, comparison in enumerate(comparisons):
+        if position:
+            Console().print()
+        print_comparison(Console(), comparison)
 
 
 @app.command()

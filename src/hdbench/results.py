@@ -227,3 +227,18 @@ def read_records(path: Path) -> dict[str, Any]:
     if not isinstance(runs, list) or not runs:
         raise HdbenchError(f"{path}: runs: is not a list of results")
     return {f"{path}: runs[{position}]": run for position, run in enumerate(runs)}
+
+
+def read_runs(paths: Sequence[Path]) -> dict[str, Result]:
+    """The results in several files, by the names of their models or files.
+
+    Raises:
+        HdbenchError: a file cannot be read, or two results have one name.
+    """
+    runs: dict[str, Result] = {}
+    for path in paths:
+        for name, result in read_results(path).items():
+            if name in runs:
+                raise HdbenchError(f"{path}: a second result called {name!r}: rename the file")
+            runs[name] = result
+    return runs

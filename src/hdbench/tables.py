@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
@@ -10,6 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from hdbench.errors import escaped
+
+if TYPE_CHECKING:  # scipy takes long to import
+    from hdbench.statistics.comparison import Comparison
 
 MAX_VALUE = 48
 """Characters of a value that are shown."""
@@ -208,3 +211,47 @@ def _table(title: str | None, *columns: str, right: Iterable[str]) -> Table:
     for column in right:
         table.add_column(column, justify="right", no_wrap=True)
     return table
+
+
+def print_comparison(console: Console, comparison: "Comparison") -> None:
+    """Print two runs side by side: their figures, fields, and the items where they differ most.
+
+    Args:
+        console: where to.
+        comparison: of `hdbench.statistics.comparison`.
+    """
+    a, b = printable(comparison.a), printable(comparison.b)
+    console.print(Text.assemble("A ", (a.plain, "bold"), ", B ", (b.plain, "bold")))
+    table = _table(None, "figure", right=("A", "B", "A - B", "95 % interval"))
+    for name, difference in comparison.figures.items():
+        interval = difference.interval
+        table.add_row(
+            name,
+            f"{difference.a:.4f}",
+            f"{difference.b:.4f}",
+            f"{difference.difference:+.4f}",
+            "" if interval is None else f"{interval.low:+.4f} to {interval.high:+.4f}",
+        )
+    console.print(table)
+    verdict = f"{printable(comparison.better)} is better" if comparison.better else "not separable"
+    console.print(
+        f"{comparison.headline}: {verdict}: {comparison.why}", soft_wrap=True, markup=False
+    )
+    if comparison.detectable is not None:
+        console.print(
+            f"{comparison.items} items can show a difference of {comparison.detectable:.3f} "
+            "or more, four times in five",
+            soft_wrap=True,
+        )
+    fields = _table("Fields", "field", right=("A", "B", "A - B"))
+    for name, effect in list(comparison.fields.items())[:MAX_FIELDS]:
+        rates = (effect.a, effect.b, effect.difference)
+        fields.add_row(printable(name), *("" if rate is None else f"{rate:.3f}" for rate in rates))
+    console.print()
+    console.print(fields)
+    if comparison.items_apart:
+        items = _table("Items that differ most", "id", right=("A", "B"))
+        for item in comparison.items_apart:
+            items.add_row(printable(item.id), f"{item.a:.3f}", f"{item.b:.3f}")
+        console.print()
+        console.print(items)

@@ -1,0 +1,325 @@
+"""Comparing runs on the same items: differences with intervals, tests, and where they differ."""
+
+import heapq
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import NormalDist
+
+import numpy as np
+
+from hdbench.errors import HdbenchError
+from hdbench.scoring.result import Result
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, interval_of
+from hdbench.statistics.resampling import (
+    Array,
+    bootstrap,
+    check_settings,
+    rate_names,
+    tables,
+)
+from hdbench.statistics.significance import holm, permutation_test
+
+INDEPENDENT = 20
+"""With fewer items nothing is called separable."""
+
+POWER = 0.8
+APART = 10
+"""So many of the items that differ most are kept."""
+
+_SHOWN = 3  # ids in a message
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One figure of two runs.
+
+    Attributes:
+        a: the first run's.
+        b: the second run's.
+        difference: a - b.
+        interval: of the difference; None where there are too few items.
+    """
+
+    a: float
+    b: float
+    difference: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class FieldEffect:
+    """The rate of one field in two runs, and their difference a - b.
+
+    A rate is None where no item has the field: neither a truth nor an answer of that run.
+    """
+
+    a: float | None
+    b: float | None
+    difference: float | None
+
+
+@dataclass(frozen=True)
+class ItemDifference:
+    """The figure of one item in two runs."""
+
+    id: str
+    a: float
+    b: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs on the same items.
+
+    Attributes:
+        a: the first run's name.
+        b: the second run's name.
+        items: the number of items.
+        headline: the figure that is tested.
+        higher_is_better: its direction.
+        figures: each rate that both have, the headline among them.
+        p: two-sided, of the headline's difference, by the paired permutation test.
+        p_holm: the same, corrected for all pairs that were compared.
+        comparisons: how many pairs that were.
+        permutations: how many exchanges `p` was computed from.
+        exact: whether these were all there are.
+        separable: whether the two can be told apart.
+        better: the name of the better run, where they can.
+        why: why they can or cannot, in a sentence.
+        detectable: the smallest difference of the headline that would be found with a probability
+            of 0.8 in one comparison; None where there are too few items.
+        fields: field → its rates.
+        items_apart: the items whose figures differ most, at most ten.
+        resamples: how often items were drawn for the intervals.
+        level: the intervals' nominal coverage; 1 - level is the tests' level.
+        seed: of the random generators.
+    """
+
+    a: str
+    b: str
+    items: int
+    headline: str
+    higher_is_better: bool
+    figures: dict[str, Difference]
+    p: float
+    p_holm: float
+    comparisons: int
+    permutations: int
+    exact: bool
+    separable: bool
+    better: str | None
+    why: str
+    detectable: float | None
+    fields: dict[str, FieldEffect]
+    items_apart: list[ItemDifference]
+    resamples: int
+    level: float
+    seed: int
+
+
+def compare(
+    a: Result,
+    b: Result,
+    *,
+    headline: str,
+    higher_is_better: bool,
+    names: tuple[str, str] = ("A", "B"),
+    resamples: int = 10_000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Comparison:
+    """Compare two runs: `compare_runs` of one pair.
+
+    Args:
+        a: a result.
+        b: a result on the same items.
+        headline: as of `compare_runs`, and so is all the rest.
+        higher_is_better: the headline's direction.
+        names: what the two are called; two different names.
+        resamples: of items, and exchanges of the test.
+        level: the nominal coverage.
+        seed: of the random generators.
+
+    Raises:
+        HdbenchError: as of `compare_runs`.
+    """
+    [comparison] = compare_runs(
+        dict(zip(names, (a, b), strict=True)),
+        headline=headline,
+        higher_is_better=higher_is_better,
+        resamples=resamples,
+        level=level,
+        seed=seed,
+    )
+    return comparison
+
+
+def compare_runs(
+    results: Mapping[str, Result],
+    *,
+    headline: str,
+    higher_is_better: bool,
+    resamples: int = 10_000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> list[Comparison]:
+    """Compare every pair of runs on the same items.
+
+    Differences have paired bootstrap intervals: the same items are drawn for both runs, in the way
+    of `intervals`. The headline's difference is tested by exchanging the two runs' answers item by
+    item (`permutation_test`; Edgington and Onghena, "Randomization tests", 2007), and the p values
+    are corrected for the number of pairs (`holm`). Two runs are separable where the corrected p is
+    below 1 - level and there are at least 20 items: with fewer, drawing items says too little about
+    others. As p is at least 1 / (permutations + 1), many pairs need many: where `resamples` are
+    fewer than twice the pairs / (1 - level), so many are taken.
+
+    The detectable difference is `(z(1 - α/2) + z(0.8)) · s` (Bloom, "Minimum detectable effects",
+    Evaluation Review 19, 1995): α is 1 - level, z the normal distribution's quantile, and s the
+    standard deviation of the drawn differences, which is `sd / √n` where the headline is a mean.
+
+    Args:
+        results: name → result, at least two.
+        headline: the figure that is tested.
+        higher_is_better: its direction.
+        resamples: how often items are drawn, and at least how often exchanged, if not in all ways.
+        level: the nominal coverage, between 0 and 1.
+        seed: of `numpy.random.default_rng`.
+
+    Returns:
+        The pairs in the order of `results`: first and second, first and third, ….
+
+    Raises:
+        HdbenchError: fewer than two results; they differ in metric, protocol, options, rules,
+            dataset or items; none has the headline; a setting is out of its range.
+    """
+    check_settings(resamples, level, seed)
+    names, scored = list(results), list(results.values())
+    if len(names) < 2:  # noqa: PLR2004
+        raise HdbenchError(f"{len(names)} run: name at least two to compare")
+    first = scored[0]
+    for name, other in results.items():
+        _check_comparable(names[0], first, name, other)
+    rates = [result.metric.rates(result.totals) for result in scored]
+    wanted = rate_names(rates[0])
+    if any(headline not in rate_names(run) for run in rates):
+        raise HdbenchError(f"headline: no figure {headline!r}: choose of {', '.join(wanted)}")
+
+    runs = tables(scored, first.ids)
+    items = len(first.ids)
+    drawn = bootstrap(runs, wanted, resamples, seed) if items >= MIN_ITEMS else None
+    pairs = list(combinations(range(len(names)), 2))
+    permutations = max(resamples, math.ceil(2 * len(pairs) / (1 - level)))
+    tests = [permutation_test(runs[a], runs[b], headline, permutations, seed) for a, b in pairs]
+    corrected = holm([test.p for test in tests])
+
+    comparisons = []
+    for (a, b), test, p_holm in zip(pairs, tests, corrected, strict=True):
+        apart = None if drawn is None else drawn[a] - drawn[b]
+        figures = {}
+        for position, name in enumerate(wanted):
+            one, other = rates[a][name], rates[b][name]
+            if other is not None:
+                interval = None if apart is None else interval_of(apart[:, position], items, level)
+                figures[name] = Difference(one, other, one - other, interval)
+        separable = items >= INDEPENDENT and p_holm < 1 - level
+        a_is_better = (figures[headline].difference > 0) == higher_is_better
+        better = names[a if a_is_better else b]
+        spread = None if apart is None else apart[:, wanted.index(headline)]
+        comparisons.append(
+            Comparison(
+                a=names[a],
+                b=names[b],
+                items=items,
+                headline=headline,
+                higher_is_better=higher_is_better,
+                figures=figures,
+                p=test.p,
+                p_holm=p_holm,
+                comparisons=len(pairs),
+                permutations=test.permutations,
+                exact=test.exact,
+                separable=separable,
+                better=better if separable else None,
+                why=_why(items, p_holm, len(pairs), level),
+                detectable=None if spread is None else _detectable(spread, level),
+                fields=_field_effects(scored[a], scored[b]),
+                items_apart=_items_apart(scored[a], scored[b]),
+                resamples=resamples,
+                level=level,
+                seed=seed,
+            )
+        )
+    return comparisons
+
+
+def _check_comparable(name: str, result: Result, other_name: str, other: Result) -> None:
+    """Refuse two results whose figures do not measure the same."""
+    one, two = result.metric, other.metric
+    sides = {
+        "metric": (one.name, two.name),
+        "protocol": (one.protocol, two.protocol),
+        "options": (one.options, two.options),
+        "rules": (one.rules, two.rules),
+        "dataset_sha256": tuple(each.dataset.get("dataset_sha256") for each in (result, other)),
+    }
+    for what, (left, right) in sides.items():
+        if left != right:
+            raise HdbenchError(
+                f"{what}: {name!r} has {left!r}, {other_name!r} {right!r}: "
+                "score both alike to compare them"
+            )
+    missing, more = set(result.ids) - set(other.ids), set(other.ids) - set(result.ids)
+    if missing or more:
+        raise HdbenchError(
+            f"{name!r} and {other_name!r} are not of the same items: "
+            f"{_listed(missing)} only in the first, {_listed(more)} only in the second"
+        )
+
+
+def _listed(ids: set[str]) -> str:
+    shown = ", ".join(map(repr, sorted(ids)[:_SHOWN]))
+    return f"{len(ids)} ({shown}{', …' if len(ids) > _SHOWN else ''})" if ids else "none"
+
+
+def _why(items: int, p_holm: float, comparisons: int, level: float) -> str:
+    if items < INDEPENDENT:
+        count = f"{items} independent item" + ("" if items == 1 else "s")
+        return f"{count}, fewer than {INDEPENDENT}: nothing is called separable"
+    corrected = f", corrected for {comparisons} comparisons," if comparisons > 1 else ""
+    verb = "is" if p_holm < 1 - level else "is not"
+    return f"p = {p_holm:.2g}{corrected} {verb} below {1 - level:.2g}"
+
+
+def _detectable(drawn: Array, level: float) -> float:
+    """The smallest difference that is found with a probability of `POWER`."""
+    normal = NormalDist()
+    spread = float(np.nanstd(drawn, ddof=1))
+    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(POWER)) * spread
+
+
+def _field_effects(a: Result, b: Result) -> dict[str, FieldEffect]:
+    rates_a, rates_b = a.field_rates(), b.field_rates()
+    effects = {}
+    for name in sorted(rates_a.keys() | rates_b.keys()):
+        one, other = _main_rate(rates_a.get(name)), _main_rate(rates_b.get(name))
+        difference = None if one is None or other is None else one - other
+        effects[name] = FieldEffect(one, other, difference)
+    return effects
+
+
+def _main_rate(rates: Mapping[str, float] | None) -> float | None:
+    """The rate by which a metric compares fields: F1 of counts, else accuracy."""
+    return None if rates is None else rates["f1" if "f1" in rates else "accuracy"]
+
+
+def _items_apart(a: Result, b: Result) -> list[ItemDifference]:
+    column = a.metric.item_figure
+    others = dict(zip(b.ids, b.statistics[column], strict=True))
+    items = (
+        ItemDifference(item, value, others[item])
+        for item, value in zip(a.ids, a.statistics[column], strict=True)
+        if value != others[item]
+    )
+    return heapq.nsmallest(APART, items, key=lambda item: -abs(item.a - item.b))

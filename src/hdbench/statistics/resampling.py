@@ -1,0 +1,143 @@
+"""Resampling of items: statistics added up with numpy, and figures of the sums by the metric."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hdbench.errors import HdbenchError
+from hdbench.scoring.metric import Metric
+from hdbench.scoring.result import Result
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+MIN_RESAMPLES = 100
+"""With fewer an interval's ends are chance."""
+
+_CHUNK = 2**20
+"""Numbers in memory at once, about."""
+
+_COUNTS = {"true_positives", "false_positives", "false_negatives"}
+"""Weights make them fractional, but they remain counts."""
+
+
+class Table(NamedTuple):
+    """The per-item statistics of a run as a matrix.
+
+    Attributes:
+        metric: the metric that makes figures of their sums.
+        names: the statistics that are not zero everywhere.
+        values: items × names.
+    """
+
+    metric: Metric
+    names: Sequence[str]
+    values: Array
+
+    def figures(self, totals: Array, wanted: Sequence[str]) -> Array:
+        """The metric's figures of sums over as many items.
+
+        Args:
+            totals: rows × names.
+            wanted: the figures' names.
+
+        Returns:
+            Rows × wanted; NaN where the metric's rules give a figure no value.
+        """
+        rest = dict.fromkeys(self.metric.statistics, 0.0) | {"items": len(self.values)}
+        rows = []
+        for sums in totals.tolist():
+            rates = self.metric.rates(rest | dict(zip(self.names, sums, strict=True)))
+            rows.append([rates.get(name) for name in wanted])
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(wanted))
+
+
+def tables(results: Sequence[Result], ids: Sequence[str]) -> list[Table]:
+    """The statistics of results of one metric, all with the items in one order.
+
+    Args:
+        results: results that have the same items.
+        ids: the items in the order wanted.
+    """
+    every = results[0].metric.statistics
+    # Of a metric's many statistics most are zero throughout; sums of those need no computing.
+    names = [name for name in every if any(any(result.statistics[name]) for result in results)]
+    made = []
+    for result in results:
+        place = {item: position for position, item in enumerate(result.ids)}
+        order = [place[item] for item in ids]
+        columns = [np.array(result.statistics[name], np.float64)[order] for name in names]
+        values = np.array(columns, np.float64).reshape(len(names), len(ids)).T
+        made.append(Table(result.metric, names, values))
+    return made
+
+
+def rate_names(rates: dict[str, Any]) -> list[str]:
+    """The figures that are rates, not counts or tables of other figures.
+
+    Example:
+        >>> rate_names({"f1_micro": 0.5, "true_positives": 3, "ntokens_error": None})
+        ['f1_micro']
+    """
+    return [n for n, value in rates.items() if isinstance(value, float) and n not in _COUNTS]
+
+
+def bootstrap(
+    runs: Sequence[Table], wanted: Sequence[str], resamples: int, seed: int
+) -> list[Array]:
+    """Figures of items drawn with replacement, as many as there are, the same for every run.
+
+    Items of equal statistics in every run are drawn together, from the multinomial distribution:
+    that is the same bootstrap, is fast for catalogues, and does not depend on the items' order.
+
+    Args:
+        runs: at least one run, with the same items in the same order, at least one.
+        wanted: the figures' names.
+        resamples: how often items are drawn.
+        seed: of `numpy.random.default_rng`.
+
+    Returns:
+        For each run resamples × wanted.
+    """
+    rows, times = distinct(np.hstack([run.values for run in runs]))
+    rng = np.random.default_rng(seed)
+    items, width = len(runs[0].values), len(runs[0].names)
+    drawn: list[list[Array]] = [[] for _ in runs]
+    for size in chunks(resamples, max(rows.shape)):
+        totals = rng.multinomial(items, times / items, size=size) @ rows
+        for position, run in enumerate(runs):
+            own = totals[:, position * width : (position + 1) * width]
+            drawn[position].append(run.figures(own, wanted))
+    return [np.concatenate(parts) for parts in drawn]
+
+
+def check_settings(resamples: int, level: float, seed: int) -> None:
+    """Refuse what cannot be computed.
+
+    Raises:
+        HdbenchError: fewer than 100 resamples, a level that is not between 0 and 1, or a negative
+            seed.
+    """
+    if resamples < MIN_RESAMPLES:
+        raise HdbenchError(f"resamples: {resamples} are too few: take {MIN_RESAMPLES} or more")
+    if not 0 < level < 1:
+        raise HdbenchError(f"level: {level} is not between 0 and 1, as 0.95 is")
+    if seed < 0:
+        raise HdbenchError(f"seed: {seed} is negative")
+
+
+def distinct(values: Array) -> tuple[Array, Counts]:
+    """The different rows, and how often each is there."""
+    if not values.shape[1]:  # of which numpy finds none
+        return values[:1], np.array([len(values)])
+    rows, times = np.unique(values, axis=0, return_counts=True)
+    return rows, times
+
+
+def chunks(rows: int, width: int) -> Iterator[int]:
+    """Sizes that add up to so many rows, each within the bound on memory."""
+    size = max(1, _CHUNK // max(1, width))
+    for start in range(0, rows, size):
+        yield min(size, rows - start)

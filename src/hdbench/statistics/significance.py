@@ -1,0 +1,103 @@
+"""Whether a difference of two runs may be chance, and several differences together."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hdbench.statistics.resampling import Array, Counts, Table, chunks, distinct
+
+
+class PermutationTest(NamedTuple):
+    """What a permutation test gave.
+
+    Attributes:
+        p: the two-sided p value.
+        permutations: from how many exchanges it was computed.
+        exact: whether these were all there are.
+    """
+
+    p: float
+    permutations: int
+    exact: bool
+
+
+def permutation_test(
+    a: Table, b: Table, figure: str, permutations: int, seed: int
+) -> PermutationTest:
+    """Two-sided p of the difference of a figure, the two runs being exchanged item by item.
+
+    If it makes no difference which run gave which answer, exchanging the two answers of any items
+    gives a difference as likely as the observed one. Where there are no more ways to do so than
+    `permutations`, all are tried, and p is the share of those whose difference is as large; else so
+    many are drawn, and p = (larger or equal + 1) / (permutations + 1), which is never too small
+    (Phipson and Smyth, "Permutation P-values should never be zero", 2010). Items in which the runs
+    agree change nothing and are passed over.
+
+    Args:
+        a: a run.
+        b: a run on the same items in the same order.
+        figure: the figure's name.
+        permutations: how many exchanges there are at most.
+        seed: of `numpy.random.default_rng`.
+    """
+    same = (a.values == b.values).all(axis=1)
+    pairs, times = np.hstack([a.values[~same], b.values[~same]]), np.ones(np.sum(~same), np.int64)
+    exact = len(pairs) < permutations.bit_length()  # 2 ** items <= permutations
+    if exact:
+        permutations = 2 ** len(pairs)
+    else:
+        pairs, times = distinct(pairs)
+    from_a, from_b = np.split(pairs, 2, axis=1)
+    unchanged = a.values[same].sum(axis=0)
+
+    def differences(swapped: Counts) -> Array:
+        """Of each row: how many of the items of each kind are exchanged."""
+        kept = times - swapped
+        # Added up, not changed by differences: what is zero then stays exactly zero.
+        totals_a = unchanged + kept @ from_a + swapped @ from_b
+        totals_b = unchanged + kept @ from_b + swapped @ from_a
+        return abs(a.figures(totals_a, [figure]) - b.figures(totals_b, [figure]))
+
+    [[observed]] = differences(np.zeros((1, len(times)), np.int64))
+    larger = 0
+    for swapped in _exchanges(times, permutations, seed, exact=exact):
+        # Sums in another order differ in the last digits, and a tie must still count as one; so
+        # must an exchange after which the figure has no value.
+        larger += int(np.count_nonzero(~(differences(swapped) < observed - 1e-12)))
+    if exact:
+        return PermutationTest(larger / permutations, permutations, exact=True)
+    return PermutationTest((larger + 1) / (permutations + 1), permutations, exact=False)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P values corrected for being several, so that any false positive is as rare as in one test.
+
+    The smallest of m is multiplied by m, the next by m - 1, and so on; none becomes smaller than
+    one before it, or larger than 1 (Holm, "A simple sequentially rejective multiple test
+    procedure", Scandinavian Journal of Statistics 6, 1979).
+
+    Example:
+        >>> holm([0.25, 0.125, 0.75])
+        [0.5, 0.375, 0.75]
+    """
+    corrected = [1.0] * len(p_values)
+    highest = 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        corrected[place] = highest
+    return corrected
+
+
+def _exchanges(times: Counts, permutations: int, seed: int, *, exact: bool) -> Iterator[Counts]:
+    """How many of the items of each kind are exchanged, in rows."""
+    if exact:
+        places = np.arange(len(times))
+        start = 0
+        for size in chunks(permutations, len(times)):
+            yield np.arange(start, start + size)[:, None] >> places & 1
+            start += size
+        return
+    rng = np.random.default_rng(seed)
+    for size in chunks(permutations, len(times)):
+        yield rng.binomial(times, 0.5, size=(size, len(times)))

@@ -219,10 +219,10 @@ def compare_runs(
         apart = None if drawn is None else drawn[a] - drawn[b]
         figures = {}
         for position, name in enumerate(wanted):
-            one, other = rates[a][name], rates[b][name]
-            if other is not None:
+            rate, other_rate = rates[a].get(name), rates[b].get(name)
+            if rate is not None and other_rate is not None:
                 interval = None if apart is None else interval_of(apart[:, position], items, level)
-                figures[name] = Difference(one, other, one - other, interval)
+                figures[name] = Difference(rate, other_rate, rate - other_rate, interval)
         separable = items >= INDEPENDENT and p_holm < 1 - level
         a_is_better = (figures[headline].difference > 0) == higher_is_better
         better = names[a if a_is_better else b]

@@ -243,12 +243,14 @@ def print_comparison(console: Console, comparison: "Comparison") -> None:
             "or more, four times in five",
             soft_wrap=True,
         )
-    fields = _table("Fields", "field", right=("A", "B", "A - B"))
-    for name, effect in list(comparison.fields.items())[:MAX_FIELDS]:
-        rates = (effect.a, effect.b, effect.difference)
-        fields.add_row(printable(name), *("" if rate is None else f"{rate:.3f}" for rate in rates))
-    console.print()
-    console.print(fields)
+    if comparison.fields:
+        fields = _table("Fields", "field", right=("A", "B", "A - B"))
+        for name, effect in list(comparison.fields.items())[:MAX_FIELDS]:
+            rates = (effect.a, effect.b, effect.difference)
+            shown = ("" if rate is None else f"{rate:.3f}" for rate in rates)
+            fields.add_row(printable(name), *shown)
+        console.print()
+        console.print(fields)
     if comparison.items_apart:
         items = _table("Items that differ most", "id", right=("A", "B"))
         for item in comparison.items_apart:

@@ -10,6 +10,7 @@ from hdbench.reading.container import Container
 from hdbench.reading.ids import match_ids
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text, read_value
+from hdbench.scoring.metric import is_error
 
 
 class Answers:
@@ -91,13 +92,9 @@ class Answers:
             return read_text(text, self._schema)
         if self._as_given:
             return _as_given(prediction)
-        if has_text and _is_nothing(prediction):
+        if has_text and (prediction is None or is_error(prediction)):
             return read_text(text, self._schema)
         return read_value(prediction, self._schema)
-
-
-def _is_nothing(prediction: Any) -> bool:
-    return prediction is None or (isinstance(prediction, dict) and list(prediction) == ["error"])
 
 
 def _as_given(prediction: Any) -> Reading:

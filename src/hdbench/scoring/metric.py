@@ -144,9 +144,17 @@ def coverage_of(prediction: Any, protocol: ProtocolName) -> Coverage:
         return "unanswered"
     if not isinstance(prediction, dict):
         return "unparsable"
-    if protocol == "documented" and len(prediction) == 1 and "error" in prediction:
-        return "unparsable"
-    return "answered"
+    return "unparsable" if protocol == "documented" and is_error(prediction) else "answered"
+
+
+def is_error(prediction: Any) -> bool:
+    """Whether it is an object that is only `{"error": …}`: what a harness keeps of a lost answer.
+
+    Example:
+        >>> is_error({"error": "timeout"}), is_error({"error": "timeout", "title": "Stellingen"})
+        (True, False)
+    """
+    return isinstance(prediction, dict) and len(prediction) == 1 and "error" in prediction
 
 
 def reference_for(protocol: ProtocolName, ground_truth: dict[str, Any]) -> dict[str, Any]:

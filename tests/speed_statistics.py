@@ -13,6 +13,7 @@ from hdbench.scoring import make_metric
 from hdbench.scoring.result import Result
 from hdbench.statistics.bootstrap import intervals
 from hdbench.statistics.comparison import compare_runs
+from hdbench.statistics.ranking import rank_models
 
 ROUNDS = 3
 RUNS = 10
@@ -22,6 +23,7 @@ SIZES = {
     "letters_f1": (57, "f1_micro"),
     "sciencemeta_accuracy": (1_010, "overall_accuracy"),
 }
+RANKINGS = (("zettel_f1", 263, 33), ("letters_f1", 57, 48), ("letters_f1", 57, 135))
 
 
 def main() -> None:
@@ -40,6 +42,13 @@ def main() -> None:
             tasks["all"] = functools.partial(compare, runs)
         seconds = medians(tasks, ROUNDS)
         print(f"{name:22} {items:7,} " + " ".join(f"{taken:9.2f}" for taken in seconds.values()))
+    print("ranking")
+    for name, items, models in RANKINGS:
+        runs = {f"run {seed}": [made_up(name, items, seed)] for seed in range(models)}
+        headline = SIZES[name][1]
+        rank = functools.partial(rank_models, runs, headline=headline, higher_is_better=True)
+        [taken] = medians({"": rank}, ROUNDS).values()
+        print(f"{name:22} {items:7,} {models:5} models {taken:9.2f}")
     catalogue = made_up("zettel_f1", 700_000, 0, highest=3)
     [taken] = medians({"": functools.partial(intervals, catalogue)}, 1).values()
     print(f"{'zettel_f1':22} {700_000:7,} {taken:9.2f}")

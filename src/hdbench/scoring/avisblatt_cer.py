@@ -132,6 +132,7 @@ class AvisblattCer:
         "perfect",
     )
     item_figure: ClassVar[str] = "fuzzy"
+    headline: ClassVar[str] = "fuzzy"
     option_names: ClassVar[tuple[str, ...]] = ("normalize",)
 
     def __init__(
@@ -273,6 +274,12 @@ class AvisblattCer:
             "false_negatives": fn,
             "items_perfect": int(totals["perfect"]),
         }
+
+    def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
+        """The headline of each of many totals, as `rates` gives it."""
+        names = ("fuzzy", "items") if self._published else ("fuzzy_sum", "scored_ads")
+        fuzzy = map(ratio, *(totals[name] for name in names))
+        return [round(figure, 3) for figure in fuzzy] if self._published else list(fuzzy)
 
     def total(self, column: Sequence[float]) -> float:
         """Added up plainly from left to right: the published figures agree to the last digit so."""

@@ -107,6 +107,7 @@ class LettersF1:
         "perfect",
     )
     item_figure: ClassVar[str] = "f1"
+    headline: ClassVar[str] = "f1_micro"
     option_names: ClassVar[tuple[str, ...]] = (
         "inferred_from_function",
         "inferred_from_correspondence",
@@ -255,6 +256,15 @@ class LettersF1:
             "items_perfect": int(totals["perfect"]),
             "categories": categories,
         }
+
+    def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
+        """The headline of each of many totals, as `rates` gives it."""
+        counts = (
+            map(sum, zip(*(totals[f"{name}.{count}"] for name in CATEGORIES), strict=True))
+            for count in _COUNTS
+        )
+        micro = map(f1, *counts)
+        return [round(figure, 2) for figure in micro] if self._published else list(micro)
 
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]

@@ -62,6 +62,7 @@ class Metric(Protocol):
         rules: the version of its rules; another version can give another score.
         statistics: the names of an item's statistics.
         item_figure: the statistic that says how good one item is, higher is better.
+        headline: the figure that ranks, the first of `rates`.
         option_names: its options, keyword arguments of its class.
     """
 
@@ -69,6 +70,7 @@ class Metric(Protocol):
     rules: ClassVar[int]
     statistics: ClassVar[tuple[str, ...]]
     item_figure: ClassVar[str]
+    headline: ClassVar[str]
     option_names: ClassVar[tuple[str, ...]]
 
     def __init__(self, protocol: str = ..., **options: Any) -> None: ...
@@ -98,6 +100,13 @@ class Metric(Protocol):
 
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """The figures, from the statistics added up over items and the count `items`."""
+
+    def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
+        """The headline of each of many totals: what `rates` gives, in a fraction of the time.
+
+        Args:
+            totals: each of `statistics`, and `items`, with a number for each total.
+        """
 
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]

@@ -10,11 +10,17 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from importlib.metadata import version
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench import __version__
 from hdbench.reading.answer import STATUSES, Status
 from hdbench.scoring.metric import OUTCOMES, Metric, Outcome, coverage_of, reference_for
+
+if TYPE_CHECKING:
+    from hdbench.statistics.bootstrap import Intervals
+
+READ_AS = ("strict", "reread", "as_given")
+"""The options of reading a file of answers, which can change its score."""
 
 WORST = 5
 """So many of the worst items are kept with what is wrong in them."""
@@ -42,11 +48,13 @@ def prepare(metric: Metric, ground_truth: dict[str, Any]) -> Any:
 
 
 def installed_versions() -> dict[str, str]:
-    """The versions of what scores depend on."""
+    """The versions of what scores and their intervals depend on."""
     return {
         "hdbench": __version__,
         "rapidfuzz": version("rapidfuzz"),
         "json_repair": version("json_repair"),
+        "numpy": version("numpy"),
+        "scipy": version("scipy"),
         "python": platform.python_version(),
     }
 
@@ -63,11 +71,15 @@ class Result:
         fields: outcome → how often each field had it.
         worst: what became of the items of lowest figure, the lowest first.
         per_item: what became of every item; empty unless details were asked for.
-        dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`.
+        dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`, its
+            `headline` and whether of that `higher_is_better`; empty where the truths came alone.
         reading: what reading a file of answers showed: `options`, `notes`, `schema_violations`,
             `warnings`; empty where the answers came from no file.
         answers: the file or folder that was scored, `path` and `sha256`; empty where there is none.
-        model: the run of a file that has several.
+        model: who answered, where that is known: a file may have several.
+        run: what the run says of itself, as of `RunInfo.about`; empty where it says nothing.
+        usage: `input_tokens`, `output_tokens`, `seconds` → their sum over the answers, `total`, and
+            the number of answers of which it is known, `items`; only those that are known at all.
         versions: with which it was scored, as of `installed_versions`.
     """
 
@@ -78,10 +90,12 @@ class Result:
     fields: Mapping[Outcome, Mapping[str, int]]
     worst: list[dict[str, Any]]
     per_item: list[dict[str, Any]]
-    dataset: Mapping[str, str] = field(default_factory=dict)
+    dataset: Mapping[str, Any] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     answers: Mapping[str, str] = field(default_factory=dict)
     model: str | None = None
+    run: Mapping[str, Any] = field(default_factory=dict)
+    usage: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=installed_versions)
 
     @cached_property
@@ -91,6 +105,23 @@ class Result:
         return {name: self.metric.total(column) for name, column in columns} | {
             "items": len(self.ids)
         }
+
+    @property
+    def headline(self) -> str:
+        """The name of the figure that ranks: the benchmark's, else the metric's first."""
+        return self.dataset.get("headline") or self.metric.headline
+
+    @property
+    def higher_is_better(self) -> bool:
+        """The headline's direction; that of every metric's first figure is so."""
+        return bool(self.dataset.get("higher_is_better", True))
+
+    @cached_property
+    def intervals(self) -> "Intervals":
+        """The 95 % intervals of the rates: `hdbench.statistics.bootstrap` with its defaults."""
+        from hdbench.statistics.bootstrap import intervals  # noqa: PLC0415  scipy is slow to import
+
+        return intervals(self)
 
     def figures(self) -> dict[str, Any]:
         """The rates, the coverage beside them, and the protocol and signature, as JSON data."""
@@ -131,7 +162,7 @@ def score_items(
     candidates: Iterable[Candidate],
     *,
     details: bool = False,
-    dataset: Mapping[str, str] | None = None,
+    dataset: Mapping[str, Any] | None = None,
 ) -> Result:
     """Score answers one at a time, in the order in which they come.
 
@@ -246,7 +277,7 @@ def signature(
         "protocol": metric.protocol,
         **{name: _compact(value) for name, value in metric.options.items()},
         "rules": metric.rules,
-        **{name: "true" for name in ("strict", "reread") if reading and reading[name]},
+        **{name: "true" for name in READ_AS if reading and reading[name]},
         **{name: versions[name] for name in ("rapidfuzz", "json_repair", "hdbench")},
     }
     return "|".join([metric.name, *(f"{name}:{value}" for name, value in parts.items())])

@@ -90,6 +90,7 @@ class SciencemetaAccuracy:
     rules: ClassVar[int] = 1
     statistics: ClassVar[tuple[str, ...]] = tuple(_statistics())
     item_figure: ClassVar[str] = "accuracy"
+    headline: ClassVar[str] = "overall_accuracy"
     option_names: ClassVar[tuple[str, ...]] = (
         "no_autojunk",
         "normalize_text",
@@ -196,6 +197,23 @@ class SciencemetaAccuracy:
             "too_long": int(totals["too_long"]),
             "items_perfect": int(totals["perfect"]),
         }
+
+    def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
+        """The headline of each of many totals, as `rates` gives it."""
+        by_kind = []
+        for kind, fields in FIELDS.items():
+            names = (f"{kind}.{field}.similarity" for field in fields)
+            amounts = zip(*(totals[name] for name in names), strict=True)
+            by_kind.append(
+                [
+                    _mean([amount / pairs for amount in row]) if pairs else None
+                    for row, pairs in zip(amounts, totals[f"{kind}.items"], strict=True)
+                ]
+            )
+        return [
+            _mean([accuracy for accuracy in row if accuracy is not None])
+            for row in zip(*by_kind, strict=True)
+        ]
 
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]

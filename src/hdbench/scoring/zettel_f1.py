@@ -79,6 +79,7 @@ class ZettelF1:
         "perfect",
     )
     item_figure: ClassVar[str] = "f1"
+    headline: ClassVar[str] = "f1_micro"
     option_names: ClassVar[tuple[str, ...]] = ("threshold", "weights")
 
     def __init__(
@@ -166,6 +167,11 @@ class ZettelF1:
             "false_negatives": fn,
             "items_perfect": int(totals["perfect"]),
         }
+
+    def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
+        """The headline of each of many totals, as `rates` gives it."""
+        counts = ("true_positives", "false_positives", "false_negatives")
+        return list(map(f1, *(totals[name] for name in counts)))
 
     def total(self, column: Sequence[float]) -> float:
         """Added up and rounded once: the published figures agree to the last digit so."""

@@ -1,12 +1,15 @@
 """Intervals of a run's figures, by the bootstrap over its items."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from hdbench.scoring.result import Result
 from hdbench.statistics.resampling import Array, bootstrap, check_settings, rate_names, tables
+
+METHOD = "bootstrap over items, expanded percentile intervals"
 
 MIN_ITEMS = 2
 """With fewer there is no spread, and no interval."""
@@ -39,6 +42,17 @@ class Intervals:
     seed: int
     figures: dict[str, Interval]
     why: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON data: the settings, and figure → from where to where."""
+        return {
+            "method": METHOD,
+            "level": self.level,
+            "resamples": self.resamples,
+            "seed": self.seed,
+            "figures": {name: [each.low, each.high] for name, each in self.figures.items()},
+            **({} if self.why is None else {"why": self.why}),
+        }
 
 
 def intervals(

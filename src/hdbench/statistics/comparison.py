@@ -200,7 +200,7 @@ def compare_runs(
         raise HdbenchError(f"{len(names)} run: name at least two to compare")
     first = scored[0]
     for name, other in results.items():
-        _check_comparable(names[0], first, name, other)
+        check_comparable(names[0], first, name, other)
     rates = [result.metric.rates(result.totals) for result in scored]
     wanted = rate_names(rates[0])
     if any(headline not in rate_names(run) for run in rates):
@@ -254,7 +254,7 @@ def compare_runs(
     return comparisons
 
 
-def _check_comparable(name: str, result: Result, other_name: str, other: Result) -> None:
+def check_comparable(name: str, result: Result, other_name: str, other: Result) -> None:
     """Refuse two results whose figures do not measure the same."""
     one, two = result.metric, other.metric
     sides = {

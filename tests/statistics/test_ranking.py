@@ -1,0 +1,290 @@
+"""Rankings: by hand where there is nothing to chance, and by simulation with a known truth."""
+
+import json
+import random
+from collections import Counter
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from hdbench.errors import HdbenchError
+from hdbench.scoring import make_metric
+from hdbench.scoring.rates import f1
+from hdbench.scoring.result import Result
+from hdbench.statistics.bootstrap import Interval, intervals
+from hdbench.statistics.comparison import compare
+from hdbench.statistics.ranking import rank_models
+from hdbench.statistics.resampling import bootstrap, tables
+
+HEADLINE = {"headline": "f1_micro", "higher_is_better": True}
+
+
+def graded(right, ids=None, sha256="0" * 64, protocol="documented"):
+    """Cards of 11 fields of which so many are right: f1_micro is their mean, of 11."""
+    right = [int(number) for number in right]
+    wrong = [11 - number for number in right]
+    statistics = {
+        "true_positives": right,
+        "false_positives": wrong,
+        "false_negatives": wrong,
+        "f1": [number / 11 for number in right],
+        "perfect": [int(number == 11) for number in right],
+    }
+    ids = ids or [f"{number:04}" for number in range(len(right))]
+    return Result(
+        make_metric("zettel_f1", protocol),
+        ids,
+        Counter(),
+        statistics,
+        {},
+        [],
+        [],
+        dataset={"dataset_sha256": sha256},
+        versions={},  # which take long to look up
+    )
+
+
+def letters(rows, protocol="published"):
+    """Letters of which only the dates count: true positives, false positives, false negatives."""
+    metric = make_metric("letters_f1", protocol)
+    columns = dict.fromkeys(metric.statistics, [0] * len(rows))
+    names = ("true_positives", "false_positives", "false_negatives")
+    for place, name in enumerate(names):
+        columns[f"send_date.{name}"] = [int(row[place]) for row in rows]
+    columns["f1"] = [f1(*row) for row in rows]
+    return Result(metric, list(map(str, range(len(rows)))), Counter(), columns, {}, [], [])
+
+
+def of(standings):
+    return {each.name: each for each in standings}
+
+
+def test_the_rank_is_one_more_than_the_number_of_better_models():
+    runs = {"bad": [graded([3] * 30)], "good": [graded([9] * 30)], "fair": [graded([6] * 30)]}
+    found = rank_models(runs, **HEADLINE)
+    assert [(each.name, each.rank, each.better) for each in found] == [
+        ("good", 1, ()),
+        ("fair", 2, ("good",)),
+        ("bad", 3, ("good", "fair")),
+    ]
+    assert [each.value for each in found] == pytest.approx([9 / 11, 6 / 11, 3 / 11])
+
+
+def test_of_an_error_rate_the_lower_is_the_better_model():
+    metric = make_metric("avisblatt_cer")
+    models = {}
+    for name, errors in (("bad", 4), ("good", 1)):
+        columns = dict.fromkeys(metric.statistics, [0] * 30)
+        columns |= {"scored_ads": [8] * 30, "cer_sum": [errors] * 30}
+        ids = list(map(str, range(30)))
+        models[name] = [Result(metric, ids, Counter(), columns, {}, [], [])]
+    found = rank_models(models, headline="cer", higher_is_better=False)
+    assert [(each.name, each.value, each.rank) for each in found] == [
+        ("good", 1 / 8, 1),
+        ("bad", 4 / 8, 2),
+    ]
+
+
+def test_several_runs_of_a_model_count_by_their_mean_and_show_their_spread():
+    runs = [graded([right] * 30) for right in (7, 9, 5)]
+    [several, one] = rank_models({"several": runs, "one": [graded([4] * 30)]}, **HEADLINE)
+    assert (several.runs, several.spread) == (3, (5 / 11, 9 / 11))
+    assert several.value == pytest.approx(7 / 11)
+    assert (one.runs, one.spread) == (1, None)
+
+
+def test_the_interval_of_a_mean_is_that_of_the_runs_averaged_item_by_item():
+    # f1_micro is a mean over these cards, so two runs together are one of half as large steps.
+    rng = np.random.default_rng(5)
+    first, second = rng.binomial(5, 0.7, (2, 60))
+    [both] = rank_models({"both": [graded(2 * first), graded(2 * second)]}, **HEADLINE)
+    whole = intervals(graded(first + second)).figures["f1_micro"]
+    # The draws are others: 10,000 give the ends of an interval to about 0.02 of its width.
+    width = whole.high - whole.low
+    assert both.interval.low == pytest.approx(whole.low, abs=width / 25)
+    assert both.interval.high == pytest.approx(whole.high, abs=width / 25)
+
+
+def test_models_that_never_differ_are_not_different():
+    rng = np.random.default_rng(0)
+    right = rng.binomial(11, 0.6, 40)
+    found = of(rank_models({name: [graded(right)] for name in "ab"}, **HEADLINE))
+    assert found["a"].rank == found["b"].rank == 1
+    assert found["a"].interval == found["b"].interval
+
+
+def test_a_difference_that_is_the_same_on_every_item_needs_twenty_items():
+    # Hard and easy cards, of which the first model gets just one field more.
+    easy = [1, 10, 4, 7] * 5
+    better = [number + 1 for number in easy]
+    for items, rank in ((19, 1), (20, 2)):
+        models = {"more": [graded(better[:items])], "less": [graded(easy[:items])]}
+        found = of(rank_models(models, **HEADLINE))
+        assert (found["more"].rank, found["less"].rank) == (1, rank)
+
+
+def test_pairs_without_spread_do_not_disturb_the_others():
+    rng = np.random.default_rng(0)
+    right = rng.binomial(10, 0.6, 60)
+    apart = {"low": [graded(right)], "high": [graded(rng.binomial(11, 0.9, 60))]}
+    alone = of(rank_models(apart, **HEADLINE))
+    found = of(
+        rank_models(apart | {"same": [graded(right)], "+1": [graded(right + 1)]}, **HEADLINE)
+    )
+    assert alone["low"].better == ("high",)
+    assert found["low"].better == found["same"].better == ("high", "+1")
+    assert found["+1"].better == ("high",)
+
+
+def test_below_twenty_items_nothing_is_significant_however_large_the_difference():
+    found = rank_models({"a": [graded([11] * 19)], "b": [graded([0] * 19)]}, **HEADLINE)
+    assert [(each.rank, each.better) for each in found] == [(1, ()), (1, ())]
+    assert found[0].interval == Interval(1.0, 1.0)
+
+
+@pytest.mark.parametrize("items", [0, 1])
+def test_fewer_than_two_items_have_a_figure_but_no_interval(items):
+    found = rank_models({"a": [graded([11] * items)], "b": [graded([0] * items)]}, **HEADLINE)
+    assert [(each.value, each.interval, each.rank) for each in found] == [
+        (float(items), None, 1),
+        (0.0, None, 1),
+    ]
+
+
+def test_one_model_is_first_with_its_interval():
+    run = graded(np.random.default_rng(0).binomial(11, 0.6, 40))
+    [only] = rank_models({"only": [run]}, **HEADLINE)
+    assert (only.rank, only.better) == (1, ())
+    assert only.interval == intervals(run).figures["f1_micro"]
+
+
+@pytest.mark.parametrize("protocol", ["documented", "published"])
+def test_the_headline_alone_is_drawn_as_it_is_beside_other_figures(protocol):
+    rng = np.random.default_rng(7)
+    for run in (
+        graded(rng.binomial(11, 0.7, 30), protocol=protocol),
+        letters(rng.integers(0, 4, (30, 3)), protocol),
+    ):
+        [alone] = bootstrap(tables([run], run.ids), ["f1_micro"], 300, 0)
+        [beside] = bootstrap(tables([run], run.ids), ["f1_micro", "f1_macro"], 300, 0)
+        assert alone[:, 0].tolist() == beside[:, 0].tolist()
+        assert len(set(alone[:, 0])) > 5
+
+
+def test_figures_that_are_rounded_to_two_decimals_are_ranked():
+    rng = np.random.default_rng(2)
+    models = {}
+    for name, share in (("good", 0.9), ("like it", 0.9), ("bad", 0.4)):
+        right = rng.binomial(3, share, 57)
+        models[name] = [letters([(tp, 3 - tp, 3 - tp) for tp in right])]
+    found = of(rank_models(models, **HEADLINE))
+    assert all(round(each.value, 2) == each.value for each in found.values())
+    assert found["good"].rank == found["like it"].rank == 1
+    assert set(found["bad"].better) == {"good", "like it"}
+
+
+def test_a_pair_agrees_with_the_permutation_test_of_the_comparison():
+    rng = np.random.default_rng(3)
+    hard = rng.beta(6, 2, 57)
+    agreed = 0
+    for shift in np.linspace(0, 0.12, 25):
+        a, b = (rng.binomial(11, np.clip(hard - less, 0, 1)) for less in (0, shift))
+        ranked = rank_models({"a": [graded(a)], "b": [graded(b)]}, **HEADLINE, resamples=1000)
+        tested = compare(graded(a), graded(b), **HEADLINE, resamples=1000)
+        agreed += (max(each.rank for each in ranked) == 2) == tested.separable
+    assert agreed >= 23  # they are two tests: where p is near 0.05 they may differ
+
+
+def test_order_has_no_influence_and_the_seed_has():
+    rng = random.Random(1)
+    rows = [[[rng.randint(0, 11) for _ in range(40)] for _ in range(2)] for _ in range(4)]
+    ids = [f"{number:04}" for number in range(40)]
+
+    def models(order, places):
+        return {
+            f"m{model}": [
+                graded([run[place] for place in places], [ids[place] for place in places])
+                for run in rows[model][:: 1 if order[0] == 0 else -1]
+            ]
+            for model in order
+        }
+
+    settings = {**HEADLINE, "resamples": 300}
+    once = rank_models(models([0, 1, 2, 3], range(40)), **settings)
+    shuffled = rng.sample(range(40), 40)
+    assert rank_models(models([2, 0, 3, 1], shuffled), **settings) == once
+    assert rank_models(models([0, 1, 2, 3], range(40)), **settings, seed=1) != once
+
+
+def test_a_standing_is_json_data():
+    [first, _] = rank_models(
+        {"a": [graded([9, 4] * 10)] * 2, "b": [graded([2, 4] * 10)]}, **HEADLINE
+    )
+    data = json.loads(json.dumps(asdict(first), allow_nan=False))
+    assert data["name"] == "a"
+    assert data["interval"].keys() == {"low", "high"}
+
+
+def test_runs_that_cannot_be_ranked_together_are_refused():
+    one = [graded([3, 4, 5])]
+    with pytest.raises(HdbenchError, match="'a' and 'b' are not of the same items"):
+        rank_models({"b": [graded([3, 4])], "a": one}, **HEADLINE)
+    with pytest.raises(HdbenchError, match="protocol: 'a' has 'documented', 'b' 'published'"):
+        rank_models({"a": one, "b": [graded([3, 4, 5], protocol="published")]}, **HEADLINE)
+    with pytest.raises(HdbenchError, match=r"dataset_sha256: 'a, run 1' has .*, 'a, run 2' "):
+        rank_models({"a": [*one, graded([3, 4, 5], sha256="f" * 64)]}, **HEADLINE)
+    with pytest.raises(HdbenchError, match="no runs to rank: name at least one"):
+        rank_models({}, **HEADLINE)
+    with pytest.raises(HdbenchError, match="'b' has no runs"):
+        rank_models({"a": one, "b": []}, **HEADLINE)
+    with pytest.raises(HdbenchError, match="headline: 'a' has no figure 'accuracy'"):
+        rank_models({"a": one}, headline="accuracy", higher_is_better=True)
+    with pytest.raises(HdbenchError, match="resamples: 5 are too few"):
+        rank_models({"a": one}, **HEADLINE, resamples=5)
+
+
+def test_a_figure_that_some_draws_lack_is_refused():
+    metric = make_metric("avisblatt_cer")
+    columns = {name: [0, 0, 0] for name in metric.statistics}
+    columns |= {"counted_ads": [4, 0, 0], "ntokens_error_sum": [1, 0, 0]}
+    run = Result(metric, ["a", "b", "c"], Counter(), columns, {}, [], [])
+    with pytest.raises(HdbenchError, match="headline: 'ntokens_error' has no value of some items"):
+        rank_models({"x": [run]}, headline="ntokens_error", higher_is_better=False)
+
+
+def drawn(rng, items, models, ahead=0.0):
+    """Models that agree on what is hard, each with noise of its own; the first may be better."""
+    hard = rng.beta(6, 2, items)
+    shares = [hard + rng.normal(0 if model else ahead, 0.05, items) for model in range(models)]
+    return {
+        f"m{model}": [graded(rng.binomial(11, np.clip(share, 0, 1)))]
+        for model, share in enumerate(shares)
+    }
+
+
+@pytest.mark.parametrize(
+    ("items", "models", "sets", "most"),
+    # Binomial: where the share is 5 %, more than `most` are found in less than one try in 1,000.
+    # Without the error of the spreads it would be 18 % of (20, 10), and half of (20, 40).
+    [(20, 2, 300, 28), (20, 10, 200, 21), (20, 40, 60, 10), (57, 10, 200, 21), (263, 10, 60, 10)],
+)
+def test_of_models_that_are_equal_any_pair_differs_in_about_one_data_set_in_twenty(
+    items, models, sets, most
+):
+    rng = np.random.default_rng(items + models)
+    found = 0
+    for seed in range(sets):
+        runs = drawn(rng, items, models)
+        ranked = rank_models(runs, **HEADLINE, resamples=400, seed=seed)
+        found += any(each.rank > 1 for each in ranked)
+    assert 0 < found <= most
+
+
+def test_a_model_that_is_better_is_found_among_ten():
+    rng = np.random.default_rng(4)
+    sets = [rank_models(drawn(rng, 57, 10, 0.15), **HEADLINE, resamples=400) for _ in range(30)]
+    better = sum("m0" in each.better for found in sets for each in found)
+    wrong = sum(any(set(each.better) - {"m0"} for each in found) for found in sets)
+    assert better >= 0.8 * 30 * 9
+    assert wrong <= 6  # data sets in which other pairs differ: binomial, as above

@@ -107,7 +107,8 @@ def test_item_sets_of_other_items_or_numbers_differ():
 
 def test_the_versions_of_scoring_stay_those_of_a_result_that_is_read(cards, monkeypatch):
     scored(cards, monkeypatch)
-    edit(cards, versions={"hdbench": "0.0.7", "rapidfuzz": "1", "json_repair": "2", "python": "3"})
+    others = {"rapidfuzz": "1", "json_repair": "2", "numpy": "2", "scipy": "1", "python": "3"}
+    edit(cards, versions={"hdbench": "0.0.7", **others})
     signature = read_result(cards / "result.json").figures()["signature"]
     assert signature.endswith("|rules:1|rapidfuzz:1|json_repair:2|hdbench:0.0.7")
 

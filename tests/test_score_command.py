@@ -41,7 +41,7 @@ def test_the_result_as_flat_json(score, cards):
     result = json.loads((cards / "result.json").read_text())
     signature, versions = result.pop("signature"), result.pop("versions")
     assert signature.endswith(f"|hdbench:{versions['hdbench']}")
-    assert list(versions) == ["hdbench", "rapidfuzz", "json_repair", "python"]
+    assert list(versions) == ["hdbench", "rapidfuzz", "json_repair", "numpy", "scipy", "python"]
     assert signature.startswith("zettel_f1|protocol:documented|threshold:0.92|weights:1|rules:1|")
     metadata = (cards / "hdb/cards/metadata.jsonl").read_bytes()
     # Right 2, 2 and 1, wrong 1; the fourth card is unanswered and misses 2: 5 of 6 and of 8.

@@ -1,7 +1,7 @@
 """The Python API: what the command line does, as functions."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,7 +13,9 @@ from hdbench.reading.answers import Answers
 from hdbench.reading.container import Container
 from hdbench.reading.files import open_container
 from hdbench.reading.schema import AnswerSchema
+from hdbench.reading.usage import Usage
 from hdbench.results import answers_sha256
+from hdbench.run_info import RUN_FILE, RunInfo, is_run, read_run_info
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import Metric
 from hdbench.scoring.result import Candidate, Result, prepare, score_items
@@ -26,6 +28,7 @@ def score(
     protocol: str = "documented",
     strict: bool = False,
     reread: bool = False,
+    as_given: bool = False,
     details: bool = False,
     **options: object,
 ) -> Result:
@@ -39,6 +42,7 @@ def score(
         protocol: `documented` or `published`.
         strict: only answers that are sound JSON, and nothing else, count as answers.
         reread: where there are both, the text is read and not the prediction taken.
+        as_given: as of `score_runs`.
         details: keep what became of every item and field.
         options: the metric's options.
 
@@ -52,6 +56,7 @@ def score(
         protocol=protocol,
         strict=strict,
         reread=reread,
+        as_given=as_given,
         details=details,
         **options,
     )
@@ -68,12 +73,14 @@ def score_runs(
     protocol: str = "documented",
     strict: bool = False,
     reread: bool = False,
+    as_given: bool = False,
     details: bool = False,
     **options: object,
 ) -> dict[str | None, Result]:
     """Score each run of a file or folder of answers; a `model` column tells them apart.
 
-    Neither the truths nor, in JSON Lines, the answers need to fit in memory.
+    Neither the truths nor, in JSON Lines, the answers need to fit in memory. Where a run folder's
+    `run.json` declares which items were asked, only these are scored.
 
     Args:
         benchmark: as of `score`, and so is all the rest.
@@ -81,6 +88,8 @@ def score_runs(
         protocol: `documented` or `published`.
         strict: sound JSON only.
         reread: the text before the prediction.
+        as_given: a prediction is taken as it stands, and a text beside one of null is not read;
+            under published that is so in any case.
         details: keep what became of every item and field.
         options: the metric's options.
 
@@ -93,25 +102,46 @@ def score_runs(
     loaded = load_benchmark(benchmark)
     metric = make_metric(loaded.spec.metric, protocol, **options)
     schema = AnswerSchema.load(loaded.schema) if loaded.schema else None
-    container = open_container(Path(predictions), schema)
+    path = Path(predictions)
+    info = _run_info(path, loaded) if is_run(path) else None
+    container = open_container(path, schema)
     try:
-        scored = {"path": str(predictions), "sha256": answers_sha256(Path(predictions))}
+        scored = {"path": str(predictions), "sha256": answers_sha256(path)}
         results = {}
         for run in container.runs:
-            results[run] = _score_run(
+            result = results[run] = _score_run(
                 loaded,
                 metric,
                 schema,
                 container,
                 run,
-                strict=strict,
-                reread=reread,
+                asked=None if info is None or info.items is None else set(info.items),
+                read_as={"strict": strict, "reread": reread, "as_given": as_given},
                 details=details,
             )
-            results[run].model, results[run].answers = run, scored
+            result.model, result.answers = run, scored
+            if info is not None:
+                result.model, result.run = run or info.model, info.about()
         return results
     finally:
         container.close()
+
+
+def _run_info(folder: Path, benchmark: Benchmark) -> RunInfo:
+    """What a run says of itself, if it is of this benchmark."""
+    info = read_run_info(folder)
+    name = info.benchmark.rpartition("/")[2]
+    if name != benchmark.spec.name:
+        raise HdbenchError(
+            f"{folder}: its run.json says that it answers {info.benchmark}, "
+            f"not {benchmark.id}: score it against that"
+        )
+    if info.items is not None and (unknown := set(info.items) - set(benchmark.ids())):
+        raise HdbenchError(
+            f"{folder}: its run.json declares an item that {benchmark.id} has not, "
+            f"{min(unknown)!r}: is it of another version?"
+        )
+    return info
 
 
 def _score_run(
@@ -121,26 +151,31 @@ def _score_run(
     container: Container,
     run: str | None,
     *,
-    strict: bool,
-    reread: bool,
+    asked: Set[str] | None,
+    read_as: Mapping[str, bool],
     details: bool,
 ) -> Result:
+    """Score one run, on the items that were asked; None is all."""
     answers = Answers(
         container,
         run,
-        benchmark.ids(),
-        benchmark.id,
+        (item_id for item_id in benchmark.ids() if asked is None or item_id in asked),
+        benchmark.id if asked is None else f"{benchmark.id}, of the items in {RUN_FILE},",
         schema,
-        strict=strict,
-        reread=reread,
-        as_given=metric.protocol == "published",
+        strict=read_as["strict"],
+        reread=read_as["reread"],
+        as_given=read_as["as_given"] or metric.protocol == "published",
     )
     checks = Checks(metric)
     violations: dict[str, Counter[str]] = defaultdict(Counter)
+    usage = Usage()
 
     def candidates() -> Iterator[Candidate]:
         for item in benchmark.items():
+            if asked is not None and item.id not in asked:
+                continue
             answer = answers.take(item.id)
+            usage.add(answer)
             prepared = prepare(metric, item.ground_truth)
             found = []
             if schema and isinstance(answer.prediction, dict):
@@ -158,16 +193,21 @@ def _score_run(
             "benchmark": benchmark.id,
             "dataset_version": benchmark.spec.version,
             "dataset_sha256": benchmark.content_hash(),
+            "headline": benchmark.spec.headline,
+            "higher_is_better": benchmark.spec.higher_is_better,
         },
     )
+    result.usage = usage.known
+    partial = []
+    if left_out := 0 if asked is None else sum(item not in asked for item in benchmark.ids()):
+        partial = [f"{RUN_FILE}: {left_out} items were not asked, and are not scored"]
     ids = [
         RunWarning("ids", message, len(found), len(container.runs[run]), found[:EXAMPLES])
         for message, found in answers.differences
     ]
     result.reading = {
-        "strict": strict,
-        "reread": reread,
-        "notes": container.notes,
+        **read_as,
+        "notes": [*partial, *container.notes],
         "schema_violations": {name: dict(rules) for name, rules in violations.items()},
         "warnings": [asdict(warning) for warning in [*ids, *checks.warnings(result)]],
     }

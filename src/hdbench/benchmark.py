@@ -14,6 +14,9 @@ from hdbench.jsonio import parse_json, read_jsonl
 
 METADATA = "metadata.jsonl"
 
+MEDIA_KEYS = {"image": "file_name", "pages": "pages_file_names", "pdf": "file_name"}
+"""The key of a row's media in the metadata, by the column that `load_dataset` makes of it."""
+
 # A date is "date32": a string that looks like one would be given a time of day by `datasets`.
 ColumnType = Literal["string", "int32", "int64", "float64", "bool", "date32", "strings"]
 
@@ -161,6 +164,29 @@ class Benchmark:
             if not isinstance(ground_truth, dict):
                 raise HdbenchError(f"{where}: ground_truth is not an object")
             yield Item(item_id, ground_truth)
+
+    def media(self) -> dict[str, list[Path]]:
+        """Id → the files that a model is shown: a letter's pages, or one; none where there is none.
+
+        They are not opened, and need not be there.
+
+        Raises:
+            HdbenchError: as of `ids`, or a file is not below the benchmark's folder.
+        """
+        found = {}
+        for line in read_jsonl(self.folder / METADATA):
+            names = line.value.get(MEDIA_KEYS[self.spec.media]) or []
+            files = [
+                self.folder / str(name) for name in ([names] if isinstance(names, str) else names)
+            ]
+            for file in files:
+                if not file.resolve().is_relative_to(self.folder.resolve()):
+                    where = f"{self.folder / METADATA}:{line.number}"
+                    raise HdbenchError(
+                        f"{where}: {str(file)!r} is outside of the benchmark's folder"
+                    )
+            found[str(line.value.get("id"))] = files
+        return found
 
     def _rows(self) -> Iterator[tuple[str, str, str]]:
         """The place, the id and the ground truth's JSON of each line of the metadata."""

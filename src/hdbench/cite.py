@@ -9,7 +9,7 @@ from hdbench.benchmark import Benchmark, load_benchmark
 from hdbench.errors import HdbenchError, escaped
 from hdbench.results import given_options, read_results
 from hdbench.scoring import METRICS
-from hdbench.scoring.result import Result
+from hdbench.scoring.result import READ_AS, Result
 
 SOFTWARE = """\
 @software{{hdbench,
@@ -66,13 +66,19 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> str:
             f"{benchmark.id}: headline: {headline!r} is no figure of {result.metric.name}: "
             "is the result of this benchmark?"
         )
+    interval = result.intervals.figures.get(headline)
+    between = (
+        ""
+        if interval is None
+        else (f" (95 % interval {interval.low:.3f} to {interval.high:.3f}, bootstrap over items)")
+    )
     rules = ", ".join([f"rules {result.metric.rules}", *_conditions(result)])
     scored = "Scored" if result.model is None else f"{result.model} was scored"
     return (
         f"{scored} with hdbench {result.versions['hdbench']}, metric {result.metric.name} "
         f"({rules}), on {benchmark.spec.name} {result.dataset['dataset_version']} "
         f"({len(result.ids)} items, sha256 {result.dataset['dataset_sha256'][:12]}…), "
-        f"{figures['answered']} of {figures['items']} answered; {headline} {value:.3f}."
+        f"{figures['answered']} of {figures['items']} answered; {headline} {value:.3f}{between}."
     )
 
 
@@ -85,7 +91,7 @@ def _conditions(result: Result) -> Iterator[str]:
         if name in given or isinstance(value, float):
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             yield name if value is True else f"{name} {text}"
-    yield from (name for name in ("strict", "reread") if result.reading.get(name))
+    yield from (name for name in READ_AS if result.reading.get(name))
 
 
 def _of_benchmark(benchmark: Benchmark) -> str:

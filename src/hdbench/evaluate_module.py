@@ -90,7 +90,8 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
             )
             for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
         )
-        return score_items(metric, candidates, details=details).to_dict(details=details)
+        result = score_items(metric, candidates, details=details)
+        return result.to_dict(details=details) | {"intervals": result.intervals.to_dict()}
 
 
 def _encode(name: str, values: Iterable[Any] | None) -> list[str]:

@@ -1,18 +1,21 @@
 """A record of a result, which may come from anybody, checked and made a result again."""
 
+import dataclasses
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from hdbench import __version__
 from hdbench.benchmark import validate
 from hdbench.errors import HdbenchError
 from hdbench.reading.answer import STATUSES, Status
+from hdbench.run_info import RunInfo
 from hdbench.scoring import METRICS, make_metric
-from hdbench.scoring.metric import OUTCOMES, Metric
+from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric
 from hdbench.scoring.result import Result
 
 MAX_NUMBER = 2**53
@@ -36,6 +39,8 @@ class _Versions(_Checked):
     hdbench: str
     rapidfuzz: str
     json_repair: str
+    numpy: str
+    scipy: str
     python: str
 
 
@@ -48,11 +53,19 @@ class _Dataset(_Checked):
     benchmark: str
     dataset_version: str
     dataset_sha256: str
+    headline: str
+    higher_is_better: bool
 
 
 class _Reading(_Checked):
     strict: bool
     reread: bool
+    as_given: bool
+
+
+class _Used(_Checked):
+    total: float = Field(ge=0, le=MAX_NUMBER)
+    items: int = Field(ge=0, le=MAX_NUMBER)
 
 
 class _Record(_Checked):
@@ -61,7 +74,11 @@ class _Record(_Checked):
     versions: _Versions
     model: str | None = None
     answers: _Answers | None = None
+    run: RunInfo | None = None
+    usage: dict[Literal["input_tokens", "output_tokens", "seconds"], _Used] = {}
 
+
+_MATCH = {each.name for each in dataclasses.fields(FieldMatch)}
 
 _WARNING = {"kind": str, "message": str, "count": int, "of": int, "ids": list}
 
@@ -105,15 +122,17 @@ def from_record(value: Any, where: str) -> Result:
         statistics={name: statistics.get(name, zeros) for name in metric.statistics},
         fields={name: Counter(outcomes.get(name, {})) for name in OUTCOMES},
         worst=[],
-        per_item=[],
+        per_item=_per_item(value.get("per_item"), ids, metric, where),
         dataset=_dataset(value, where),
         reading=_reading(value, where),
         answers=record.answers.model_dump() if record.answers else {},
         model=record.model,
+        run=record.run.about() if record.run else {},
+        usage={name: used.model_dump() for name, used in record.usage.items()},
         versions=record.versions.model_dump(),
     )
     try:  # of sums that no answers give, a rate may be infinite
-        json.dumps(result.to_dict(details=True), allow_nan=False)
+        json.dumps([result.figures(), result.field_rates()], allow_nan=False)
     except (ValueError, ArithmeticError) as error:
         raise HdbenchError(f"{where}: statistics: no figures follow from them: {error}") from None
     return result
@@ -149,6 +168,58 @@ def _statistics(columns: Any, metric: Metric, items: int, where: str) -> dict[st
     return columns
 
 
+def _per_item(value: Any, ids: Sequence[str], metric: Metric, where: str) -> list[dict[str, Any]]:
+    """What became of each item, where the record has it."""
+    if not value:  # without --details
+        return []
+    if not isinstance(value, list) or len(value) != len(ids):
+        raise HdbenchError(f"{where}: per_item: is not a list of {len(ids)} items")
+    for item_id, item in zip(ids, value, strict=True):
+        if not _is_item(item, item_id, metric):
+            raise HdbenchError(
+                f"{where}: per_item: {item_id[:100]!r}: is not that item with its status, "
+                "statistics and fields: score the answers again"
+            )
+    return value
+
+
+def _is_item(item: Any, item_id: str, metric: Metric) -> bool:
+    return (
+        isinstance(item, dict)
+        and item.get("id") == item_id
+        and item.get("status") in STATUSES
+        and all(
+            type(item[name]) in (int, float) and 0 <= item[name] <= MAX_NUMBER
+            for name in metric.statistics
+            if name in item
+        )
+        and metric.item_figure in item
+        and isinstance(item.get("fields"), list)
+        and all(map(_is_match, item["fields"]))
+        and _is_json(item)
+    )
+
+
+def _is_json(value: Any) -> bool:
+    """Whether it can be written again: Python reads NaN, and JSON has none."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_match(match: Any) -> bool:
+    return (
+        isinstance(match, dict)
+        and match.keys() == _MATCH
+        and isinstance(match["field"], str)
+        and match["outcome"] in OUTCOMES
+        and type(match["similarity"]) in (int, float)
+        and 0 <= match["similarity"] <= 1
+    )
+
+
 def _status(value: dict[str, Any], items: int, where: str) -> Counter[Status]:
     counts = _counts({"status": {"status": value.get("status")}}, "status", where)["status"]
     if counts.keys() != set(STATUSES) or sum(counts.values()) != items:
@@ -156,7 +227,7 @@ def _status(value: dict[str, Any], items: int, where: str) -> Counter[Status]:
     return Counter({status: counts[status] for status in STATUSES})
 
 
-def _dataset(value: dict[str, Any], where: str) -> dict[str, str]:
+def _dataset(value: dict[str, Any], where: str) -> dict[str, Any]:
     """What was scored against; results of answers that came with their truths have none."""
     if "benchmark" not in value:
         return {}

@@ -82,7 +82,8 @@ def given_options(metric: Metric) -> dict[str, Any]:
 def to_record(result: Result, *, details: bool = False) -> dict[str, Any]:
     """A result as JSON data: what `Result.to_dict` has, and what it can be made again from.
 
-    Statistics that are zero for every item are left out. The worst items are not kept.
+    Statistics that are zero for every item are left out. The worst items are not kept. The
+    `intervals` are those of `hdbench.statistics.bootstrap` with its defaults.
 
     Args:
         result: the result.
@@ -93,11 +94,16 @@ def to_record(result: Result, *, details: bool = False) -> dict[str, Any]:
         **({} if result.model is None else {"model": result.model}),
         **result.to_dict(details=details),
         **({"errors": errors_by_class(result)} if details else {}),
+        "intervals": result.intervals.to_dict(),
         "metric": result.metric.name,
         "rules": result.metric.rules,
         "options": dict(result.metric.options),
         "versions": dict(result.versions),
-        **({"answers": dict(result.answers)} if result.answers else {}),
+        **{
+            name: dict(getattr(result, name))
+            for name in ("answers", "run", "usage")
+            if getattr(result, name)
+        },
         "item_set": item_set(result.ids),
         "outcomes": {name: dict(sorted(result.fields[name].items())) for name in OUTCOMES},
         "ids": list(result.ids),
@@ -134,15 +140,23 @@ def errors_by_class(result: Result) -> dict[str, Any]:
 
 
 def write_results(path: Path, results: Sequence[Result], *, details: bool = False) -> None:
-    """Write one result as its record, and several as `{"runs": [record, …]}`.
+    """Write the records of results, as `write_records`.
+
+    Raises:
+        HdbenchError: as of `write_records`, or an option names a field that no item has.
+    """
+    write_records(path, [to_record(result, details=details) for result in results])
+
+
+def write_records(path: Path, records: Sequence[dict[str, Any]]) -> None:
+    """Write one record as it is, and several as `{"runs": [record, …]}`.
 
     Lone surrogates, which a model's text can hold, are written as JSON escapes.
 
     Raises:
-        HdbenchError: the file cannot be written, or an option names a field that no item has.
+        HdbenchError: the file cannot be written.
     """
-    records = [to_record(result, details=details) for result in results]
-    text = _indented(records[0] if len(records) == 1 else {"runs": records}) + "\n"
+    text = _indented(records[0] if len(records) == 1 else {"runs": list(records)}) + "\n"
     write_whole(path, text.encode("utf-8", errors="backslashreplace"))
 
 
@@ -168,7 +182,8 @@ def read_result(path: Path | str) -> Result:
     """The result in a file that `hdbench score --json` wrote.
 
     Its figures are computed from its statistics, and those in the file are not looked at:
-    `hdbench verify` compares them. `worst` and `per_item`, which hold answers, are empty.
+    `hdbench verify` compares them. `worst` is empty, and so is `per_item` where the file was
+    written without details.
 
     Raises:
         HdbenchError: as of `read_results`, or the file holds several runs.
@@ -200,6 +215,15 @@ def read_results(path: Path | str) -> dict[str, Result]:
     return results
 
 
+def is_result(path: Path) -> bool:
+    """Whether a file is a result, or several: JSON as `hdbench score --json` writes it."""
+    try:
+        records = list(read_records(path).values())
+    except HdbenchError:
+        return False
+    return all(isinstance(record, dict) and "statistics" in record for record in records)
+
+
 def read_records(path: Path) -> dict[str, Any]:
     """The records in a result file as they stand there, by what messages call them.
 
@@ -227,18 +251,3 @@ def read_records(path: Path) -> dict[str, Any]:
     if not isinstance(runs, list) or not runs:
         raise HdbenchError(f"{path}: runs: is not a list of results")
     return {f"{path}: runs[{position}]": run for position, run in enumerate(runs)}
-
-
-def read_runs(paths: Sequence[Path]) -> dict[str, Result]:
-    """The results in several files, by the names of their models or files.
-
-    Raises:
-        HdbenchError: a file cannot be read, or two results have one name.
-    """
-    runs: dict[str, Result] = {}
-    for path in paths:
-        for name, result in read_results(path).items():
-            if name in runs:
-                raise HdbenchError(f"{path}: a second result called {name!r}: rename the file")
-            runs[name] = result
-    return runs

@@ -71,7 +71,8 @@ def print_result(
     Args:
         console: where to.
         title: what was scored.
-        figures: the figures, headline first, as `Result.figures` gives them.
+        figures: the figures, headline first, as `Result.figures` gives them, and `intervals`, as
+            `Intervals.to_dict` does.
         fields: field → its counts and rates.
         worst: what became of the worst items, the worst first.
         details: what became of every item, to list those whose answers were not clean.
@@ -101,10 +102,12 @@ def print_result(
 
 
 def _figures_table(figures: Mapping[str, Any]) -> Table:
-    table = _table(None, "figure", right=("value",))
+    table = plain_table(None, "figure", right=("value", "95 % interval"))
+    intervals = figures["intervals"]["figures"]
     for name, value in figures.items():
         if isinstance(value, float):
-            table.add_row(name, f"{value:.4f}")
+            low, high = intervals.get(name, (None, None))
+            table.add_row(name, f"{value:.4f}", "" if low is None else f"{low:.4f} to {high:.4f}")
     return table
 
 
@@ -123,7 +126,7 @@ def _coverage(figures: Mapping[str, Any]) -> Text:
 
 def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:
     """The fields in which most answers do not keep to the benchmark's schema."""
-    table = _table("Against the schema", "field", "rule", right=["times"])
+    table = plain_table("Against the schema", "field", "rule", right=["times"])
     rows = [
         (count, field, rule) for field, rules in violations.items() for rule, count in rules.items()
     ]
@@ -137,7 +140,7 @@ def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:
 
 def _reading_table(details: Sequence[Mapping[str, Any]]) -> Table:
     """The ids of each status but `clean`."""
-    table = _table("What was done to read the answers", "status", "ids", right=())
+    table = plain_table("What was done to read the answers", "status", "ids", right=())
     by_status: dict[str, list[str]] = {}
     for item in details:
         by_status.setdefault(item["status"], []).append(item["id"])
@@ -149,7 +152,7 @@ def _reading_table(details: Sequence[Mapping[str, Any]]) -> Table:
 
 def _fields_table(fields: Mapping[str, Mapping[str, Any]]) -> Table:
     columns = [_SHORT.get(name, name) for name in next(iter(fields.values()), {})]
-    table = _table("Fields", "field", right=columns)
+    table = plain_table("Fields", "field", right=columns)
     # Fields of the truth come first: those that a model invented can be any number.
     ordered = sorted(fields.items(), key=lambda item: _is_invented(item[1]))
     for field, rates in ordered[:MAX_FIELDS]:
@@ -165,7 +168,7 @@ def _is_invented(rates: Mapping[str, Any]) -> bool:
 
 def _worst_table(worst: Sequence[Mapping[str, Any]]) -> Table:
     numbers = [name for name in _SHORT if name in worst[0]]
-    table = _table("Worst items", "id", "status", right=[_SHORT[name] for name in numbers])
+    table = plain_table("Worst items", "id", "status", right=[_SHORT[name] for name in numbers])
     table.add_column("what is wrong: truth → answer", overflow="fold", ratio=1)
     for item in worst:
         table.add_row(
@@ -204,7 +207,8 @@ def _number(value: float) -> str:
     return str(value) if isinstance(value, int) or value == int(value) > 1 else f"{value:.3f}"
 
 
-def _table(title: str | None, *columns: str, right: Iterable[str]) -> Table:
+def plain_table(title: str | None, *columns: str, right: Iterable[str]) -> Table:
+    """An empty table in the style of all: its title, columns of text, and columns of numbers."""
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     for column in columns:
         table.add_column(column, overflow="fold")
@@ -222,7 +226,7 @@ def print_comparison(console: Console, comparison: "Comparison") -> None:
     """
     a, b = printable(comparison.a), printable(comparison.b)
     console.print(Text.assemble("A ", (a.plain, "bold"), ", B ", (b.plain, "bold")))
-    table = _table(None, "figure", right=("A", "B", "A - B", "95 % interval"))
+    table = plain_table(None, "figure", right=("A", "B", "A - B", "95 % interval"))
     for name, difference in comparison.figures.items():
         interval = difference.interval
         table.add_row(
@@ -244,7 +248,7 @@ def print_comparison(console: Console, comparison: "Comparison") -> None:
             soft_wrap=True,
         )
     if comparison.fields:
-        fields = _table("Fields", "field", right=("A", "B", "A - B"))
+        fields = plain_table("Fields", "field", right=("A", "B", "A - B"))
         for name, effect in list(comparison.fields.items())[:MAX_FIELDS]:
             rates = (effect.a, effect.b, effect.difference)
             shown = ("" if rate is None else f"{rate:.3f}" for rate in rates)
@@ -252,7 +256,7 @@ def print_comparison(console: Console, comparison: "Comparison") -> None:
         console.print()
         console.print(fields)
     if comparison.items_apart:
-        items = _table("Items that differ most", "id", right=("A", "B"))
+        items = plain_table("Items that differ most", "id", right=("A", "B"))
         for item in comparison.items_apart:
             items.add_row(printable(item.id), f"{item.a:.3f}", f"{item.b:.3f}")
         console.print()

@@ -11,7 +11,7 @@ from hdbench.api import score_runs
 from hdbench.errors import HdbenchError
 from hdbench.record import from_record
 from hdbench.results import given_options, read_records, to_record
-from hdbench.scoring.result import Result
+from hdbench.scoring.result import READ_AS, Result
 
 SHOWN = 20
 """Differences of figures that are listed, and as many items."""
@@ -20,6 +20,8 @@ MAX_LINE = 300
 """Characters of a difference that are shown: names and values are foreign."""
 
 BY_ITEM = {"ids", "statistics", "per_item"}
+INTERVAL_DIGITS = 9
+"""Decimals to which intervals are compared: quantiles of the same draws, computed by libraries."""
 INPUTS = {"metric", "rules", "protocol", "options", "versions"}
 MOVABLE = {"benchmark", "notes"}
 """What names folders and files, which may be elsewhere now."""
@@ -70,8 +72,7 @@ def verify(
             "benchmark": _benchmark(old, benchmark, where),
             "predictions": _answers(old, answers, where),
             "protocol": old.metric.protocol,
-            "strict": old.reading.get("strict", False),
-            "reread": old.reading.get("reread", False),
+            **{name: old.reading.get(name, False) for name in READ_AS},
             "details": "per_item" in record,
             **given_options(old.metric),
         }
@@ -134,7 +135,19 @@ def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record without what is compared by item, and what may differ."""
     left_out = BY_ITEM | INPUTS | MOVABLE
     compared = {name: value for name, value in record.items() if name not in left_out}
-    return compared | {"answers": {"sha256": (record.get("answers") or {}).get("sha256")}}
+    return compared | {
+        "answers": {"sha256": (record.get("answers") or {}).get("sha256")},
+        "intervals": _rounded(record.get("intervals")),
+    }
+
+
+def _rounded(intervals: Any) -> Any:
+    """The intervals of a record with their ends rounded, where they are intervals."""
+    if isinstance(intervals, dict):
+        return {name: _rounded(child) for name, child in intervals.items()}
+    if isinstance(intervals, list):
+        return [_rounded(child) for child in intervals]
+    return round(intervals, INTERVAL_DIGITS) if isinstance(intervals, float) else intervals
 
 
 def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -1,0 +1,14 @@
+"""Run folders for tests."""
+
+import json
+
+RIGHT = {"title": "Stellingen", "year": 1924}
+INFO = {"run": "2026-01-24/T1", "benchmark": "hdb/cards", "model": "reader-1"}
+
+
+def write_run(folder, answers, **info):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "run.json").write_text(json.dumps(INFO | info))
+    lines = [json.dumps({"id": item_id, **answer}) + "\n" for item_id, answer in answers.items()]
+    (folder / "answers.jsonl").write_text("".join(lines))
+    return folder

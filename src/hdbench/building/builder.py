@@ -12,9 +12,9 @@ from typing import Any
 import yaml
 
 from hdbench import resources
-from hdbench.benchmark import METADATA, BenchmarkSpec
+from hdbench.benchmark import MEDIA_KEYS, METADATA, BenchmarkSpec
 from hdbench.building.card import render_card
-from hdbench.building.media import MEDIA_FOLDERS, MEDIA_KEYS, copy_media
+from hdbench.building.media import MEDIA_FOLDERS, copy_media
 from hdbench.building.namespace import writing
 from hdbench.building.recipe import Recipe, Row
 from hdbench.building.source import MissingFileError, Source

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import yaml
 
-from hdbench.benchmark import METADATA, BenchmarkSpec
-from hdbench.building.media import MEDIA_FOLDERS, MEDIA_KEYS
+from hdbench.benchmark import MEDIA_KEYS, METADATA, BenchmarkSpec
+from hdbench.building.media import MEDIA_FOLDERS
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import read_jsonl
 
@@ -33,39 +33,54 @@ def render_card(recipe: Recipe, built: Built, folder: Path) -> str:
     Raises:
         HdbenchError: the template is not of that form.
     """
-    path = recipe.folder / "README.md"
-    try:
-        _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
-    except FileNotFoundError:
-        raise HdbenchError(f"{path}: no such file: a benchmark needs a card") from None
-    except ValueError:
-        raise HdbenchError(f"{path}: must begin with YAML between two --- lines") from None
-    header = yaml.safe_load(front) | {
-        "pretty_name": recipe.spec.title,
-        "license": recipe.spec.licence,
-        "size_categories": [next((name for most, name in _SIZES if built.rows < most), "n>1M")],
-        "configs": [_config(recipe.spec, built)],
-    }
     lines = [line.value for line in read_jsonl(folder / METADATA)]
     key = MEDIA_KEYS[recipe.spec.media]
     media: Any = next((line[key] for line in lines if line[key]), [])
+    return fill_card(
+        recipe.folder / "README.md",
+        {
+            "pretty_name": recipe.spec.title,
+            "license": recipe.spec.licence,
+            "size_categories": [next((name for most, name in _SIZES if built.rows < most), "n>1M")],
+            "configs": [_config(recipe.spec, built)],
+        },
+        spec=recipe.spec,
+        rows=built.rows,
+        sample=recipe.sample,
+        excluded=() if recipe.sample else recipe.errata.exclude,
+        corrections=() if recipe.sample else recipe.errata.corrections,
+        missing=built.missing,
+        media=media if isinstance(media, list) else [media],
+        example=json.dumps(_readable(lines[0]), ensure_ascii=False, indent=2),
+    )
+
+
+def fill_card(path: Path, header: dict[str, Any], **values: Any) -> str:
+    """A card's text: the template with more keys in its YAML, and filled in.
+
+    Args:
+        path: YAML between two `---` lines, and a Jinja template.
+        header: the further keys.
+        values: what the template is given.
+
+    Raises:
+        HdbenchError: it is not of that form.
+    """
+    try:
+        _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
+    except FileNotFoundError:
+        raise HdbenchError(f"{path}: no such file: a dataset needs a card") from None
+    except ValueError:
+        raise HdbenchError(f"{path}: must begin with YAML between two --- lines") from None
     environment = jinja2.Environment(  # noqa: S701  it is Markdown, and the data are the recipe's
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     try:
-        text = environment.from_string(body).render(
-            spec=recipe.spec,
-            rows=built.rows,
-            sample=recipe.sample,
-            excluded=() if recipe.sample else recipe.errata.exclude,
-            corrections=() if recipe.sample else recipe.errata.corrections,
-            missing=built.missing,
-            media=media if isinstance(media, list) else [media],
-            example=json.dumps(_readable(lines[0]), ensure_ascii=False, indent=2),
-        )
+        text = environment.from_string(body).render(values)
     except jinja2.TemplateError as error:
         raise HdbenchError(f"{path}: {error}") from None
-    return f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n{text}\n"
+    full = yaml.safe_load(front) | header
+    return f"---\n{yaml.safe_dump(full, sort_keys=False, allow_unicode=True)}---\n{text}\n"
 
 
 def _config(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:

@@ -10,9 +10,6 @@ from PIL import Image
 from hdbench.building.source import Source
 from hdbench.errors import HdbenchError
 
-MEDIA_KEYS = {"image": "file_name", "pages": "pages_file_names", "pdf": "file_name"}
-"""The key of a row's media in the metadata, by the column that `load_dataset` makes of it."""
-
 MEDIA_FOLDERS = {"image": "images", "pages": "images", "pdf": "pdf"}
 
 _IMAGE_SUFFIXES = {"JPEG": "jpg", "PNG": "png", "TIFF": "tif", "WEBP": "webp"}

@@ -31,7 +31,7 @@ def writing(out: Path, name: str) -> Iterator[Path]:
             is writing it.
     """
     target, beside = out / name, out / f".{name}.partial"
-    if target.exists() and not is_ours(target):
+    if target.exists() and not is_ours(target) and not _is_empty(target):
         raise HdbenchError(
             f"{target}: is there already and was not built by hdbench: "
             "move it away, or choose another folder with --out"
@@ -56,6 +56,10 @@ def writing(out: Path, name: str) -> Iterator[Path]:
         if created:
             with suppress(OSError):  # not empty: something was built
                 out.rmdir()
+
+
+def _is_empty(folder: Path) -> bool:
+    return folder.is_dir() and not any(folder.iterdir())
 
 
 def _replace(target: Path, beside: Path) -> None:

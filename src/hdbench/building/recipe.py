@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 
 from hdbench import resources
 from hdbench.benchmark import (
+    MEDIA_KEYS,
     METADATA,
     BenchmarkSpec,
     HubSource,
@@ -19,7 +20,6 @@ from hdbench.benchmark import (
     validate,
 )
 from hdbench.building.errata import Errata
-from hdbench.building.media import MEDIA_KEYS
 from hdbench.building.source import (
     SHA256_DIGITS,
     Source,

@@ -1,0 +1,169 @@
+"""Recorded runs of published benchmarks: JSON Lines packed by gzip, a run a line."""
+
+import gzip
+import math
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf
+
+from hdbench.benchmark import validate
+from hdbench.errors import HdbenchError
+from hdbench.jsonio import MAX_LINE, parse_line
+
+MAX_UNPACKED = 512 * 2**20
+"""Bytes that a file of runs is unpacked to, at most: one benchmark's are held in memory."""
+
+MAX_LINES = 10_000
+"""Lines in such a file, at most: each run becomes a folder."""
+
+MAX_NAME = 200
+"""Characters of a run's name, at most: it becomes the name of a folder."""
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.+-]*(/[A-Za-z0-9][\w.+-]*)*", re.ASCII)
+
+_Named = Annotated[str, Field(pattern=r"\S")]  # no pattern fits where there is a lone surrogate
+
+
+class _Checked(BaseModel):
+    """A part of a line; keys that are not read, as an item's score, are passed over."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+
+class _Run(_Checked):
+    run: _Named
+    provider: _Named
+    model: _Named
+    prompt: _Named
+    scores: InstanceOf[dict[str, Any]]
+    answers: Annotated[list[Any], Field(min_length=1)]
+
+
+class _Answer(_Checked):
+    id: _Named
+    answer: Any
+    text: str | None
+
+
+class RecordedRun(NamedTuple):
+    """A run as it was recorded.
+
+    Attributes:
+        where: its file and line, for messages.
+        run: its name, unique in its file also without regard to case, and with "_" for "/".
+        provider: who served the model.
+        model: the model's name as the provider has it.
+        prompt: the name of the prompt's file.
+        published: the figures as published.
+        answers: an object an item: `id`, `prediction` (None where nothing was parsed) and `text`
+            (None where it was not kept).
+    """
+
+    where: str
+    run: str
+    provider: str
+    model: str
+    prompt: str
+    published: dict[str, float]
+    answers: list[dict[str, Any]]
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder."""
+        return self.run.replace("/", "_")
+
+
+def read_recorded(path: Path) -> Iterator[RecordedRun]:
+    """The recorded runs of one benchmark, one at a time.
+
+    Args:
+        path: a file of JSON Lines, packed by gzip.
+
+    Raises:
+        HdbenchError: the file is unusable or has no runs, a line is no run, a name of a run is no
+            name of a folder, or a run or an id in one occurs twice; the message names the line.
+    """
+    seen: dict[str, str] = {}
+    for where, value in _lines(path):
+        run = _recorded_run(value, where)
+        folder = run.folder.casefold()
+        if folder in seen:
+            raise HdbenchError(
+                f"{where}: the run {run.run!r} needs the folder {run.folder!r}, which the run "
+                f"{seen[folder]!r} has: keep one, or rename it"
+            )
+        seen[folder] = run.run
+        yield run
+    if not seen:
+        raise HdbenchError(f"{path}: no runs in this file")
+
+
+def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The place and the value of each line that is not blank."""
+    size = 0
+    try:
+        with gzip.open(path) as file:
+            for number in range(1, MAX_LINES + 2):
+                raw = file.readline(MAX_LINE + 1)
+                if not raw:
+                    return
+                where = f"{path}:{number}"
+                size += len(raw)
+                if len(raw) > MAX_LINE:
+                    raise HdbenchError(f"{where}: the line is longer than {MAX_LINE >> 20} MiB")
+                if size > MAX_UNPACKED:
+                    raise HdbenchError(f"{where}: more than {MAX_UNPACKED >> 20} MiB unpacked")
+                if number > MAX_LINES:
+                    raise HdbenchError(f"{where}: more than {MAX_LINES:,} lines")
+                if raw.strip():
+                    yield where, parse_line(raw, where, unique=True)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise HdbenchError(f"{path}: a damaged gzip file: {error}: get it again") from None
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:
+    head = validate(_Run, value, Path(where))
+    is_table = head.run.casefold().endswith(".parquet")  # the tables stand beside the runs
+    if len(head.run) > MAX_NAME or not _NAME.fullmatch(head.run) or is_table:
+        raise HdbenchError(
+            f"{where}: run: {head.run[:MAX_NAME]!r} cannot name a folder: it has to be letters, "
+            "digits and, after the first, . _ + -, in parts divided by /, without .parquet"
+        )
+    for name, figure in head.scores.items():
+        if type(figure) not in (int, float) or not _is_finite(figure) or not name.isprintable():
+            raise HdbenchError(
+                f"{where}: scores: {name[:100]!r}: must be a finite number under a printable name"
+            )
+    answers: dict[str, dict[str, Any]] = {}
+    for number, entry in enumerate(head.answers):  # by hand: pydantic would list every wrong one
+        place = f"{where}: answers[{number}]"
+        answer = validate(_Answer, entry, Path(place))
+        if answer.id in answers:
+            raise HdbenchError(f"{place}: a second answer for id {answer.id[:100]!r}: keep one")
+        if not _is_finite(answer.answer):
+            raise HdbenchError(f"{place}: answer: holds a NaN or Infinity, which JSON has not")
+        answers[answer.id] = {"id": answer.id, "prediction": answer.answer, "text": answer.text}
+    return RecordedRun(
+        where,
+        head.run,
+        head.provider,
+        head.model,
+        head.prompt,
+        head.scores,
+        list(answers.values()),
+    )
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether a JSON value, which is not nested deep, can be written as JSON again."""
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)

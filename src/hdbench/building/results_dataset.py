@@ -1,0 +1,266 @@
+"""The dataset of recorded runs, `hdb/results`: each run's answers in JSON Lines and in Parquet."""
+
+import datetime
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hdbench import resources
+from hdbench.benchmark import UrlSource
+from hdbench.building.card import fill_card
+from hdbench.building.namespace import writing
+from hdbench.building.recipe import find_recipe, read_registry, recipe_names
+from hdbench.building.recorded import RecordedRun, read_recorded
+from hdbench.errors import HdbenchError
+from hdbench.jsonio import write_json
+from hdbench.progress import progress
+from hdbench.reading.folders import OUR_ANSWERS
+from hdbench.run_info import RUN_FILE, Prompt, RunInfo
+
+NAME = "results"
+
+RUNS = pa.schema(
+    {
+        "run": pa.string(),
+        "benchmark": pa.string(),
+        "model": pa.string(),
+        "provider": pa.string(),
+        "date": pa.date32(),
+        "prompt": pa.string(),
+        "prompt_sha256": pa.string(),
+        "items": pa.int64(),
+        "answered": pa.int64(),
+        "published": pa.string(),
+    }
+)
+"""The columns of `runs.parquet`."""
+
+ANSWERS = pa.schema(
+    {
+        "run": pa.string(),
+        "model": pa.string(),
+        "provider": pa.string(),
+        "id": pa.string(),
+        "text": pa.string(),
+        "prediction": pa.string(),
+        "tokens": pa.struct({"input": pa.int64(), "output": pa.int64()}),
+        "seconds": pa.float64(),
+        "error": pa.string(),
+    }
+)
+"""The columns of a benchmark's answers. Runs recorded so far have no tokens, seconds and errors;
+those of later runs have, and the form is to stay."""
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class _Published(NamedTuple):
+    """A benchmark whose runs may be in the source.
+
+    Attributes:
+        name: the dataset's, without namespace.
+        file: the name of the file with its runs.
+        prompts: the name of each published prompt → its sha256.
+    """
+
+    name: str
+    file: str
+    prompts: dict[str, str]
+
+
+@dataclass(frozen=True)
+class BuiltResults:
+    """What was written.
+
+    Attributes:
+        folder: the repository.
+        runs: benchmark → how many runs it has.
+        answers: how many there are in all.
+        missing: the files that the source lacks.
+    """
+
+    folder: Path
+    runs: dict[str, int]
+    answers: int
+    missing: list[str]
+
+    def __str__(self) -> str:
+        """A line for a person."""
+        runs = ", ".join(f"{name} {count}" for name, count in self.runs.items())
+        lacking = f"; not in the source: {', '.join(self.missing)}" if self.missing else ""
+        total = sum(self.runs.values())
+        return f"{self.folder}: {total} runs ({runs}), {self.answers} answers{lacking}"
+
+
+def build_results(out: Path, source: Path | None) -> BuiltResults:
+    """Write `hdb/results` into a namespace folder, whole or not at all.
+
+    Building the same input again gives the same bytes.
+
+    Args:
+        out: the namespace folder, as `hdb`.
+        source: a folder with a file `<published name>.jsonl.gz` for one benchmark or more.
+
+    Raises:
+        HdbenchError: there is no source, or one of its files is unusable.
+    """
+    if source is None:
+        raise HdbenchError(
+            f"{NAME}: the recorded runs cannot be downloaded: give the folder with their "
+            ".jsonl.gz files with --source DIR"
+        )
+    benchmarks = _published_benchmarks()
+    there = [each for each in benchmarks if (source / each.file).is_file()]
+    missing = [each.file for each in benchmarks if each not in there]
+    if not there:
+        raise HdbenchError(f"{source}: has no recorded runs: wanted are {', '.join(missing)}")
+    with writing(out, NAME) as folder:
+        rows: list[dict[str, Any]] = []
+        for benchmark in there:
+            rows += _write_benchmark(benchmark, source / benchmark.file, folder)
+        _write_parquet(folder / "runs.parquet", pa.Table.from_pylist(rows, RUNS))
+        counts = Counter(row["benchmark"].removeprefix("hdb/") for row in rows)
+        built = BuiltResults(folder, dict(counts), sum(row["items"] for row in rows), missing)
+        (folder / "README.md").write_text(_card(built, rows), encoding="utf-8")
+    return replace(built, folder=out / NAME)
+
+
+def _published_benchmarks() -> list[_Published]:
+    """The benchmarks that were published as folders, with prompts, of one repository."""
+    found = []
+    for name in recipe_names():
+        recipe = find_recipe(name)
+        if isinstance(recipe.spec.source, UrlSource):
+            prompts = PurePosixPath(recipe.spec.source.prompt).parent
+            registry = read_registry(recipe.folder / "registry.txt")
+            hashes = {
+                path.name: sha256
+                for path, sha256 in ((PurePosixPath(key), registry[key]) for key in registry)
+                if path.parent == prompts
+            }
+            found.append(_Published(name, f"{prompts.parent.name}.jsonl.gz", hashes))
+    return found
+
+
+def _write_benchmark(benchmark: _Published, file: Path, folder: Path) -> Iterator[dict[str, Any]]:
+    """Write the runs of a benchmark, and give the row of each."""
+    place = folder / benchmark.name
+    place.mkdir()
+    tables = []
+    for run in progress(read_recorded(file), f"Runs of {benchmark.name}"):
+        info = RunInfo(
+            run=run.run,
+            benchmark=f"hdb/{benchmark.name}",
+            model=run.model,
+            provider=run.provider,
+            date=_date(run.run),
+            prompt=Prompt(name=run.prompt, sha256=benchmark.prompts.get(run.prompt) or None),
+            items=[answer["id"] for answer in run.answers],
+            published=run.published,
+        )
+        (place / run.folder).mkdir()
+        write_json(place / run.folder / RUN_FILE, info.model_dump(exclude_none=True))
+        lines = [_json_text(answer) + "\n" for answer in run.answers]
+        (place / run.folder / OUR_ANSWERS).write_bytes("".join(lines).encode())
+        rows = [_answer_row(run, answer) for answer in run.answers]
+        tables.append(pa.Table.from_pylist(rows, ANSWERS))
+        yield _run_row(run, info)
+    # A row group a run would be two and a half times as large.
+    _write_parquet(place / "answers.parquet", pa.concat_tables(tables))
+
+
+def _write_parquet(path: Path, table: pa.Table) -> None:
+    pq.write_table(table, path, compression="zstd")
+
+
+def _date(run: str) -> str | None:
+    """The day that the name of a run begins with.
+
+    Example:
+        >>> _date("2026-01-24/T0252")
+        '2026-01-24'
+    """
+    found = _DATE.match(run)
+    with suppress(ValueError):  # there is no such day
+        return datetime.date.fromisoformat(found[0]).isoformat() if found else None
+    return None
+
+
+def _run_row(run: RecordedRun, info: RunInfo) -> dict[str, Any]:
+    answered = [
+        answer
+        for answer in run.answers
+        if answer["prediction"] is not None or (answer["text"] or "").strip()
+    ]
+    return {
+        "run": info.run,
+        "benchmark": info.benchmark,
+        "model": info.model,
+        "provider": info.provider,
+        "date": info.date and datetime.date.fromisoformat(info.date),
+        "prompt": info.prompt and info.prompt.name,
+        "prompt_sha256": info.prompt and info.prompt.sha256,
+        "items": len(run.answers),
+        "answered": len(answered),
+        "published": _json_text(run.published),
+    }
+
+
+def _answer_row(run: RecordedRun, answer: dict[str, Any]) -> dict[str, Any]:
+    text, prediction = answer["text"], answer["prediction"]
+    return {
+        "run": run.run,
+        "model": run.model,
+        "provider": run.provider,
+        "id": answer["id"],
+        # Parquet has its texts in UTF-8, which has no lone surrogates.
+        "text": text and _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text),
+        "prediction": None if prediction is None else _json_text(prediction),
+    }
+
+
+def _json_text(value: Any) -> str:
+    """A value as JSON on one line, its lone surrogates as escapes."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _card(built: BuiltResults, rows: list[dict[str, Any]]) -> str:
+    """The recipe's README.md with what `load_dataset` needs in its YAML, and filled in."""
+    files = {"runs": "runs.parquet"} | {name: f"{name}/answers.parquet" for name in built.runs}
+    configs: list[dict[str, Any]] = [
+        {
+            "config_name": name,
+            # `datasets` finds a folder's cache by its configs alone: without the content hash in
+            # them, another build would come from this one's cache.
+            "description": f"sha256 {_sha256(built.folder / path)}",
+            "data_files": [{"split": "test", "path": path}],
+        }
+        for name, path in files.items()
+    ]
+    configs[0]["default"] = True
+    return fill_card(
+        resources.folder("dataset_scripts") / NAME / "README.md",
+        {"configs": configs},
+        benchmarks=built.runs,
+        answers=built.answers,
+        missing=built.missing,
+        dates=sorted(str(row["date"]) for row in rows if row["date"]),
+        config=rows[-1]["benchmark"].removeprefix("hdb/"),
+        run=rows[-1],
+    )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,350 @@
+"""`hdbench build results`, from little files of recorded runs."""
+
+import gzip
+import json
+from datetime import date
+
+import datasets
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hdbench.building.recipe import find_recipe, read_registry, recipe_names
+from hdbench.building.results_dataset import build_results
+from hdbench.errors import HdbenchError
+from hdbench.run_info import Prompt, RunInfo, read_run_info
+
+FILES = {
+    "avisblatt": "fraktur_adverts.jsonl.gz",
+    "rheinschifffahrt": "business_letters.jsonl.gz",
+    "zettelkatalog": "library_cards.jsonl.gz",
+}
+
+CARD = {"author": {"last_name": "", "first_name": None}, "publication": {"title": "Über\0"}}
+
+
+def run(name="2026-01-24/T0252", *answers, **changes):
+    return {
+        "run": name,
+        "provider": "someone",
+        "model": "some-model",
+        "prompt": "prompt.txt",
+        "scores": {"f1_micro": 0.7093159000700444, "total_tp": 1519},
+        "answers": [
+            {"id": item_id, "answer": answer, "text": text} for item_id, answer, text in answers
+        ]
+        or [{"id": "sample-01", "answer": CARD, "text": "{}"}],
+    } | changes
+
+
+@pytest.fixture
+def source(tmp_path):
+    folder = tmp_path / "recorded"
+    folder.mkdir()
+    return folder
+
+
+def write(source, **runs):
+    for benchmark, of_benchmark in runs.items():
+        lines = [json.dumps(each) + "\n" for each in of_benchmark]
+        (source / FILES[benchmark]).write_bytes(gzip.compress("".join(lines).encode()))
+
+
+def tree(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def table(path):
+    return pq.read_table(path).to_pylist()
+
+
+def test_the_folder_has_the_documented_form(source, tmp_path):
+    answers = [("sample-01", CARD, '{"a":1}'), ("sample-02", None, "sorry"), ("b", None, " \n")]
+    write(source, zettelkatalog=[run("2026-01-24/T0252", *answers)])
+    built = build_results(tmp_path / "hdb", source)
+    folder = tmp_path / "hdb/results"
+    assert built.folder == folder
+    assert tree(folder).keys() == {
+        *("README.md", ".built-by-hdbench", "runs.parquet", "zettelkatalog/answers.parquet"),
+        "zettelkatalog/2026-01-24_T0252/run.json",
+        "zettelkatalog/2026-01-24_T0252/answers.jsonl",
+    }
+    prompt = read_registry(find_recipe("zettelkatalog").folder / "registry.txt")[
+        "benchmarks/library_cards/prompts/prompt.txt"
+    ]
+    assert read_run_info(folder / "zettelkatalog/2026-01-24_T0252") == RunInfo(
+        run="2026-01-24/T0252",
+        benchmark="hdb/zettelkatalog",
+        model="some-model",
+        provider="someone",
+        date="2026-01-24",
+        prompt=Prompt(name="prompt.txt", sha256=prompt),
+        items=["sample-01", "sample-02", "b"],
+        published={"f1_micro": 0.7093159000700444, "total_tp": 1519},
+    )
+    lines = (folder / "zettelkatalog/2026-01-24_T0252/answers.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"id": item_id, "prediction": answer, "text": text} for item_id, answer, text in answers
+    ]
+    assert table(folder / "runs.parquet") == [
+        {
+            "run": "2026-01-24/T0252",
+            "benchmark": "hdb/zettelkatalog",
+            "model": "some-model",
+            "provider": "someone",
+            "date": date(2026, 1, 24),
+            "prompt": "prompt.txt",
+            "prompt_sha256": prompt,
+            "items": 3,
+            "answered": 2,
+            "published": '{"f1_micro": 0.7093159000700444, "total_tp": 1519}',
+        }
+    ]
+    first, second, _ = table(folder / "zettelkatalog/answers.parquet")
+    assert json.loads(first.pop("prediction")) == CARD
+    about = {"run": "2026-01-24/T0252", "model": "some-model", "provider": "someone"}
+    unknown = {"tokens": None, "seconds": None, "error": None}
+    assert first == {**about, "id": "sample-01", "text": '{"a":1}', **unknown}
+    assert second == {**about, "id": "sample-02", "text": "sorry", "prediction": None, **unknown}
+
+
+hostile_texts = st.text(st.characters() | st.sampled_from('\0\ud800\udc00\u2028\\"'))
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | hostile_texts,
+    lambda values: st.lists(values) | st.dictionaries(st.text(), values),
+    max_leaves=10,
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    answers=st.lists(
+        st.tuples(json_values, st.none() | hostile_texts),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_every_answer_comes_back_as_it_was_recorded(tmp_path_factory, answers):
+    folder = tmp_path_factory.mktemp("run")
+    # What json.loads makes of two halves that stand together is one character.
+    answers = json.loads(json.dumps(answers))
+    named = [(str(number), *answer) for number, answer in enumerate(answers)]
+    write(folder, zettelkatalog=[run("r", *named)])
+    build_results(folder / "hdb", folder)
+    place = folder / "hdb/results/zettelkatalog"
+    lines = (place / "r/answers.jsonl").read_bytes().decode().split("\n")
+    assert [json.loads(line) for line in lines[:-1]] == [
+        {"id": item_id, "prediction": value, "text": text} for item_id, value, text in named
+    ]
+    rows = table(place / "answers.parquet")
+    assert [row["prediction"] and json.loads(row["prediction"]) for row in rows] == [
+        value for _, value, _ in named
+    ]
+    replaced = str.maketrans(dict.fromkeys(range(0xD800, 0xE000), "\ufffd"))
+    assert [row["text"] for row in rows] == [
+        text if text is None else text.translate(replaced) for _, _, text in named
+    ]
+
+
+def test_half_a_surrogate_pair_is_kept_but_in_the_table_s_text(source, tmp_path):
+    write(source, zettelkatalog=[run("r", ("1", {"title": "\udc00\ud800"}, "a\ud800b\0\udc00"))])
+    build_results(tmp_path / "hdb", source)
+    place = tmp_path / "hdb/results/zettelkatalog"
+    (row,) = table(place / "answers.parquet")
+    assert row["text"] == "a\ufffdb\0\ufffd"
+    assert json.loads(row["prediction"]) == {"title": "\udc00\ud800"}
+    answer = json.loads((place / "r/answers.jsonl").read_bytes().decode())
+    assert (answer["prediction"], answer["text"]) == (
+        {"title": "\udc00\ud800"},
+        "a\ud800b\0\udc00",
+    )
+
+
+def test_the_types_are_the_same_whatever_is_known(source, tmp_path):
+    write(source, zettelkatalog=[run("a", ("1", None, None))], avisblatt=[run()])
+    build_results(tmp_path / "hdb", source)
+    schemas = [pq.read_schema(path) for path in (tmp_path / "hdb").rglob("answers.parquet")]
+    assert schemas[0] == schemas[1]
+    assert [f"{field.name}: {field.type}" for field in schemas[0]] == [
+        *("run: string", "model: string", "provider: string", "id: string", "text: string"),
+        *("prediction: string", "tokens: struct<input: int64, output: int64>"),
+        *("seconds: double", "error: string"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["T0252", "2026-02-30/T0252"])
+def test_a_run_that_is_not_called_by_a_day_has_no_date(source, tmp_path, name):
+    write(source, zettelkatalog=[run(name)])
+    build_results(tmp_path / "hdb", source)
+    assert table(tmp_path / "hdb/results/runs.parquet")[0]["date"] is None
+    folder = tmp_path / "hdb/results/zettelkatalog" / name.replace("/", "_")
+    assert read_run_info(folder).date is None
+
+
+@pytest.mark.parametrize("prompt", ["another.txt", "../prompts/prompt.txt", "00414956.json"])
+def test_a_prompt_that_was_not_published_has_no_hash(source, tmp_path, prompt):
+    write(source, zettelkatalog=[run(prompt=prompt)])
+    build_results(tmp_path / "hdb", source)
+    row = table(tmp_path / "hdb/results/runs.parquet")[0]
+    assert (row["prompt"], row["prompt_sha256"]) == (prompt, None)
+
+
+def test_the_same_input_gives_the_same_bytes(source, tmp_path):
+    write(source, zettelkatalog=[run(), run("b")], rheinschifffahrt=[run()])
+    build_results(tmp_path / "hdb", source)
+    first = tree(tmp_path / "hdb")
+    build_results(tmp_path / "hdb", source)
+    build_results(tmp_path / "elsewhere", source)
+    assert tree(tmp_path / "hdb") == tree(tmp_path / "elsewhere") == first
+
+
+def test_what_is_not_in_the_source_is_said(source, tmp_path, run_hdbench):
+    write(source, zettelkatalog=[run(), run("b")])
+    done = run_hdbench("build", "results", "--source", source, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (
+        "hdb/results: 2 runs (zettelkatalog 2), 2 answers; "
+        "not in the source: fraktur_adverts.jsonl.gz, business_letters.jsonl.gz\n"
+    )
+    card = (tmp_path / "hdb/results/README.md").read_text()
+    assert "built without fraktur_adverts.jsonl.gz, business_letters.jsonl.gz" in card
+
+
+def test_the_card_s_yaml_and_its_numbers_are_of_what_was_built(source, tmp_path):
+    write(source, zettelkatalog=[run("2025-01-02/a"), run("2026-01-24/b")], avisblatt=[run("c")])
+    build_results(tmp_path / "hdb", source)
+    card = (tmp_path / "hdb/results/README.md").read_text()
+    _, front, body = card.split("---\n", 2)
+    header = yaml.safe_load(front)
+    assert header["license"] == "other"
+    assert {config["config_name"]: config["data_files"] for config in header["configs"]} == {
+        "runs": [{"split": "test", "path": "runs.parquet"}],
+        "avisblatt": [{"split": "test", "path": "avisblatt/answers.parquet"}],
+        "zettelkatalog": [{"split": "test", "path": "zettelkatalog/answers.parquet"}],
+    }
+    assert [config.get("default") for config in header["configs"]] == [True, None, None]
+    text = " ".join(body.split())
+    assert "2 benchmarks" in text
+    assert "3 runs with 3 answers, of 2025-01-02 to 2026-01-24" in text
+    assert "| `zettelkatalog` | 2 |" in text
+    assert "built without business_letters.jsonl.gz: of that benchmark" in text
+    assert "a part of all runs" in text
+
+
+def test_the_card_s_calls_load_and_score_what_was_built(
+    source, tmp_path, sample, run_hdbench, monkeypatch
+):
+    sample_card = json.loads(
+        (sample / "hdb/zettelkatalog/metadata.jsonl").read_text().split("\n")[0]
+    )
+    truth = json.loads(sample_card["ground_truth"])
+    answers = [("sample-01", truth, json.dumps(truth)), ("sample-02", None, "sorry")]
+    write(source, zettelkatalog=[run("2026-01-24/T0252", *answers)])
+    done = run_hdbench(
+        "build", "results", "--source", source, "--out", sample / "hdb", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    monkeypatch.chdir(sample)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    card = (sample / "hdb/results/README.md").read_text()
+    code = card.partition("```python\n")[2].partition("```")[0]
+    names = {}
+    exec(code, names)
+    assert names["predictions"] == [truth, None]
+    assert list(names["runs"]["run"]) == ["2026-01-24/T0252"]
+    commands = card.partition("```sh\n")[2].partition("```")[0].splitlines()
+    assert len(commands) == 2
+    for command in commands:
+        done = run_hdbench(*command.split()[1:], "--json", tmp_path / "result.json", cwd=sample)
+        assert done.returncode == 0, done.stderr
+        result = json.loads((tmp_path / "result.json").read_text())
+        assert result["items"] == 2
+        assert 0 < result["f1_micro"] < 1
+        assert command.endswith("--protocol published") == (result["protocol"] == "published")
+
+
+def test_another_build_is_not_loaded_from_the_cache_of_an_earlier_one(
+    source, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+
+    def built_and_loaded(folder, text, model):
+        write(source, zettelkatalog=[run("r", ("1", None, text), model=model)])
+        build_results(tmp_path / folder / "hdb", source)
+        return loaded(folder)
+
+    def loaded(folder):
+        monkeypatch.chdir(tmp_path / folder)
+        rows = datasets.load_dataset("hdb/results", "zettelkatalog", split="test")
+        runs = datasets.load_dataset("hdb/results", split="test")
+        return rows["text"][0], runs["model"][0]
+
+    assert built_and_loaded("here", "one", "m") == ("one", "m")
+    assert built_and_loaded("here", "two", "m") == ("two", "m")
+    assert built_and_loaded("there", "three", "n") == ("three", "n")
+    assert loaded("here") == ("two", "m")
+    assert built_and_loaded("here", "one", "m") == ("one", "m")
+
+
+def test_a_damaged_source_leaves_what_was_built_before(source, tmp_path):
+    write(source, zettelkatalog=[run()], avisblatt=[run()])
+    build_results(tmp_path / "hdb", source)
+    before = tree(tmp_path)
+    write(source, zettelkatalog=[run("b"), run("b")])
+    with pytest.raises(HdbenchError, match=r"library_cards.jsonl.gz:2: the run 'b'"):
+        build_results(tmp_path / "hdb", source)
+    after = tree(tmp_path)
+    assert {path for path in before if before[path] != after.get(path)} == {
+        "recorded/library_cards.jsonl.gz"
+    }
+    assert after.keys() == before.keys()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["results"], "results: the recorded runs cannot be downloaded: give the folder"),
+        (["results", "--source", "nowhere"], "nowhere: has no recorded runs: wanted are fraktur"),
+        (["results", "--sample", "--source", "."], "results: is built alone, and takes only"),
+        (["results", "--allow-missing"], "results: is built alone, and takes only"),
+        (["results", "zettelkatalog", "--source", "."], "results: is built alone"),
+    ],
+)
+def test_what_cannot_be_built_is_said_in_one_line(tmp_path, run_hdbench, arguments, message):
+    done = run_hdbench("build", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"error: {message}")
+    assert len(done.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_hdbench_did_not_build_is_never_replaced(source, tmp_path):
+    write(source, zettelkatalog=[run()])
+    (tmp_path / "hdb/results").mkdir(parents=True)
+    (tmp_path / "hdb/results/mine.txt").write_text("mine")
+    with pytest.raises(HdbenchError, match="was not built by hdbench"):
+        build_results(tmp_path / "hdb", source)
+    assert (tmp_path / "hdb/results/mine.txt").read_text() == "mine"
+
+
+def test_a_file_that_is_not_the_source_s_is_not_read(source, tmp_path):
+    write(source, zettelkatalog=[run()])
+    (source / "another.jsonl.gz").write_bytes(b"no gzip")
+    (source / FILES["avisblatt"]).mkdir()
+    assert build_results(tmp_path / "hdb", source).runs == {"zettelkatalog": 1}
+
+
+def test_results_is_no_benchmark():
+    assert "results" not in recipe_names()

@@ -1,0 +1,165 @@
+"""The published runs as the dataset `hdb/results`."""
+
+import gzip
+import json
+import shutil
+
+import datasets
+import pytest
+from lost_answers import RECORDED
+
+from hdbench.run_info import read_run_info
+
+RUNS = {"zettelkatalog": 33, "avisblatt": 59, "rheinschifffahrt": 135}
+
+OUR_NAMES = {
+    "micro_precision": "precision_micro",
+    "micro_recall": "recall_micro",
+    "total_instances": "items",
+    "total_tp": "true_positives",
+    "total_fp": "false_positives",
+    "total_fn": "false_negatives",
+}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory, shared, run_hdbench):
+    """A working directory with the benchmarks and the results in its hdb/."""
+    folder = tmp_path_factory.mktemp("results")
+    done = run_hdbench("build", "results", "--source", shared / "recorded", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (
+        "hdb/results: 227 runs (avisblatt 59, rheinschifffahrt 135, zettelkatalog 33), "
+        "14173 answers\n"
+    )
+    source = shared / "upstream/humanities_data_benchmark"
+    done = run_hdbench(
+        *("build", *RUNS, "--source", source, "--accept-licence", "--allow-missing"), cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(params=RECORDED, ids=[recorded.name for recorded in RECORDED])
+def recorded(request):
+    return request.param
+
+
+@pytest.fixture(params=[False, True], ids=["cached", "streaming"])
+def load(request, built, monkeypatch, tmp_path):
+    monkeypatch.chdir(built)
+    return lambda *config: datasets.load_dataset(
+        "hdb/results", *config, split="test", streaming=request.param, cache_dir=str(tmp_path)
+    )
+
+
+def test_the_rows_of_a_benchmark_are_its_answers_as_recorded(load, recorded, shared):
+    rows = [
+        tuple(row[key] for key in ("run", "model", "provider", "id", "text", "prediction"))
+        for row in load(recorded.name)
+    ]
+    assert [(*about, prediction and json.loads(prediction)) for *about, prediction in rows] == [
+        (run["run"], run["model"], run["provider"], each["id"], each["text"], each["answer"])
+        for run in recorded.runs(shared)
+        for each in run["answers"]
+    ]
+
+
+def test_the_rows_of_runs_are_the_runs_as_recorded(load, shared):
+    rows = list(load("runs"))
+    assert rows == list(load())
+    source = shared / "upstream/humanities_data_benchmark"
+    pinned = {
+        path: sha256
+        for sha256, path in map(str.split, (source / "SHA256SUMS").read_text().splitlines())
+        if "/prompts/" in path
+    }
+    expected = {
+        f"hdb/{recorded.name}": [
+            {
+                "run": run["run"],
+                "model": run["model"],
+                "provider": run["provider"],
+                "date": run["run"][:10],
+                "prompt": run["prompt"],
+                "prompt_sha256": pinned[f"benchmarks/{recorded.folder}/prompts/{run['prompt']}"],
+                "items": len(run["answers"]),
+                "answered": sum(
+                    each["answer"] is not None or bool((each["text"] or "").strip())
+                    for each in run["answers"]
+                ),
+                "published": json.dumps(run["scores"]),
+            }
+            for run in recorded.runs(shared)
+        ]
+        for recorded in RECORDED
+    }
+    assert {name.removeprefix("hdb/"): len(runs) for name, runs in expected.items()} == RUNS
+    for name, runs in expected.items():
+        found = [row | {"date": str(row["date"])} for row in rows if row["benchmark"] == name]
+        assert found == [{"benchmark": name} | run for run in runs]
+
+
+def test_each_run_s_folder_has_its_answers_as_recorded(built, recorded, shared):
+    place = built / "hdb/results" / recorded.name
+    runs = recorded.runs(shared)
+    assert {path.name for path in place.iterdir() if path.is_dir()} == {
+        run["run"].replace("/", "_") for run in runs
+    }
+    lines = (built / "hdb" / recorded.name / "metadata.jsonl").read_text().splitlines()
+    order = [json.loads(line)["id"] for line in lines]
+    for run in runs:
+        folder = place / run["run"].replace("/", "_")
+        text = (folder / "answers.jsonl").read_bytes().decode()
+        answers = [json.loads(line) for line in text.split("\n")[:-1]]
+        assert answers == [
+            {"id": each["id"], "prediction": each["answer"], "text": each["text"]}
+            for each in run["answers"]
+        ]
+        info = read_run_info(folder)
+        assert info.items == [answer["id"] for answer in answers]
+        assert info.items == [item_id for item_id in order if item_id in info.items]
+        assert (info.run, info.model, info.provider) == (run["run"], run["model"], run["provider"])
+        assert info.published == run["scores"]
+
+
+def test_a_run_s_folder_scores_as_it_was_published(built, recorded, run_hdbench, tmp_path):
+    folders = sorted((built / "hdb/results" / recorded.name).glob("*/run.json"))
+    for info in (folders[0], folders[-1]):
+        done = run_hdbench(
+            *("score", f"hdb/{recorded.name}", info.parent, "--protocol", "published"),
+            *("--json", tmp_path / "result.json"),
+            cwd=built,
+        )
+        assert done.returncode == 0, done.stderr
+        result = json.loads((tmp_path / "result.json").read_text())
+        published = json.loads(info.read_text())["published"]
+        assert {name: result[OUR_NAMES.get(name, name)] for name in published} == published
+
+
+def test_building_it_again_gives_the_same_bytes(built, shared, run_hdbench, tmp_path):
+    done = run_hdbench("build", "results", "--source", shared / "recorded", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    first, second = built / "hdb/results", tmp_path / "hdb/results"
+    paths = sorted(path.relative_to(first) for path in first.rglob("*") if path.is_file())
+    assert paths == sorted(path.relative_to(second) for path in second.rglob("*") if path.is_file())
+    assert len(paths) == 2 * 227 + 3 + 3
+    assert all((first / path).read_bytes() == (second / path).read_bytes() for path in paths)
+
+
+def test_a_file_that_was_cut_off_in_a_copy_is_refused(shared, run_hdbench, tmp_path):
+    source = tmp_path / "recorded"
+    source.mkdir()
+    for path in (shared / "recorded").iterdir():
+        shutil.copyfile(path, source / path.name)
+    cut = source / "library_cards.jsonl.gz"
+    cut.write_bytes(cut.read_bytes()[:500_000])
+    done = run_hdbench("build", "results", "--source", source, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "library_cards.jsonl.gz: a damaged gzip file" in done.stderr
+    assert not (tmp_path / "hdb").exists()
+    runs = gzip.decompress((source / "fraktur_adverts.jsonl.gz").read_bytes()).splitlines()
+    runs[6] = runs[5]
+    (source / "fraktur_adverts.jsonl.gz").write_bytes(gzip.compress(b"\n".join(runs)))
+    done = run_hdbench("build", "results", "--source", source, cwd=tmp_path)
+    assert "fraktur_adverts.jsonl.gz:7: the run '" in done.stderr

@@ -13,16 +13,12 @@ from typing import Any
 import xlsxwriter
 
 from hdbench.errors import HdbenchError
+from hdbench.excel import write_text
 from hdbench.jsonio import read_jsonl, write_whole
 from hdbench.scoring.sequence_ratio import as_text, field_similarity
 
-MAX_CELL = 32_767
-"""Characters, counted in UTF-16, that a cell of a spreadsheet can hold."""
-
 MAX_ROWS = 1_048_576
 """Rows, with the head, that a sheet can have."""
-
-_CUT = "… [cut]"
 
 
 def main(
@@ -170,15 +166,5 @@ def _write_sheet(sheet: Any, head: list[str], rows: Iterable[Sequence[Any]], tex
         for column, value in enumerate(row):
             if number and head[column].startswith(("similarity_", "accuracy")):
                 sheet.write_number(number, column, value)
-            elif cell := _cell(value):
-                sheet.write_string(number, column, cell, text)
-
-
-def _cell(value: Any) -> str:
-    """A value as text that a cell can hold."""
-    # XML cannot hold a lone surrogate, which a model's text can: it is written as an escape.
-    text = as_text(value).encode("utf-8", "backslashreplace").decode()
-    units = text.encode("utf-16-le")
-    if len(units) <= 2 * MAX_CELL:
-        return text
-    return units[: 2 * (MAX_CELL - len(_CUT))].decode("utf-16-le", "ignore") + _CUT
+            else:
+                write_text(sheet, number, column, as_text(value), text)

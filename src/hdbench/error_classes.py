@@ -29,8 +29,8 @@ them: "12-20" is not "1220".
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 from rapidfuzz import fuzz
@@ -111,7 +111,7 @@ def classify(match: FieldMatch, record_values: Collection[Any] = ()) -> ErrorCla
         >>> classify(FieldMatch("author.last_name", "spurious", None, "Bern", 0.0), ["Bern", 1924])
         'other_field'
     """
-    return _classify(match, _other_keys(record_values))
+    return _classify(match, _keys(record_values))
 
 
 def errors(matches: Sequence[FieldMatch]) -> list[tuple[FieldMatch, ErrorClass]]:
@@ -123,16 +123,24 @@ def errors(matches: Sequence[FieldMatch]) -> list[tuple[FieldMatch, ErrorClass]]
     values: dict[str, list[Any]] = {}
     for match in matches:
         values.setdefault(match.field, []).append(match.reference)
-    keys: dict[str, frozenset[str]] = {}
+    own = {field: _keys(references) for field, references in values.items()}
+    fields_with = Counter(key for keys in own.values() for key in keys)
     found = []
     for match in pair(matches):
-        field = match.field
-        if field not in keys:
-            others = (v for name, those in values.items() if name != field for v in those)
-            keys[field] = _other_keys(others)
-        if error := _classify(match, keys[field]):
+        if error := _classify(match, _Elsewhere(fields_with, own[match.field])):
             found.append((match, error))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Elsewhere:
+    """The keys of the fields but one; a set for each field would take time with their square."""
+
+    fields_with: Mapping[str, int]
+    own: frozenset[str]
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and self.fields_with.get(key, 0) > (key in self.own)
 
 
 def pair(matches: Sequence[FieldMatch]) -> list[FieldMatch]:
@@ -245,7 +253,7 @@ def form_counts(items: Iterable[Sequence[FieldMatch]]) -> FormCounts:
 
 
 def _classify(  # noqa: PLR0911  one return a rule
-    match: FieldMatch, other_keys: frozenset[str]
+    match: FieldMatch, other_keys: Container[str]
 ) -> ErrorClass | None:
     if match.outcome == "correct":
         return None
@@ -270,7 +278,7 @@ def _classify(  # noqa: PLR0911  one return a rule
 
 
 def _compare_forms(  # noqa: PLR0911  one return a rule
-    truth: str, answer: str, other_keys: frozenset[str]
+    truth: str, answer: str, other_keys: Container[str]
 ) -> ErrorClass:
     words, answer_words = words_of(truth), words_of(answer)
     truth_key, answer_key = joined(words), joined(answer_words)
@@ -299,7 +307,7 @@ def _readings(truth: str, field: str) -> list[str]:
     return [truth, f"{first} {last}"] if comma and field in PERSONS else [truth]
 
 
-def _other_keys(values: Iterable[Any]) -> frozenset[str]:
+def _keys(values: Iterable[Any]) -> frozenset[str]:
     found = (key(form(value)) for value in values)
     return frozenset(text for text in found if len(text) >= OTHER_FIELD_LENGTH)
 

@@ -1,0 +1,1 @@
+"""Reports of a result for people: a page, a workbook, plots."""

@@ -1,0 +1,87 @@
+"""Where two texts differ, character by character as a reader sees them."""
+
+import unicodedata
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+MIN_SHARED = 0.4
+"""Of the longer text's characters, the share that two texts must have in common for their
+differences to be marked one by one; else chance letters would be shown as kept."""
+
+_ZERO_WIDTH_JOINER = "\u200d"
+
+
+class Part(NamedTuple):
+    """A piece of a text.
+
+    Attributes:
+        text: the piece.
+        differs: whether the other text lacks it or has something else there.
+    """
+
+    text: str
+    differs: bool
+
+
+def differences(reference: str, prediction: str) -> tuple[list[Part], list[Part]]:
+    """The pieces of a truth and of an answer, alternately shared and not.
+
+    By the edit operations of the Levenshtein distance of their characters, as `characters` takes
+    them. Neighbouring pieces differ in `differs`, and joined they are the texts.
+
+    Args:
+        reference: the truth's text.
+        prediction: the answer's text.
+
+    Returns:
+        The parts of the truth, and the parts of the answer; of an empty text none.
+
+    Example:
+        >>> truth, answer = differences("Ludvig", "Ludwig")
+        >>> [part.text for part in truth], [part.text for part in answer]
+        (['Lud', 'v', 'ig'], ['Lud', 'w', 'ig'])
+    """
+    truth, answer = characters(reference), characters(prediction)
+    edits = Levenshtein.opcodes(truth, answer)
+    shared = sum(edit.src_end - edit.src_start for edit in edits if edit.tag == "equal")
+    if shared < MIN_SHARED * max(len(truth), len(answer)):
+        return _parts([(reference, True)]), _parts([(prediction, True)])
+    return (
+        _parts([("".join(truth[e.src_start : e.src_end]), e.tag != "equal") for e in edits]),
+        _parts([("".join(answer[e.dest_start : e.dest_end]), e.tag != "equal") for e in edits]),
+    )
+
+
+def characters(text: str) -> list[str]:
+    r"""A text's characters as a reader sees them: each with its combining marks.
+
+    A simple form of the grapheme clusters of Unicode Standard Annex 29: marks (categories Mn, Mc
+    and Me) and zero width joiners belong to what stands before them, and what follows such a joiner
+    to it.
+
+    Example:
+        >>> characters("u\u0308b") == ["u\u0308", "b"]
+        True
+    """
+    if text.isascii():
+        return list(text)
+    found: list[str] = []
+    for character in text:
+        joins = character == _ZERO_WIDTH_JOINER or unicodedata.category(character).startswith("M")
+        if found and (joins or found[-1][-1] == _ZERO_WIDTH_JOINER):
+            found[-1] += character
+        else:
+            found.append(character)
+    return found
+
+
+def _parts(pieces: list[tuple[str, bool]]) -> list[Part]:
+    """Parts of the pieces that are not empty, neighbours of one kind as one."""
+    found: list[Part] = []
+    for text, differs in pieces:
+        if text and found and found[-1].differs == differs:
+            found[-1] = Part(found[-1].text + text, differs)
+        elif text:
+            found.append(Part(text, differs))
+    return found

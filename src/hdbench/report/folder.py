@@ -1,0 +1,49 @@
+"""`hdbench report`: the folder of a report, whole or not at all."""
+
+from pathlib import Path
+
+from hdbench.benchmark import load_benchmark
+from hdbench.building.namespace import writing
+from hdbench.errors import HdbenchError
+from hdbench.report.csv_files import csv_files
+from hdbench.report.page import report_page
+from hdbench.report.plots import plots
+from hdbench.report.workbook import workbook
+from hdbench.results import write_results
+from hdbench.scoring.result import Result
+
+
+def write_report(result: Result, out: Path, *, benchmark: str | None = None) -> list[Path]:
+    """Write a report of a run.
+
+    Args:
+        result: a result with details.
+        out: the folder; another report there is replaced.
+        benchmark: the folder of the benchmark; without it the one that the result names.
+
+    Returns:
+        The files: the page `index.html`, the workbook, the CSV files, `result.json`, the plots.
+
+    Raises:
+        HdbenchError: the result has no details or names no benchmark, the benchmark is not there or
+            another one, or the folder is not a report's.
+    """
+    loaded = load_benchmark(benchmark or result.dataset.get("benchmark", ""))
+    if loaded.content_hash() != result.dataset.get("dataset_sha256"):
+        raise HdbenchError(
+            f"{loaded.id}: is not what was scored: version {loaded.spec.version}, and the result "
+            f"is of {result.dataset.get('dataset_version')}: score the answers again"
+        )
+    with writing(out.resolve().parent, out.resolve().name) as folder:
+        (folder / "index.html").write_text(
+            report_page(result, loaded), encoding="utf-8", errors="backslashreplace"
+        )
+        (folder / "report.xlsx").write_bytes(workbook(result))
+        for name, data in csv_files(result).items():
+            (folder / name).write_bytes(data)
+        write_results(folder / "result.json", [result], details=True)
+        (folder / "plots").mkdir()
+        for name, data in plots(result).items():
+            (folder / "plots" / name).write_bytes(data)
+        names = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
+    return [out / name for name in names]

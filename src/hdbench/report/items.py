@@ -1,0 +1,217 @@
+"""What a page shows of each item: its fields, truth beside answer, and what is wrong."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from hdbench.error_classes import errors
+from hdbench.forms import field_name, text_of
+from hdbench.report.differences import Part, differences
+from hdbench.scoring.metric import FieldMatch
+
+LOST = ("unanswered", "unparsable")
+"""The statuses of items without an answer that could be scored."""
+
+MAX_FIELD = 100
+"""Characters of a field's path that are shown."""
+
+
+class Limits(NamedTuple):
+    """How much of an item is shown.
+
+    Attributes:
+        rows: errors, and as many other fields.
+        value: characters of a value.
+    """
+
+    rows: int
+    value: int
+
+
+FULL = Limits(rows=300, value=2_000)
+BRIEF = Limits(rows=5, value=200)
+
+MAX_TEXT = 4_000_000
+"""Characters of truths and answers in a page; items after them, the better ones, are shown in
+`BRIEF`. 263 cards have some 150,000."""
+
+
+class Band(NamedTuple):
+    """A band of similarities.
+
+    Attributes:
+        lowest: the lowest similarity in it.
+        name: for the style sheet.
+        words: for readers.
+    """
+
+    lowest: float
+    name: str
+    words: str
+
+
+BANDS = (
+    Band(1.0, "same", "same"),
+    Band(0.8, "close", "close"),
+    Band(0.5, "partly", "partly alike"),
+    Band(0.0, "far", "far apart"),
+)
+
+
+def band(similarity: float) -> Band:
+    """The band of a similarity, 0.0 to 1.0.
+
+    Example:
+        >>> band(1.0).words, band(0.999).words, band(0.5).words, band(0.499).words
+        ('same', 'close', 'partly alike', 'far apart')
+    """
+    return next((each for each in BANDS if similarity >= each.lowest), BANDS[-1])
+
+
+def two_digits(similarity: float) -> str:
+    """A similarity in two decimals, rounded down: only what is the same is 1.00.
+
+    Example:
+        >>> two_digits(0.999), two_digits(1.0)
+        ('0.99', '1.00')
+    """
+    # 0.29 * 100 is a little less than 29: what is so near counts as reached.
+    return f"{math.floor(similarity * 100 + 1e-9) / 100:.2f}"
+
+
+class Value(NamedTuple):
+    """A value of a field.
+
+    Attributes:
+        parts: its text in parts; of an absent or empty one none.
+        absent: whether there is no value at all.
+        more: characters that were left out.
+    """
+
+    parts: list[Part]
+    absent: bool
+    more: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """A field of an item.
+
+    Attributes:
+        field: its path, cut.
+        name: its path without places in lists, for filters.
+        reference: the truth's value.
+        prediction: the answer's value.
+        similarity: 0.0 to 1.0.
+        error: the class of the error; None where there is none.
+    """
+
+    field: str
+    name: str
+    reference: Value
+    prediction: Value
+    similarity: float
+    error: str | None
+
+    @property
+    def band(self) -> Band:
+        """The band of the similarity."""
+        return band(self.similarity)
+
+    @property
+    def similarity_text(self) -> str:
+        """The similarity in two decimals."""
+        return two_digits(self.similarity)
+
+
+@dataclass(frozen=True)
+class ItemView:
+    """An item as it is shown.
+
+    Attributes:
+        id: its id.
+        status: what was done to read its answer.
+        figure: how good it is, 0.0 to 1.0.
+        errors: its wrong fields.
+        more_errors: of how many more there is no room.
+        others: its right fields; of a lost item all of the truth's.
+        more_others: of how many more there is no room.
+    """
+
+    id: str
+    status: str
+    figure: float
+    errors: list[Row]
+    more_errors: int
+    others: list[Row]
+    more_others: int
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether there is no answer that could be scored."""
+        return self.status in LOST
+
+
+def item_views(per_item: Sequence[Mapping[str, Any]], item_figure: str) -> list[ItemView]:
+    """The items as they are shown, the worst first, and of equal ones the dataset's first.
+
+    Args:
+        per_item: as of `Result`.
+        item_figure: the metric's.
+    """
+    views, text = [], 0
+    for item in sorted(per_item, key=lambda item: float(item[item_figure])):
+        view = _view(item, float(item[item_figure]), FULL if text < MAX_TEXT else BRIEF)
+        text += sum(
+            len(part.text)
+            for row in (*view.errors, *view.others)
+            for value in (row.reference, row.prediction)
+            for part in value.parts
+        )
+        views.append(view)
+    return views
+
+
+def _view(item: Mapping[str, Any], figure: float, limits: Limits) -> ItemView:
+    matches = [FieldMatch(**match) for match in item["fields"]]
+    if item["status"] in LOST:
+        wrong: list[tuple[FieldMatch, str | None]] = []
+        others = matches
+    else:
+        wrong = list(errors(matches))
+        others = [match for match in matches if match.outcome == "correct"]
+    return ItemView(
+        id=item["id"],
+        status=item["status"],
+        figure=figure,
+        errors=[_row(match, error, limits.value) for match, error in wrong[: limits.rows]],
+        more_errors=max(0, len(wrong) - limits.rows),
+        others=[_row(match, None, limits.value) for match in others[: limits.rows]],
+        more_others=max(0, len(others) - limits.rows),
+    )
+
+
+def _row(match: FieldMatch, error: str | None, most: int) -> Row:
+    truth, answer = text_of(match.reference), text_of(match.prediction)
+    if truth and answer:
+        truth_parts, answer_parts = differences(truth[:most], answer[:most])
+    else:
+        truth_parts, answer_parts = _whole(truth[:most]), _whole(answer[:most])
+    return Row(
+        field=cut(match.field),
+        name=field_name(match.field),
+        reference=Value(truth_parts, match.reference is None, max(0, len(truth) - most)),
+        prediction=Value(answer_parts, match.prediction is None, max(0, len(answer) - most)),
+        similarity=match.similarity,
+        error=error,
+    )
+
+
+def cut(text: str, most: int = MAX_FIELD) -> str:
+    """A text of so many characters at most, with … for the rest."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _whole(text: str) -> list[Part]:
+    return [Part(text, differs=False)] if text else []

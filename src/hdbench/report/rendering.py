@@ -1,0 +1,81 @@
+"""HTML pages in one file that ask nothing of any host and run no script but their own."""
+
+import base64
+import hashlib
+from functools import cache
+from itertools import groupby
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from hdbench.errors import escaped
+
+LINE_BREAK = "↵"
+"""What stands before a line break in a shown value, so that one can see it."""
+
+
+def render(template: str, **context: Any) -> str:
+    """A page from a template of this package.
+
+    Whatever a template puts out is escaped, and its control and invisible characters and lone
+    surrogates are written as escapes, so that the page can be written as UTF-8. The style sheet
+    `style` and the script `script`, which `base.html` takes in, are allowed by their sha256 in the
+    page's Content-Security-Policy; no other style, script or address is.
+
+    Args:
+        template: its file name.
+        context: what it is given.
+    """
+    return _environment().get_template(template).render(**context)
+
+
+def shown(text: str) -> Markup:
+    r"""A foreign text as HTML: invisible characters as marked escapes, line breaks as a sign too.
+
+    Example:
+        >>> print(shown("<b>\u202e"))
+        &lt;b&gt;<span class="invisible">\u202e</span>
+    """
+    return Markup().join(
+        piece if printable else Markup().join(map(_invisible, piece))
+        for printable, group in groupby(text, str.isprintable)
+        for piece in ("".join(group),)
+    )
+
+
+def _invisible(character: str) -> Markup:
+    sign = LINE_BREAK if character == "\n" else escaped(character)
+    after = character if character == "\n" else ""
+    return Markup('<span class="invisible">{}</span>{}').format(sign, after)
+
+
+def _plain(value: Any) -> Any:
+    """What a template puts out: of foreign text nothing invisible is left; markup is kept."""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return value if value.isprintable() else escaped(value)  # a picture's URI is long
+
+
+def _csp_source(block: Markup) -> Markup:
+    """A CSP source that allows exactly this inline block."""
+    digest = hashlib.sha256(block.encode()).digest()
+    return Markup("'sha256-{}'").format(base64.b64encode(digest).decode())
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("hdbench.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_plain,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for name, file in (("style", "style.css"), ("script", "filter.js")):
+        # As a file of its own, not as a template: braces are its own.
+        source, _, _ = environment.loader.get_source(environment, file)  # type: ignore[union-attr]
+        environment.globals[name] = Markup(source)  # noqa: S704  this package's own file
+    environment.filters |= {"shown": shown, "csp_source": _csp_source}
+    return environment

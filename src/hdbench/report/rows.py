@@ -1,0 +1,120 @@
+"""The rows that the workbook and the CSV files have in common."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from hdbench.error_classes import errors
+from hdbench.errors import HdbenchError
+from hdbench.scoring.metric import FieldMatch
+from hdbench.scoring.result import Result
+
+Cell = str | float | None
+"""Text of anybody's, a number of ours, or nothing."""
+
+_LOWER = re.compile(r"(.*\.)?(cer(_.*)?|.*_error|false_(positives|negatives))")
+_HIGHER_COUNTS = ("true_positives", "items_perfect")
+
+
+class Rows(NamedTuple):
+    """A table: one row after another, each with a cell for every name in the head."""
+
+    head: Sequence[str]
+    rows: Iterator[Sequence[Cell]]
+
+
+def field_rows(result: Result) -> Rows:
+    """A row a field: its counts and rates. No row where the metric has no fields (Avisblatt).
+
+    Raises:
+        HdbenchError: an option names a field that no item has.
+    """
+    rates = result.field_rates()
+    names = list(next(iter(rates.values()), {}))
+    return Rows(
+        ["field", *names],
+        ([field, *(of_field[name] for name in names)] for field, of_field in rates.items()),
+    )
+
+
+def item_rows(result: Result) -> Rows:
+    """A row an item: what was done to read its answer, its figure, and its other statistics.
+
+    Statistics that are zero for every item are left out. A cell is empty where the item has no such
+    statistic: a textbook has no DOI.
+
+    Raises:
+        HdbenchError: the result did not keep what became of every item.
+    """
+    items = _items(result)
+    names = [name for name in result.metric.statistics if any(result.statistics[name])]
+    figure = result.metric.item_figure
+    names = [figure, *(name for name in names if name != figure)]
+    return Rows(
+        ["id", "status", *names],
+        ([item["id"], item["status"], *(item.get(name) for name in names)] for item in items),
+    )
+
+
+def error_rows(result: Result) -> Rows:
+    """A row a field or advertisement that is not correct, with the class of the error.
+
+    A missing and a spurious value that belong together are one row, as the classes count them. Of
+    an item without a usable answer everything is wrong, and its errors have no class.
+
+    Raises:
+        HdbenchError: the result did not keep what became of every item.
+    """
+    head = ("id", "status", "field", "outcome", "error class", "truth", "answer", "similarity")
+    return Rows(head, _error_rows(_items(result)))
+
+
+def direction(figure: str, value: Any) -> str:
+    """Which way a figure is better; empty for a count that is neither good nor bad.
+
+    Example:
+        >>> direction("fuzzy", 0.9), direction("cer_ads", 0.1), direction("items", 263)
+        ('higher is better', 'lower is better', '')
+    """
+    if _LOWER.fullmatch(figure):
+        return "lower is better"
+    if isinstance(value, float) or figure.rpartition(".")[2] in _HIGHER_COUNTS:
+        return "higher is better"
+    return ""
+
+
+def text(value: Any) -> str | None:
+    """A value of a record for a person: a text as it stands, all else as JSON, nothing as None.
+
+    Example:
+        >>> text("Müller"), text(["S.", 12]), text(None)
+        ('Müller', '["S.", 12]', None)
+    """
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _items(result: Result) -> list[dict[str, Any]]:
+    if len(result.per_item) < len(result.ids):
+        raise HdbenchError(
+            "this result did not keep what became of every item: score its answers with details"
+        )
+    return result.per_item
+
+
+def _error_rows(items: Sequence[dict[str, Any]]) -> Iterator[Sequence[Cell]]:
+    for item in items:
+        answered = item["status"] not in ("unparsable", "unanswered")
+        for match, error in errors([FieldMatch(**match) for match in item["fields"]]):
+            yield (
+                item["id"],
+                item["status"],
+                match.field,
+                match.outcome,
+                error if answered else None,
+                text(match.reference),
+                text(match.prediction),
+                match.similarity,
+            )

@@ -1,0 +1,85 @@
+"""Small pictures of a benchmark's media, to be carried within an HTML page."""
+
+import base64
+import io
+from pathlib import Path
+from threading import Lock
+
+import pypdfium2
+from PIL import Image, ImageOps
+
+from hdbench.errors import HdbenchError
+
+FORMATS = ("JPEG", "PNG", "TIFF", "WEBP")
+"""The formats that benchmarks are built from; of others Pillow's readers are not tried."""
+
+MAX_PIXELS = 89_000_000
+"""Width times height of an image, at most: a page of A3 at 600 dpi has 70 million."""
+
+MAX_HEIGHT = 2
+"""A thumbnail's height, at most, in its widths."""
+
+_QUALITY = 40
+_DAMAGED = (
+    *(OSError, SyntaxError, ValueError, Image.DecompressionBombError),
+    pypdfium2.PdfiumError,
+)
+_PDFIUM = Lock()  # PDFium may not be called by two threads at once
+_PDF_HEAD = 1024  # within so many bytes a PDF begins
+
+
+def thumbnail(path: Path, *, width: int = 640) -> str | None:
+    """A small picture of an image, or of a PDF's first page, as a data URI.
+
+    An image is turned as its EXIF data say, and never enlarged. Any number of threads may call it.
+
+    Args:
+        path: an image or a PDF.
+        width: pixels, at most.
+
+    Returns:
+        A WebP image as `data:image/webp;base64,…`; None where there is no such file.
+
+    Raises:
+        HdbenchError: the file cannot be read, is neither an image nor a PDF, is damaged, or has too
+            many pixels.
+    """
+    if not path.is_file():
+        return None
+    try:
+        with path.open("rb") as file:
+            is_pdf = b"%PDF-" in file.read(_PDF_HEAD)
+        small = _first_page(path, width) if is_pdf else _small_image(path, width)
+        data = io.BytesIO()
+        small.save(data, "WEBP", quality=_QUALITY, method=2)
+    except HdbenchError:
+        raise
+    except _DAMAGED:
+        raise HdbenchError(f"{path}: no readable image or PDF: build the benchmark again") from None
+    return f"data:image/webp;base64,{base64.b64encode(data.getvalue()).decode()}"
+
+
+def _small_image(path: Path, width: int) -> Image.Image:
+    with Image.open(path, formats=FORMATS) as image:
+        if image.width * image.height > MAX_PIXELS:
+            raise HdbenchError(f"{path}: has more than {MAX_PIXELS:,} pixels: make it smaller")
+        # A JPEG is decoded at twice the width or less, where it is a multiple, which is faster.
+        image.draft("RGB", (width, width))
+        upright = ImageOps.exif_transpose(image)
+        if "A" in upright.getbands() or "transparency" in upright.info:
+            rgba = upright.convert("RGBA")
+            upright = Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba)
+        elif upright.mode.startswith("I"):  # 16 bits of grey, which convert() would cut off at 255
+            upright = upright.point(lambda value: value / 256).convert("L")
+        small = upright.convert("RGB")
+        small.thumbnail((width, MAX_HEIGHT * width), reducing_gap=2.0)
+        return small
+
+
+def _first_page(path: Path, width: int) -> Image.Image:
+    with _PDFIUM, pypdfium2.PdfDocument(path) as document:
+        page = document[0]
+        page_width, page_height = page.get_size()
+        scale = min(width / max(1, page_width), MAX_HEIGHT * width / max(1, page_height))
+        rendered: Image.Image = page.render(scale=scale).to_pil()
+        return rendered.convert("RGB")

@@ -1,0 +1,226 @@
+"""A result as an Excel workbook, in which whatever a model wrote is plain text."""
+
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import xlsxwriter
+
+from hdbench.error_classes import ERROR_CLASSES
+from hdbench.excel import write_text
+from hdbench.report.rows import Cell, direction, error_rows, field_rows, item_rows, text
+from hdbench.results import errors_by_class, item_set
+from hdbench.scoring.result import Result
+from hdbench.statistics.bootstrap import Intervals
+
+MAX_ROWS = 100_000
+"""Rows of a sheet below its head: a sheet can have 1,048,576, but is hardly usable then."""
+
+_MAX_NUMBER = 2**53  # a run may say anything of its published figures; NaN is no number either
+_NARROW, _WIDE = 13, 48
+_LONG = ("field", "truth", "answer", "id")
+_BANDS = (
+    (">=", 1.0, "#A9D8B8"),
+    (">=", 0.8, "#DDEFD5"),
+    (">=", 0.5, "#FFEB9C"),
+    ("<", 0.5, "#F5BBA0"),
+)
+
+# Their looks, by what a row of the summary is.
+_TITLE, _HEAD, _TEXT = "title", "head", "text"
+
+
+def workbook(result: Result) -> bytes:
+    """The .xlsx file: `Summary`, `Fields` (if any), `Errors`, `Items` and `Error classes`.
+
+    Texts are cells of text, never formulas or links. Control and invisible characters but line
+    breaks are written as escapes. What is longer than a cell or a sheet can be is cut, and says so.
+
+    Args:
+        result: a result with details.
+
+    Raises:
+        HdbenchError: the result did not keep what became of every item.
+    """
+    fields, items, errors = field_rows(result), item_rows(result), error_rows(result)
+    classes = errors_by_class(result)
+    data = io.BytesIO()
+    options = {
+        "in_memory": True,
+        "strings_to_formulas": False,
+        "strings_to_urls": False,
+        "strings_to_numbers": False,
+    }
+    with xlsxwriter.Workbook(data, options) as book:
+        sheets = _Sheets(book)
+        sheets.summary(_summary(result, result.intervals))
+        if result.field_rates():
+            sheets.table("Fields", fields.head, fields.rows, bands=("f1", "accuracy"))
+        sheets.table("Errors", errors.head, errors.rows, bands=("similarity",))
+        sheets.table("Items", items.head, items.rows, bands=(result.metric.item_figure,))
+        sheets.table("Error classes", *_classes(classes))
+    return data.getvalue()
+
+
+class _Sheets:
+    """The sheets of one workbook, in the order in which they are asked for."""
+
+    def __init__(self, book: Any) -> None:
+        self._book = book
+        # Without the mark Excel would make a formula of such a text as soon as it is edited.
+        base = {"quote_prefix": True, "text_wrap": True, "valign": "top"}
+        self._looks = {
+            _TEXT: book.add_format(base),
+            _HEAD: book.add_format(base | {"bold": True, "bottom": 1, "bg_color": "#E7E9ED"}),
+            _TITLE: book.add_format(base | {"bold": True, "font_size": 14, "text_wrap": False}),
+        }
+        self._count = book.add_format({"valign": "top", "align": "left", "num_format": "0"})
+        self._rate = book.add_format({"valign": "top", "align": "left", "num_format": "0.0000"})
+        self._bands = [
+            {
+                "type": "cell",
+                "criteria": criterion,
+                "value": value,
+                "format": book.add_format({"bg_color": colour}),
+                "stop_if_true": True,
+            }
+            for criterion, value, colour in _BANDS
+        ]
+
+    def table(
+        self,
+        name: str,
+        head: Sequence[str],
+        rows: Iterable[Sequence[Cell]],
+        *,
+        bands: Sequence[str] = (),
+    ) -> None:
+        """A sheet with a head that stays, a filter, and at most `MAX_ROWS` rows.
+
+        Args:
+            name: the sheet's.
+            head: the columns' names.
+            rows: a cell for each column.
+            bands: the columns, where there are such, that are coloured by their value.
+        """
+        sheet = self._sheet(name, [_WIDE if title in _LONG else _NARROW for title in head])
+        self._write(sheet, 0, head, _HEAD)
+        left, last = iter(rows), 0
+        for last, row in enumerate(islice(left, MAX_ROWS), start=1):
+            self._write(sheet, last, row)
+        sheet.freeze_panes(1, 1)
+        sheet.autofilter(0, 0, last, len(head) - 1)
+        for column, title in enumerate(head):
+            for band in self._bands if last and title in bands else ():
+                # An empty cell would count as 0.
+                sheet.conditional_format(
+                    1, column, last, column, {"type": "blanks", "stop_if_true": True}
+                )
+                sheet.conditional_format(1, column, last, column, band)
+        if more := sum(1 for _ in left):
+            self._write(
+                sheet, last + 1, [f"and {more} more rows, which are in the CSV file"], _HEAD
+            )
+
+    def summary(self, rows: Iterable[tuple[str, Sequence[Cell]]]) -> None:
+        """The first sheet: rows of looks and cells."""
+        sheet = self._sheet("Summary", [32, 64, _NARROW, _NARROW, 18])
+        for number, (look, row) in enumerate(islice(rows, MAX_ROWS)):
+            self._write(sheet, number, row, look)
+
+    def _sheet(self, name: str, widths: Sequence[int]) -> Any:
+        sheet = self._book.add_worksheet(name)
+        for column, width in enumerate(widths):
+            sheet.set_column(column, column, width)
+        sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{MAX_ROWS + 2}"})
+        return sheet
+
+    def _write(self, sheet: Any, number: int, row: Sequence[Cell], look: str = _TEXT) -> None:
+        for column, value in enumerate(row):
+            if isinstance(value, str):
+                write_text(sheet, number, column, value, self._looks[look])
+            elif value is not None:
+                kind = self._rate if isinstance(value, float) else self._count
+                sheet.write_number(number, column, value, kind)
+
+
+def _summary(result: Result, found: Intervals) -> Iterator[tuple[str, Sequence[Cell]]]:
+    """What was scored and how, every figure with its interval, and what to know about them."""
+    metric, figures = result.metric, result.figures()
+    rates = metric.rates(result.totals)
+    model = text(result.model) or "no model named"
+    name = result.dataset.get("benchmark", metric.name)
+    yield _TITLE, [f"{name}, {metric.protocol}: {model}"]
+    yield from _flat(
+        {
+            "model": result.model,
+            "run": result.run,
+            "benchmark": result.dataset.get("benchmark"),
+            "benchmark version": result.dataset.get("dataset_version"),
+            "metric": metric.name,
+            "protocol": metric.protocol,
+            "options": metric.options,
+        }
+    )
+    yield _TEXT, []
+    level = f"{100 * found.level:g} %"
+    yield _HEAD, ["figure", "value", f"{level} from", f"{level} to", "direction"]
+    for look, (figure, value) in _flat({result.headline: rates[result.headline]} | rates):
+        interval = found.figures.get(str(figure))
+        ends = [None, None] if interval is None else [interval.low, interval.high]
+        yield look, [figure, value, *ends, direction(str(figure), value)]
+    if found.why:
+        yield _TEXT, ["no intervals", found.why]
+    yield _TEXT, []
+    yield _HEAD, ["coverage", "items"]
+    yield from _flat(
+        {name: figures[name] for name in ("items", "answered", "unanswered", "unparsable")}
+    )
+    yield from _flat({"status": figures["status"]})
+    for name in ("warnings", "notes"):
+        yield _TEXT, []
+        yield _HEAD, [name, "" if figures.get(name) else "none"]
+        for entry in figures.get(name, ()):
+            shown = entry if isinstance(entry, str) else f"{entry['kind']}: {entry['message']}"
+            yield _TEXT, ["", shown]
+    yield _TEXT, []
+    yield _HEAD, ["how to compute it again", ""]
+    yield from _flat(
+        {
+            "signature": figures["signature"],
+            "rules": metric.rules,
+            "versions": result.versions,
+            "answers": result.answers,
+            "dataset sha256": result.dataset.get("dataset_sha256"),
+            "item set": item_set(result.ids),
+            "intervals": "bootstrap over items, expanded percentile",
+            "resamples": found.resamples,
+            "seed": found.seed,
+        }
+    )
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, tuple[str, Cell]]]:
+    """Rows of a name and a value, of objects within objects with dotted names; no empty ones."""
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        elif type(value) in (int, float) and abs(value) < _MAX_NUMBER:
+            yield _TEXT, (prefix + name, value)
+        elif value is not None:
+            yield _TEXT, (prefix + name, text(value))
+
+
+def _classes(found: Mapping[str, Any]) -> tuple[list[str], list[list[Cell]]]:
+    """The errors of the answered items by class and field, and below them the confused signs."""
+    fields: Mapping[str, Mapping[str, int]] = found["fields"]
+    classes: Mapping[str, int] = found["classes"]
+    rows: list[list[Cell]] = [["all", *(classes.get(name, 0) for name in ERROR_CLASSES)]]
+    rows += [[field, *(of.get(name, 0) for name in ERROR_CLASSES)] for field, of in fields.items()]
+    if "f1_form" in found:
+        rows += [[], ["F1 where the form alone may differ", found["f1_form"]]]
+    if found["confusions"]:
+        rows += [[], ["confused characters, truth", "answer", "times"]]
+        rows += [[c["reference"], c["prediction"], c["count"]] for c in found["confusions"]]
+    return ["field", *ERROR_CLASSES], rows

@@ -1,0 +1,231 @@
+"""The page in a real browser: it needs Chromium and Playwright, and no network."""
+
+import json
+import shutil
+
+import pytest
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from hdbench.api import score
+from hdbench.benchmark import load_benchmark
+from hdbench.report.page import report_page
+
+ATTACK = "window.attacked = true"
+RIGHT = {"title": "Stellingen", "year": 1924}
+ANSWERS = [
+    {"title": f"<script>{ATTACK}</script>", "year": "W" * 3_000},
+    {
+        f'"><img src=x onerror="{ATTACK}">': f'"><img src="//localhost:9/" onerror="{ATTACK}">',
+        "title": "Stelling\u202een\u200b",
+        "year": 1924,
+        "a" * 500: "Z" + "\u0301" * 2_000,
+    },
+    {"title": "STELLINGEN", "year": 1925},
+    RIGHT,
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    chromium = shutil.which("chromium")
+    assert chromium, "these tests need Chromium: apt-get install chromium"
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=[*arguments, "--disable-background-networking"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def file(cards):
+    """The page of four answers, of which three are wrong, two of them hostile."""
+    folder = cards / "hdb/cards"
+    rows = [json.loads(line) for line in (folder / "metadata.jsonl").read_text().splitlines()]
+    for row in rows:
+        row["file_name"] = "card.png"
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Image.new("RGB", (980, 600), "grey").save(folder / "card.png")
+    lines = [json.dumps({"id": f"000{n}", "prediction": each}) for n, each in enumerate(ANSWERS)]
+    (cards / "answers.jsonl").write_text("\n".join(lines))
+    result = score(str(folder), cards / "answers.jsonl", details=True)
+    path = cards / "report.html"
+    path.write_text(report_page(result, load_benchmark(str(folder))), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def visit(browser, file):
+    """Open the page; whatever it complains of or asks for fails the test."""
+    contexts, complaints, requests = [], [], []
+
+    def visit(*, width=1280, path=file, **options):
+        context = browser.new_context(
+            viewport={"width": width, "height": 800}, offline=True, **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(path.as_uri())
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    assert [url for url in requests if not url.startswith(("data:image/", "file:"))] == []
+    assert {url for url in requests if url.startswith("file:")} == {file.as_uri()}
+
+
+def shown(page):
+    return [each.inner_text() for each in page.locator(".item:visible h3").all()]
+
+
+def test_hostile_answers_execute_nothing_and_load_nothing(visit):
+    page = visit()
+    assert page.evaluate("window.attacked") is None
+    assert page.locator(".item").count() == 4
+    assert page.get_by_text(f"<script>{ATTACK}</script>", exact=True).count() == 1
+    assert page.locator("img").count() == 4
+
+
+def test_the_policy_would_stop_a_script_that_was_not_escaped(browser, file, tmp_path):
+    html = file.read_text().replace("<main", f"<script>{ATTACK}</script><main", 1)
+    html = html.replace("<main", f"<img src=data:, onerror='{ATTACK}'><main", 1)
+    (tmp_path / "broken.html").write_text(html)
+    page = browser.new_page()
+    page.goto((tmp_path / "broken.html").as_uri())
+    page.wait_for_load_state("load")
+    assert page.evaluate("window.attacked") is None
+    assert page.locator("#filter").is_visible()  # its own script ran
+    page.close()
+
+
+def test_items_are_filtered(visit):
+    page = visit()
+    everything = shown(page)
+    assert sorted(everything) == ["0000", "0001", "0002", "0003"]
+    assert everything[-1] == "0003"
+    status = page.get_by_role("status")
+    assert status.inner_text() == "4 of 4 items shown"
+
+    page.get_by_label("Only items with errors").check()
+    assert sorted(shown(page)) == ["0000", "0001", "0002"]
+    assert status.inner_text() == "3 of 4 items shown"
+
+    page.get_by_label("Kind of error").select_option("capitals")
+    assert shown(page) == ["0002"]
+    page.get_by_label("Field", exact=True).select_option("year")  # its error is of another kind
+    assert shown(page) == []
+    page.get_by_label("Kind of error").select_option("any")
+    assert sorted(shown(page)) == ["0000", "0002"]
+
+    page.get_by_role("button", name="Show all").click()
+    page.wait_for_function("document.querySelectorAll('.item:not([hidden])').length === 4")
+    page.get_by_label("Search ids and values").fill("stellinge")
+    assert sorted(shown(page)) == sorted(everything)  # as all truths have it
+    page.get_by_label("Search ids and values").fill("1925")
+    assert shown(page) == ["0002"]
+    page.get_by_label("Search ids and values").fill("0003")
+    assert shown(page) == ["0003"]
+
+
+def test_items_are_filtered_by_how_the_answer_was_read(visit):
+    page = visit()
+    page.get_by_label("Answer", exact=True).select_option("clean")
+    assert len(shown(page)) == 4
+
+
+def test_without_scripts_all_items_are_shown(visit):
+    page = visit(java_script_enabled=False)
+    assert page.locator(".item:visible").count() == 4
+    assert not page.locator("#filter").is_visible()
+
+
+def test_the_keyboard_reaches_the_items_right_values(visit):
+    page = visit()
+    page.keyboard.press("Tab")
+    assert page.locator("*:focus").inner_text() == "To the content"
+    summary = page.locator(".item summary").first
+    summary.focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".item details").first.get_attribute("open") is not None
+
+
+@pytest.mark.parametrize("width", [320, 390, 800, 1280])
+def test_nothing_is_wider_than_the_screen(visit, width):
+    page = visit(width=width)
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    wide = """() => [...document.querySelectorAll("main *")].filter((each) => {
+        const box = each.getBoundingClientRect();
+        return box.right > innerWidth + 1 && !each.closest("thead, svg, .value, bdi");
+    }).map((each) => each.outerHTML.slice(0, 80))"""
+    assert page.evaluate(wide) == []
+
+
+def test_pictures_are_loaded(visit):
+    page = visit()
+    for image in page.locator("img").all():
+        image.scroll_into_view_if_needed()
+        page.wait_for_function("each => each.naturalWidth === 640", arg=image.element_handle())
+
+
+CONTRAST = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const channels = (colour) => {
+    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (colour) => {
+    const [r, g, b] = channels(colour).slice(0, 3).map((c) => c / 255)
+      .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (each) => {
+    for (; each; each = each.parentElement) {
+      const colour = getComputedStyle(each).backgroundColor;
+      if (channels(colour)[3] === 255) return colour;
+    }
+    return "white";
+  };
+  const texts = [...document.querySelectorAll("body *")].filter((each) =>
+    each.checkVisibility() && [...each.childNodes].some((n) => n.nodeType === 3 && n.data.trim()));
+  const ratios = texts.map((each) => {
+    const [a, b] = [light(getComputedStyle(each).color), light(behind(each))];
+    return [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), each.outerHTML.slice(0, 100)];
+  });
+  return {count: texts.length, page: light(behind(document.body)),
+          low: ratios.filter(([ratio]) => ratio < 4.5)};
+}"""
+
+
+@pytest.mark.parametrize(("scheme", "is_dark"), [("light", False), ("dark", True)])
+def test_text_has_contrast_in_both_schemes(visit, scheme, is_dark):
+    page = visit(color_scheme=scheme)
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    found = page.evaluate(CONTRAST)
+    assert found["count"] > 100
+    assert (found["page"] < 0.1) == is_dark
+    assert found["low"] == []
+
+
+def test_every_control_has_a_label_and_every_picture_a_text(visit):
+    page = visit()
+    for control in page.locator("#filter input, #filter select").all():
+        assert control.evaluate("each => each.labels.length") == 1
+    assert page.locator("img:not([alt]), img[alt='']").count() == 0
+    assert page.locator("main, header, nav[aria-label]").count() == 3
+    assert page.locator("html").get_attribute("lang") == "en"
+
+
+def test_it_prints(visit):
+    page = visit()
+    page.emulate_media(media="print")
+    assert not page.locator("#filter").is_visible()
+    assert page.locator(".item:visible").count() == 4
+    assert page.pdf().startswith(b"%PDF")

@@ -1,0 +1,363 @@
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+
+from hdbench.api import score
+from hdbench.benchmark import load_benchmark
+from hdbench.errors import HdbenchError
+from hdbench.report.items import MAX_TEXT, band, item_views, two_digits
+from hdbench.report.page import report_page
+
+VOID = {"meta", "img", "input", "wbr", "br", "link"}
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</style></script><svg onload=alert(1)>",
+    "a\u202eb",
+    "a\x00b",
+    "a\ud800b",
+    "]]>",
+    "{{7*7}}{%raw%}",
+    "&lt;b&gt;",
+    "=HYPERLINK(1)",
+]
+
+
+class Page(HTMLParser):
+    """A strict reader: every element is closed in its order, every text is under its elements."""
+
+    def __init__(self, html):
+        super().__init__(convert_charrefs=True)
+        self.open, self.elements, self.texts, self.rows = [], [], [], []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), (tag, names)
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_startendtag(self, tag, attrs):
+        assert self.open[-1] == "svg"  # elsewhere HTML has no such tags
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, (tag, self.getpos())
+
+    def handle_data(self, data):
+        if "style" in self.open or "script" in self.open:
+            return
+        self.texts.append(data)
+        if "td" in self.open or "th" in self.open:
+            self.rows[-1][-1] += data
+
+    def handle_decl(self, decl):
+        assert decl == "DOCTYPE html"
+
+    def unknown_decl(self, data):
+        raise AssertionError(data)
+
+    @property
+    def text(self):
+        return " ".join("".join(self.texts).split())
+
+    def row(self, *start):
+        [row] = [
+            cells
+            for cells in (tuple(" ".join(cell.split()) for cell in row) for row in self.rows)
+            if cells[: len(start)] == start
+        ]
+        return row
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture
+def report(cards):
+    """The page of answers to the four little cards, each of title "Stellingen", year 1924."""
+
+    def make(*predictions, **options):
+        answers = cards / "answers.jsonl"
+        lines = [
+            json.dumps({"id": f"000{number}", "prediction": prediction})
+            for number, prediction in enumerate(predictions)
+        ]
+        answers.write_text("".join(line + "\n" for line in lines))
+        folder = cards / "hdb/cards"
+        result = score(str(folder), answers, details=True, **options)
+        return report_page(result, load_benchmark(str(folder)))
+
+    return make
+
+
+RIGHT = {"title": "Stellingen", "year": 1924}
+
+
+def test_the_headline_stands_with_interval_coverage_and_direction(report):
+    # Of 8 values 5 are found, 1 is wrong, and 2 are lost with their item: 5 TP, 1 FP, 3 FN.
+    page = Page(report(RIGHT, RIGHT, {"title": "Stelling", "year": 1924}))
+    assert "0.7143 f1_micro, higher is better" in page.text  # 10 / 14
+    assert re.search(r"95 % interval: 0\.\d{4} to [01]\.\d{4}", page.text)
+    assert "2 of 4 items need no edit" in page.text
+    assert "3 answered, 1 unanswered, 0 unparsable" in page.text
+    assert "The 1 without a usable answer count as complete failures" in page.text
+    assert "Only 4 items" in page.text
+    assert page.row("precision_micro")[1] == "0.8333"
+    assert page.row("recall_micro")[1] == "0.6250"
+
+
+def test_fields_stand_with_their_counts_and_rates_the_worst_first(report):
+    page = Page(report(RIGHT, RIGHT, {"title": "Stelling", "year": 1924}))
+    assert page.row("title", "")[2:] == ("2", "1", "2", "0.667", "0.500", "0.571")
+    assert page.row("year", "")[2:] == ("3", "0", "1", "1.000", "0.750", "0.857")
+    firsts = [row[0] for row in page.rows if len(row) == 8]
+    assert firsts == ["Field", "title", "year"]
+
+
+def test_bars_are_as_long_as_the_counts(report):
+    html = report(RIGHT, RIGHT, {"title": "Stelling", "year": 1924})
+    title = html.split('class="bar"')[1].split("</svg>")[0]
+    bars = re.findall(r'class="(right|wrong|lacking)" x="([\d.]+)" width="([\d.]+)"', title)
+    assert bars == [("right", "0", "40.0"), ("wrong", "40.0", "20.0"), ("lacking", "60.0", "40.0")]
+
+
+def test_items_stand_the_worst_first_with_what_is_wrong(report):
+    html = report(RIGHT, {"title": "Stelling", "year": 1924}, None, RIGHT)
+    order = re.findall(r'id="item-\d+"><bdi dir="auto">(\d+)<', html)
+    assert order == ["0002", "0001", "0000", "0003"]
+    lost, wrong, right, _ = html.split("<article")[1:]
+    assert "unanswered" in lost
+    assert "Counts as a complete failure" in lost
+    assert 'data-wrong="yes"' in lost
+    assert "cut short" in wrong
+    assert 'data-wrong="yes"' in wrong
+    assert "Stelling<del>en</del>" in wrong
+    assert "1 right" in wrong
+    assert "All fields are right" in right
+    assert 'data-wrong="no"' in right
+
+
+def test_a_similarity_stands_with_its_band_in_words(report):
+    html = report({"title": "Stellingem", "year": 1924})
+    assert 'band-close"><b>0.90</b> close' in html  # 9 of 10 letters
+    assert 'band-same"><b>1.00</b> same' in html
+
+
+def test_only_the_same_is_shown_as_one():
+    assert (two_digits(0.9999), two_digits(0.29), two_digits(0.0)) == ("0.99", "0.29", "0.00")
+    assert [band(x).name for x in (1.0, 0.9999, 0.8, 0.7999, 0.5, 0.4999, 0.0)] == [
+        *("same", "close", "close", "partly", "partly", "far", "far")
+    ]
+
+
+def test_errors_are_counted_by_class_and_in_form(report):
+    page = Page(report({"title": "STELLINGEN", "year": 1924}, {"title": "Stelling", "year": 1925}))
+    assert page.row("capitals")[1] == "1"
+    assert page.row("cut short")[1] == "1"
+    assert page.row("number or date")[1] == "1"
+    # With the capitals forgiven 2 of 4 given and of 8 wanted values are right.
+    assert "would be 0.3333 ( f1_form ). This figure is never ranked" in page.text.replace(
+        "(f1_form)", "( f1_form )"
+    )
+
+
+def test_how_it_was_computed_stands_at_the_end(report, cards):
+    page = Page(report(RIGHT))
+    for told in (
+        "zettel_f1|protocol:documented|threshold:0.92",
+        hashlib.sha256((cards / "hdb/cards/metadata.jsonl").read_bytes()).hexdigest(),
+        hashlib.sha256((cards / "answers.jsonl").read_bytes()).hexdigest(),
+        "10000 resamples, seed 0",
+        "Dataset version",
+        "1.0.0",
+    ):
+        assert told in page.text
+
+
+def test_warnings_stand_before_the_figures(report):
+    page = Page(report(RIGHT))  # one item of four was answered
+    assert page.text.index("Look at this first") < page.text.index("f1_micro, higher")
+
+
+def test_what_the_run_says_of_itself_is_shown(cards):
+    folder = cards / "hdb/cards"
+    (cards / "answers.jsonl").write_text('{"id": "0000", "prediction": {}}\n')
+    result = score(str(folder), cards / "answers.jsonl", details=True)
+    result.model = "a<b"
+    result.run = {
+        "run": "2026-01-24/T0252",
+        "provider": "\u202eevil",
+        "prompt": {"name": "prompt.txt", "sha256": "abc"},
+        "cost_usd": 0.5,
+        "published": {"f1_micro": 0.71},
+    }
+    text = Page(report_page(result, load_benchmark(str(folder)))).text
+    for told in (
+        "a<b",
+        "2026-01-24/T0252",
+        "\\u202eevil",
+        "prompt.txt",
+        "0.5 USD",
+        "f1_micro 0.71",
+    ):
+        assert told in text
+
+
+def test_a_result_without_its_items_is_refused(cards):
+    folder = cards / "hdb/cards"
+    (cards / "answers.jsonl").write_text('{"id": "0000", "prediction": {}}\n')
+    result = score(str(folder), cards / "answers.jsonl")
+    with pytest.raises(HdbenchError, match="--details"):
+        report_page(result, load_benchmark(str(folder)))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_shown_and_does_nothing(report, text):
+    html = report({"title": text, text: text, "year": [text]}, text, {"title": {text: text}})
+    page = Page(html)
+    html.encode("utf-8")
+    assert "\u202e" not in html
+    assert "\x00" not in html
+    visible = ascii(text)[1:-1] if not text.isprintable() else text
+    assert visible in page.text
+    assert len(page.all("script")) == 1
+    assert len(page.all("style")) == 1
+    assert page.all("img") == []
+    for _, attributes in page.elements:
+        assert not any(name.startswith("on") or name == "style" for name in attributes)
+
+
+def test_the_policy_allows_its_own_script_and_style_alone(report):
+    html = report(RIGHT)
+    [policy] = [each["content"] for each in Page(html).all("meta") if "content" in each][:1]
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    for tag in ("script", "style"):
+        [block] = re.findall(f"<{tag}>(.*?)</{tag}>", html, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(block.encode()).digest()).decode()
+        assert rules[f"{tag}-src"] == f"'sha256-{digest}'"
+    assert rules["default-src"] == "'none'"
+    assert rules["img-src"] == "data:"
+
+
+def test_the_page_names_no_address(report):
+    html = report(RIGHT, {"title": "https://example.org/x", "year": 1924})
+    page = Page(html)
+    for _, attributes in page.elements:
+        for name in ("src", "href", "action", "srcset"):
+            assert attributes.get(name, "#").startswith(("#", "data:image/webp;base64,"))
+    [style] = re.findall("<style>(.*?)</style>", html, re.DOTALL)
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_a_long_value_is_cut_and_says_so(report):
+    html = report({"title": "x" * 1_000_000, "year": 1924})
+    assert "… and 998,000 more characters" in html
+    assert len(html) < 100_000
+
+
+def test_many_invented_fields_are_cut_and_counted(report):
+    answer = RIGHT | {f"invented_{number}": "x" for number in range(400)}
+    page = Page(report(answer))
+    assert "and 100 more errors" in page.text  # of 300 there is room
+    assert "and 342 more fields" in page.text  # 402 in all, 60 in the chart
+
+
+def test_a_page_of_long_answers_stays_bounded():
+    fields = [
+        {
+            "field": f"f{number}",
+            "outcome": "substituted",
+            "reference": "x" * 2_000,
+            "prediction": "y" * 2_000,
+            "similarity": 0.0,
+        }
+        for number in range(20)
+    ]
+    items = [
+        {"id": str(number), "status": "clean", "f1": 0.0, "fields": fields} for number in range(120)
+    ]
+    views = item_views(items, "f1")
+    text = sum(
+        len(part.text)
+        for view in views
+        for row in view.errors
+        for value in (row.reference, row.prediction)
+        for part in value.parts
+    )
+    assert text < 1.1 * MAX_TEXT
+    assert [len(views[0].errors), views[0].more_errors] == [20, 0]
+    assert [len(views[-1].errors), views[-1].more_errors] == [5, 15]
+
+
+def test_pictures_are_shown_and_a_missing_one_is_told(sample):
+    folder = sample / "hdb/zettelkatalog"
+    result = score(str(folder), folder / "example_predictions.jsonl", details=True)
+    benchmark = load_benchmark(str(folder))
+    html = report_page(result, benchmark)
+    images = Page(html).all("img")
+    assert len(images) == 8
+    for image in images:
+        assert image["src"].startswith("data:image/webp;base64,")
+        assert image["loading"] == "lazy"
+        assert image["alt"].startswith("Item sample-0")
+    # The worst items and the figures are those that the README shows.
+    assert "0.6719" in html
+    assert Page(html).row("author.first_name", "")[2:5] == ("4", "1", "4")
+
+
+def test_a_picture_that_is_not_there_or_damaged_is_told(cards, report):
+    folder = cards / "hdb/cards"
+    rows = [json.loads(line) for line in (folder / "metadata.jsonl").read_text().splitlines()]
+    rows[0]["file_name"], rows[1]["file_name"] = "none.jpg", "damaged.jpg"
+    (folder / "damaged.jpg").write_bytes(b"no image")
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    text = Page(report(RIGHT, RIGHT)).text
+    assert "No picture: the file is not there" in text
+    assert "No picture: damaged.jpg cannot be read" in text
+
+
+@pytest.mark.parametrize("name", ["avisblatt", "rheinschifffahrt", "sciencemetabench"])
+def test_every_benchmark_has_a_page(tmp_path, run_hdbench, name):
+    done = run_hdbench("build", name, "--sample", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "hdb" / name
+    result = score(str(folder), folder / "example_predictions.jsonl", details=True)
+    page = Page(report_page(result, load_benchmark(str(folder))))
+    assert f"{result.figures()[result.headline]:.4f} {result.headline}" in page.text
+    assert len(page.all("article")) == len(result.ids)
+    assert page.all("img")
+    headings = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
+    assert headings[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(headings))
+
+
+def test_direction_is_told_of_each_figure(tmp_path, run_hdbench):
+    run_hdbench("build", "avisblatt", "--sample", cwd=tmp_path)
+    folder = tmp_path / "hdb/avisblatt"
+    result = score(str(folder), folder / "example_predictions.jsonl", details=True)
+    page = Page(report_page(result, load_benchmark(str(folder))))
+    assert page.row("cer")[-1] == "lower is better"
+    assert page.row("fuzzy")[-1] == "higher is better"
+
+
+def test_of_one_item_there_is_no_interval_and_it_says_why(cards, report):
+    metadata = cards / "hdb/cards/metadata.jsonl"
+    metadata.write_text(metadata.read_text().splitlines()[0] + "\n")
+    page = Page(report(RIGHT))
+    assert "No interval: 1 item: an interval needs at least 2" in page.text
+    assert page.row("f1_micro")[1:3] == ("1.0000", "none")

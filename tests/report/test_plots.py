@@ -1,0 +1,210 @@
+"""The plots: what they show is read from the SVG, which names each text in a comment."""
+
+import io
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import pytest
+from PIL import Image
+
+from hdbench.report.plots import plots
+from hdbench.scoring import make_metric
+from hdbench.scoring.result import Candidate, prepare, score_items
+
+NAMES = ("fields", "errors", "items")
+TRUTH = {"title": "Stellingen", "year": 1924, "place": "Bern"}
+ANSWER = {"title": "Stellingen", "year": 1942, "place": "BERN", "editor": "Glaser"}
+
+
+def result_of(truth, *answers, metric="zettel_f1", **dataset):
+    metric = make_metric(metric)
+    prepared = prepare(metric, truth)
+    items = [Candidate(f"000{n}", prepared, answer) for n, answer in enumerate(answers)]
+    dataset = {"benchmark": "hdb/cards", "dataset_version": "1.0.0"} | dataset
+    return score_items(metric, items, details=True, dataset=dataset)
+
+
+def texts(svg):
+    """The texts of a plot in the order in which they are drawn."""
+    parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
+    root = ElementTree.fromstring(svg, parser)
+    return [e.text.strip() for e in root.iter() if e.tag is ElementTree.Comment]
+
+
+def test_there_are_three_plots_each_as_a_picture_and_as_a_drawing():
+    made = plots(result_of(TRUTH, ANSWER, TRUTH))
+    assert set(made) == {f"{name}.{kind}" for name in NAMES for kind in ("png", "svg")}
+    for name in NAMES:
+        with Image.open(io.BytesIO(made[f"{name}.png"])) as picture:
+            picture.load()
+            assert picture.width == 1350
+            assert len(picture.convert("L").getcolors()) > 10  # not blank
+
+
+def test_a_drawing_is_self_contained():
+    for name, content in plots(result_of(TRUTH, ANSWER, TRUTH)).items():
+        if name.endswith(".svg"):
+            for element in ElementTree.fromstring(content).iter():
+                assert element.tag.rpartition("}")[2] not in ("script", "image", "text", "a")
+                for key, value in element.attrib.items():
+                    assert not key.endswith("href") or value.startswith("#")
+                    assert "url(" not in value or "url(#" in value
+            assert b"font-face" not in content
+            assert b"@import" not in content
+
+
+def test_the_fields_are_sorted_by_f1_and_say_how_often_the_truth_has_them():
+    shown = texts(plots(result_of(TRUTH, ANSWER, TRUTH))["fields.svg"])
+    bars = [text for text in shown if text.endswith(("(2)", "(0)"))]
+    # From the bottom: invented; one right and one wrong; both right.
+    assert bars[0] == "editor (0)"
+    assert set(bars[1:3]) == {"place (2)", "year (2)"}
+    assert bars[3] == "title (2)"
+    assert "F1 of each field, higher is better" in "".join(shown)
+    values = [text for text in shown if len(text) == 5 and text[1] == "."]
+    assert values == ["0.000", "0.500", "0.500", "1.000"]
+
+
+def test_the_classes_stand_with_their_numbers():
+    shown = texts(plots(result_of(TRUTH, ANSWER, TRUTH))["errors.svg"])
+    assert {"invented (1)", "number or date (1)"} <= set(shown)
+    assert "missing (1)" not in shown
+
+
+def test_a_run_without_errors_says_so():
+    assert "no errors" in texts(plots(result_of(TRUTH, TRUTH))["errors.svg"])
+
+
+def test_the_items_have_the_headline_with_its_interval_and_those_without_answer_apart():
+    result = result_of({"title": "a"}, {"title": "a"}, {"title": "a"}, None)
+    result.model = "gpt-5"
+    shown = "\n".join(texts(plots(result)["items.svg"]))
+    assert "f1_micro of all items: 0.800" in shown  # 2 * 2 / (2 * 2 + 1)
+    assert "its 95 % interval: 0." in shown
+    assert "answered (2)" in shown
+    assert "no usable answer (1)" in shown
+    assert "F1 of an item, higher is better" in shown
+    assert "hdb/cards 1.0.0, documented protocol\ngpt-5" in shown
+
+
+def test_one_item_has_no_interval():
+    shown = "".join(texts(plots(result_of({"title": "a"}, {"title": "a"}))["items.svg"]))
+    assert "f1_micro of all items: 1.000" in shown
+    assert "interval" not in shown
+
+
+HOSTILE = [
+    "$x^2$",
+    "$\\frac{1}{",
+    "\\input{/etc/passwd}",
+    "--><script>alert(1)</script>",
+    "中文書名",
+    "\u202egnp.exe",
+    "שלום",
+    "\x00\x1b[31m\ud800\ufffe",
+    "a\nb\r\tc",
+    "x" * 10_000,
+    "",
+    "𝔘🙂",
+]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_names_are_shown_as_they_are_without_a_warning(hostile):
+    result = result_of({"title": "a"}, {"title": "a", hostile: "b"}, benchmark=hostile)
+    result.model, result.run = hostile, {"run": hostile}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = plots(result)
+    for name in NAMES:
+        assert len(texts(made[f"{name}.svg"])) > 5
+        with Image.open(io.BytesIO(made[f"{name}.png"])) as picture:
+            assert picture.height < 1000
+    assert b"<script" not in made["fields.svg"]
+
+
+def test_a_formula_is_not_set_as_one():
+    shown = texts(plots(result_of({"title": "a"}, {"title": "a", "$x^2$": "b"}))["fields.svg"])
+    assert "$x^2$ (0)" in shown
+
+
+def test_signs_that_the_font_lacks_are_escaped():
+    shown = texts(plots(result_of({"title": "a"}, {"title": "a", "中": "b"}))["fields.svg"])
+    assert "\\u4e2d (0)" in shown
+
+
+def test_of_many_invented_fields_thirty_are_shown():
+    invented = {f"field{number}": "x" for number in range(500)}
+    made = plots(result_of(TRUTH, TRUTH | invented))
+    for name in ("fields", "errors"):
+        shown = texts(made[f"{name}.svg"])
+        assert sum("field" in text and "more" not in text for text in shown) <= 31
+        wanted = 503 - 30 if name == "fields" else 500 - 30
+        assert any(f"and {wanted} more fields" in text for text in shown)
+    assert {"title (1)", "year (1)", "place (1)"} <= set(texts(made["fields.svg"]))
+
+
+def test_fields_of_the_same_beginning_keep_their_own_bars():
+    names = ["x" * 60 + end for end in "ab"]
+    shown = texts(
+        plots(result_of({"title": "a"}, {"title": "a", **dict.fromkeys(names, "y")}))["fields.svg"]
+    )
+    assert shown.count("x" * 39 + "… (0)") == 2
+
+
+def test_the_same_result_gives_the_same_bytes_in_any_thread():
+    results = [result_of(TRUTH, ANSWER, TRUTH), result_of(TRUTH, TRUTH, None)]
+    wanted = [plots(result) for result in results]
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(plots, results * 4)) == wanted * 4
+
+
+def test_neither_a_persons_settings_matter_nor_are_they_changed(monkeypatch):
+    wanted = plots(result_of(TRUTH, ANSWER, TRUTH))
+    monkeypatch.setitem(mpl.rcParams, "text.usetex", True)
+    monkeypatch.setitem(mpl.rcParams, "svg.hashsalt", "mine")
+    monkeypatch.setitem(mpl.rcParams, "font.family", ["serif"])
+    before = dict(mpl.rcParams)
+    assert plots(result_of(TRUTH, ANSWER, TRUTH)) == wanted
+    assert dict(mpl.rcParams) == before
+
+
+def test_no_window_system_is_touched():
+    code = "import sys, hdbench.report.plots; print('matplotlib.pyplot' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "False", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("metric", "truth", "figure"),
+    [
+        (
+            "letters_f1",
+            {"send_date": ["1926-02-16"], "sender_persons": [], "receiver_persons": []},
+            "F1 of an item",
+        ),
+        ("sciencemeta_accuracy", {"kind": "ebook", "title": "On Growth"}, "accuracy of an item"),
+        (
+            "avisblatt_cer",
+            {"advertisements": [{"date": "1731-01-02", "text": "1. Wein"}]},
+            "similarity (fuzzy) of an item",
+        ),
+    ],
+)
+def test_every_metric_has_its_plots(metric, truth, figure):
+    made = plots(result_of(truth, None, {"title": "x"}, metric=metric))
+    assert any(figure in text for text in texts(made["items.svg"]))
+    shown = "".join(texts(made["fields.svg"]))
+    assert "higher is better" in shown
+    assert ("items that can have it" in shown) == (metric == "sciencemeta_accuracy")
+
+
+def test_a_cer_is_not_among_bars_of_which_higher_is_better():
+    truth = {"advertisements": [{"date": "1731-01-02", "text": "1. Wein"}]}
+    shown = texts(plots(result_of(truth, truth, metric="avisblatt_cer"))["fields.svg"])
+    assert {"fuzzy", "ad_f1", "date_accuracy"} <= set(shown)
+    assert not any("cer" in text or "error" in text for text in shown)

@@ -1,0 +1,129 @@
+import base64
+import io
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from PIL import Image
+
+from hdbench.errors import HdbenchError
+from hdbench.report.thumbnails import thumbnail
+
+HEAD = "data:image/webp;base64,"
+
+
+def opened(uri):
+    assert uri.startswith(HEAD)
+    image = Image.open(io.BytesIO(base64.b64decode(uri.removeprefix(HEAD), validate=True)))
+    assert image.format == "WEBP"
+    return image.convert("RGB")
+
+
+def is_near(pixel, colour):
+    return all(abs(a - b) < 12 for a, b in zip(pixel, colour, strict=True))
+
+
+def halves(size=(40, 20), left="black", right="white", mode="RGB"):
+    image = Image.new(mode, size, right)
+    image.paste(left, (0, 0, size[0] // 2, size[1]))
+    return image
+
+
+def test_an_image_becomes_as_wide_as_is_asked_for(tmp_path):
+    Image.new("RGB", (1000, 600)).save(tmp_path / "card.jpg")
+    assert opened(thumbnail(tmp_path / "card.jpg", width=200)).size == (200, 120)
+
+
+def test_a_small_image_is_not_enlarged(tmp_path):
+    halves().save(tmp_path / "card.png")
+    small = opened(thumbnail(tmp_path / "card.png", width=200))
+    assert small.size == (40, 20)
+    assert is_near(small.getpixel((5, 10)), (0, 0, 0))
+    assert is_near(small.getpixel((35, 10)), (255, 255, 255))
+
+
+def test_a_very_tall_image_is_bounded_in_height(tmp_path):
+    Image.new("RGB", (10, 5000)).save(tmp_path / "strip.png")
+    assert opened(thumbnail(tmp_path / "strip.png", width=100)).height == 200
+
+
+def test_an_image_is_turned_as_its_exif_data_say(tmp_path):
+    exif = Image.Exif()
+    exif[0x0112] = 6  # the camera was held upright: turn by 90 degrees clockwise
+    halves().save(tmp_path / "photo.jpg", exif=exif)
+    turned = opened(thumbnail(tmp_path / "photo.jpg"))
+    assert turned.size == (20, 40)
+    assert is_near(turned.getpixel((10, 5)), (0, 0, 0))
+    assert is_near(turned.getpixel((10, 35)), (255, 255, 255))
+
+
+def test_what_is_transparent_becomes_white(tmp_path):
+    Image.new("RGBA", (20, 20), (0, 0, 0, 0)).save(tmp_path / "card.png")
+    assert is_near(opened(thumbnail(tmp_path / "card.png")).getpixel((9, 9)), (255, 255, 255))
+
+
+def test_sixteen_bits_of_grey_stay_grey(tmp_path):
+    Image.new("I;16", (20, 20), 0x8000).save(tmp_path / "scan.tif")
+    assert is_near(opened(thumbnail(tmp_path / "scan.tif")).getpixel((9, 9)), (128, 128, 128))
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "CMYK", "LA"])
+def test_images_of_other_modes_are_shown(tmp_path, mode):
+    halves().convert(mode).save(tmp_path / "scan.tif")
+    small = opened(thumbnail(tmp_path / "scan.tif"))
+    assert is_near(small.getpixel((5, 10)), (0, 0, 0))
+    assert is_near(small.getpixel((35, 10)), (255, 255, 255))
+
+
+def test_of_a_pdf_the_first_page_is_shown(tmp_path):
+    pages = [Image.new("RGB", (300, 400), colour) for colour in ("red", "blue")]
+    pages[0].save(tmp_path / "paper.pdf", save_all=True, append_images=pages[1:])
+    small = opened(thumbnail(tmp_path / "paper.pdf", width=60))
+    assert small.size == (60, 80)
+    assert is_near(small.getpixel((30, 40)), (255, 0, 0))
+
+
+def test_threads_may_share_pdfium(tmp_path):
+    Image.new("RGB", (300, 400), "red").save(tmp_path / "paper.pdf")
+    with ThreadPoolExecutor(8) as executor:
+        found = set(executor.map(thumbnail, [tmp_path / "paper.pdf"] * 40))
+    assert len(found) == 1
+
+
+def test_without_a_file_there_is_no_thumbnail(tmp_path):
+    assert thumbnail(tmp_path / "none.jpg") is None
+    assert thumbnail(tmp_path) is None
+    os.mkfifo(tmp_path / "pipe")
+    assert thumbnail(tmp_path / "pipe") is None
+
+
+def a_jpeg():
+    data = io.BytesIO()
+    Image.effect_noise((200, 200), 90).save(data, "JPEG")
+    return data.getvalue()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"not an image", a_jpeg()[:4000], b"%PDF-1.7\nnothing", b"%!PS-Adobe-3.0 EPSF-3.0\n"],
+    ids=["empty", "text", "cut-off", "pdf", "eps"],
+)
+def test_a_damaged_file_is_named(tmp_path, data):
+    (tmp_path / "card.jpg").write_bytes(data)
+    with pytest.raises(HdbenchError, match=r"card\.jpg: no readable image or PDF"):
+        thumbnail(tmp_path / "card.jpg")
+
+
+def test_a_format_that_no_benchmark_has_is_not_tried(tmp_path):
+    Image.new("RGB", (9, 9)).save(tmp_path / "card.gif")
+    with pytest.raises(HdbenchError, match="no readable image"):
+        thumbnail(tmp_path / "card.gif")
+
+
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+@pytest.mark.parametrize("side", [10_000, 13_500])  # beyond our bound, and beyond Pillow's
+def test_a_decompression_bomb_is_refused(tmp_path, side):
+    Image.new("1", (side, side)).save(tmp_path / "bomb.png")
+    assert (tmp_path / "bomb.png").stat().st_size < 200_000
+    with pytest.raises(HdbenchError, match=r"bomb\.png"):
+        thumbnail(tmp_path / "bomb.png")

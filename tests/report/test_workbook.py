@@ -1,0 +1,294 @@
+"""The Excel workbook, read back by two independent readers."""
+
+import io
+import zipfile
+from xml.etree import ElementTree
+
+import openpyxl
+import pytest
+import python_calamine
+import xlsxwriter
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from hdbench.errors import HdbenchError
+from hdbench.excel import cell_text, write_text
+from hdbench.report import workbook as module
+from hdbench.report.workbook import workbook
+from hdbench.scoring import make_metric
+from hdbench.scoring.result import Candidate, prepare, score_items
+from hdbench.statistics.bootstrap import intervals
+
+HOSTILE = [
+    '=HYPERLINK("https://example.org", "here")',
+    "=1+1",
+    "+cmd|' /C calc'!A0",
+    "@SUM(A1)",
+    "-2+3",
+    "{=1+1}",
+    "https://example.org",
+    "mailto:a@example.org",
+    "internal:Sheet1!A1",
+    "<r>x</r>",
+    "<r></t></is></c>",
+    "_x0041_",
+    " two  spaces ",
+    "1924",
+    "Müller, 中文, 𝔘, שלום",
+    "a\nb",
+]
+ESCAPED = {
+    "\t=1+1": r"\t=1+1",
+    "a\r\nb": "a\\r\nb",
+    "\x00\x07\x1f\x7f": r"\x00\x07\x1f\x7f",
+    "\ufffe\uffff": r"\ufffe\uffff",
+    "\ud800x": r"\ud800x",
+    "\u202egnp.exe": r"\u202egnp.exe",
+    "_x0000_x0001_": r"_x0000\x5fx0001_",
+}
+
+
+def result_of(truths, answers, metric="zettel_f1", *, details=True):
+    metric = make_metric(metric)
+    return score_items(
+        metric,
+        [
+            Candidate(f"000{number}", prepare(metric, truth), answer)
+            for number, (truth, answer) in enumerate(zip(truths, answers, strict=True))
+        ],
+        details=details,
+        dataset={"benchmark": "hdb/cards", "dataset_version": "1.0.0", "dataset_sha256": "ab12"},
+    )
+
+
+def opened(data):
+    return openpyxl.load_workbook(io.BytesIO(data))
+
+
+def table(data, sheet):
+    head, *rows = opened(data)[sheet].iter_rows(values_only=True)
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def calamine(data, sheet):
+    book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
+    return book.get_sheet_by_name(sheet).to_python(skip_empty_area=False)
+
+
+def parts(data):
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.fixture(scope="module")
+def cards():
+    """Two fields right, one wrong, one missing, one invented; and an item without an answer."""
+    truth = {"title": "Stellingen", "year": 1924, "publisher": "Thieme", "pages": "12"}
+    answer = {"title": "Stellingen", "year": 1924, "publisher": "Thieme Verlag", "place": "Bern"}
+    return result_of([truth, truth], [answer, None])
+
+
+def test_hostile_texts_are_plain_text_in_both_readers():
+    texts = [*HOSTILE, *ESCAPED]
+    wanted = [*HOSTILE, *ESCAPED.values()]
+    data = workbook(
+        result_of([{"title": "Stellingen"}] * len(texts), [{"title": t} for t in texts])
+    )
+    sheet = opened(data)["Errors"]
+    answers = [row[6] for row in sheet.iter_rows(min_row=2)]
+    assert [cell.value for cell in answers] == wanted
+    assert {cell.data_type for cell in answers} == {"s"}
+    assert not any(cell.hyperlink for cell in answers)
+    assert [row[6] for row in calamine(data, "Errors")[1:]] == wanted
+    for name, content in parts(data).items():
+        assert b"<f>" not in content, name
+        assert b"relationships/hyperlink" not in content, name
+
+
+def test_a_hostile_name_of_a_field_is_plain_text():
+    data = workbook(result_of([{"title": "Stellingen"}], [{"title": "x", "=1+1": "y"}]))
+    for sheet in ("Fields", "Errors", "Error classes"):
+        cells = [cell for row in opened(data)[sheet].iter_rows() for cell in row]
+        assert [cell.data_type for cell in cells if cell.value == "=1+1"] == ["s"]
+
+
+@given(st.text(st.characters(), max_size=12))
+@example("<r>_x0000_x0001_</r>")
+@example("\n\n")
+def test_any_text_is_read_back_and_the_file_is_sound(text):
+    data = io.BytesIO()
+    with xlsxwriter.Workbook(data, {"in_memory": True}) as book:
+        sheet, look = book.add_worksheet("x"), book.add_format({"quote_prefix": True})
+        sheet.write_number(0, 1, 7)
+        write_text(sheet, 0, 0, text, look)
+    for content in parts(data.getvalue()).values():
+        ElementTree.fromstring(content)
+    wanted = cell_text(text)
+    assert (opened(data.getvalue())["x"]["A1"].value or "") == wanted
+    assert calamine(data.getvalue(), "x") == [[wanted, 7]]
+
+
+@pytest.mark.parametrize("sign", ["e", "é", "𝔘", "\x00", "\ud800"])
+def test_a_text_longer_than_a_cell_is_cut_and_says_so(sign):
+    shown = cell_text(sign * 40_000)
+    assert shown.endswith("… [cut: 40000 characters]")
+    assert 32_700 < len(shown.encode("utf-16-le")) // 2 <= 32_767
+
+
+def test_a_text_as_long_as_a_cell_is_whole():
+    assert cell_text("e" * 32_767) == "e" * 32_767
+
+
+def test_the_errors_are_those_of_the_items(cards):
+    data = workbook(cards)
+    head = ("id", "status", "field", "outcome", "error class", "truth", "answer")
+    rows = {tuple(row[name] for name in head) for row in table(data, "Errors")}
+    lost = ("0001", "unanswered")
+    assert rows == {
+        ("0000", "clean", "publisher", "substituted", "over_specified", "Thieme", "Thieme Verlag"),
+        ("0000", "clean", "pages", "missing", "missing", "12", None),
+        ("0000", "clean", "place", "spurious", "invented", None, "Bern"),
+        (*lost, "title", "missing", None, "Stellingen", None),
+        (*lost, "year", "missing", None, "1924", None),
+        (*lost, "publisher", "missing", None, "Thieme", None),
+        (*lost, "pages", "missing", None, "12", None),
+    }
+
+
+def test_numbers_are_numbers(cards):
+    items = table(workbook(cards), "Items")
+    assert [item["id"] for item in items] == ["0000", "0001"]
+    assert [item["f1"] for item in items] == [pytest.approx(cards.per_item[0]["f1"]), 0]
+    fields = {row["field"]: row for row in table(workbook(cards), "Fields")}
+    assert fields["title"]["f1"] == pytest.approx(2 / 3)  # one right, one missing
+    assert fields["title"]["false_negatives"] == 1
+
+
+def test_the_summary_has_the_headline_with_its_interval_and_all_that_makes_it_again(cards):
+    sheet = opened(workbook(cards))["Summary"]
+    rows = {row[0]: row[1:] for row in sheet.iter_rows(values_only=True) if row[0]}
+    interval = intervals(cards).figures["f1_micro"]
+    assert rows["f1_micro"] == (
+        pytest.approx(cards.figures()["f1_micro"]),
+        pytest.approx(interval.low),
+        pytest.approx(interval.high),
+        "higher is better",
+    )
+    assert rows["false_positives"][3] == "lower is better"
+    told = {name: row[0] for name, row in rows.items()}
+    assert told["benchmark"] == "hdb/cards"
+    assert told["benchmark version"] == "1.0.0"
+    assert told["protocol"] == "documented"
+    assert told["dataset sha256"] == "ab12"
+    assert told["signature"] == cards.figures()["signature"]
+    assert (told["items"], told["answered"], told["unanswered"]) == (2, 1, 1)
+    assert told["options.threshold"] == 0.92
+    assert (told["resamples"], told["seed"]) == (10_000, 0)
+    assert told["versions.rapidfuzz"] == cards.versions["rapidfuzz"]
+
+
+def test_what_a_run_says_of_itself_stands_in_the_summary_whatever_it_is():
+    result = result_of([{"title": "a"}], [{"title": "a"}])
+    published = {"f1_micro": 0.5, "cost": float("inf"), "n": 10**400, "=1": [None], "x": True}
+    result.run = {"run": "2026-01-24/T0252", "prompt": {"sha256": "cd"}, "published": published}
+    sheet = opened(workbook(result))["Summary"]
+    rows = {row[0]: row[1] for row in sheet.iter_rows(values_only=True)}
+    assert (rows["run.run"], rows["run.prompt.sha256"]) == ("2026-01-24/T0252", "cd")
+    of_published = [rows[f"run.published.{name}"] for name in published]
+    assert of_published == [0.5, "Infinity", str(10**400), "[null]", "true"]
+
+
+def test_warnings_and_notes_stand_in_the_summary():
+    result = result_of([{"title": "a"}], [{"title": "a"}])
+    warning = {"kind": "partial", "message": "=complete the run", "count": 1, "of": 2, "ids": []}
+    result.reading = {"strict": False, "reread": False, "as_given": False} | {
+        "notes": ["ids without zeros"],
+        "warnings": [warning],
+    }
+    cells = [c for row in opened(workbook(result))["Summary"].iter_rows() for c in row if c.value]
+    assert {"partial: =complete the run", "ids without zeros"} <= {cell.value for cell in cells}
+
+
+def test_one_item_has_no_interval_and_the_summary_says_why():
+    data = workbook(result_of([{"title": "a"}], [{"title": "a"}]))
+    rows = {row[0]: row[1:] for row in opened(data)["Summary"].iter_rows(values_only=True)}
+    assert rows["f1_micro"][:3] == (1, None, None)
+    assert "at least 2" in rows["no intervals"][0]
+
+
+def test_the_classes_are_counted_by_field_and_the_confused_signs_listed():
+    truth, answer = (
+        {"title": "Haſe im Korn", "place": "Bern"},
+        {"title": "Hafe im Korn", "place": "BERN"},
+    )
+    result = result_of([truth], [answer])
+    rows = table(workbook(result), "Error classes")
+    counts = {row["field"]: row for row in rows}
+    assert (counts["all"]["ocr"], counts["all"]["case"], counts["all"]["different"]) == (1, 1, 0)
+    assert (counts["title"]["ocr"], counts["place"]["ocr"]) == (1, 0)
+    listed = list(opened(workbook(result))["Error classes"].iter_rows(values_only=True))
+    assert ("ſ", "f", 1) in [row[:3] for row in listed]
+
+
+def test_the_heads_stay_and_can_filter_and_similarities_have_bands(cards):
+    book = opened(workbook(cards))
+    for name in ("Fields", "Errors", "Items", "Error classes"):
+        assert book[name].freeze_panes == "B2"
+        assert book[name].auto_filter.ref.startswith("A1:")
+    [bands] = book["Errors"].conditional_formatting
+    assert str(bands.sqref).startswith("H2:H")
+    rules = [(rule.operator, rule.formula) for rule in bands.rules if rule.type == "cellIs"]
+    assert rules == [
+        ("greaterThanOrEqual", ["1.0"]),
+        ("greaterThanOrEqual", ["0.8"]),
+        ("greaterThanOrEqual", ["0.5"]),
+        ("lessThan", ["0.5"]),
+    ]
+
+
+def test_more_rows_than_a_sheet_takes_are_counted_in_a_note(cards, monkeypatch):
+    whole = table(workbook(cards), "Errors")
+    monkeypatch.setattr(module, "MAX_ROWS", 2)
+    rows = table(workbook(cards), "Errors")
+    assert rows[:2] == whole[:2]
+    assert rows[2]["id"] == f"and {len(whole) - 2} more rows, which are in the CSV file"
+
+
+@pytest.mark.parametrize(
+    ("metric", "truth", "answer", "sheets"),
+    [
+        (
+            "letters_f1",
+            {
+                "send_date": ["1926-02-16"],
+                "sender_persons": [{"name": "Meyer, Hans", "alternateName": []}],
+                "receiver_persons": [],
+            },
+            {"send_date": "1926-02-17"},
+            5,
+        ),
+        (
+            "sciencemeta_accuracy",
+            {"kind": "ebook", "title": "On Growth", "isbn": "978"},
+            {"title": "On Form"},
+            5,
+        ),
+        (
+            "avisblatt_cer",
+            {"advertisements": [{"date": "1731-01-02", "text": "1. Rother Wein", "ntokens": 3}]},
+            {"advertisements": [{"date": "1731-01-02", "text": "1. Rotber Wein"}]},
+            4,  # it has no fields
+        ),
+    ],
+)
+def test_every_metric_has_its_sheets(metric, truth, answer, sheets):
+    data = workbook(result_of([truth, truth], [answer, None], metric))
+    assert len(opened(data).sheetnames) == sheets
+    assert len(table(data, "Items")) == 2
+    assert {row["id"] for row in table(data, "Errors")} == {"0000", "0001"}
+
+
+def test_a_result_without_details_is_refused():
+    result = result_of([{"title": "a"}], [{"title": "a"}], details=False)
+    with pytest.raises(HdbenchError, match="with details"):
+        workbook(result)

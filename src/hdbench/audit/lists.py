@@ -1,0 +1,85 @@
+"""An audit as a table for a terminal, and as a work list for a librarian."""
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from hdbench.audit.findings import Audit
+from hdbench.report.csv_files import csv_bytes
+from hdbench.report.rows import Rows, text
+from hdbench.tables import printable
+
+MAX_ROWS = 200
+"""Findings that a terminal shows."""
+
+_HEAD = ("id", "field", "truth", "proposed value", "agreement", "makers", "error class", "verdict")
+
+
+def print_audit(console: Console, audit: Audit) -> None:
+    """Print an audit: how many findings there are, who was asked, and each finding.
+
+    Args:
+        console: where to.
+        audit: of `hdbench.audit.findings.audit`.
+    """
+    good = [run for run in audit.runs if run.good]
+    title = f"{audit.benchmark or audit.metric} {audit.dataset_version or ''}, {audit.protocol}"
+    console.print(printable(title, 200), style="bold")
+    nothing = sum(finding.error_class == "invented" for finding in audit.findings)
+    console.print(
+        f"Values of the truth that more than half of {len(good)} good models contradict: with one "
+        f"same value {len(audit.findings) - nothing}, in that there is nothing {nothing}; "
+        f"and in form alone {audit.of_form}",
+        soft_wrap=True,
+    )
+    makers = ", ".join(sorted({run.maker for run in good}))
+    console.print(Text.assemble("The makers: ", printable(makers, 1_000)), soft_wrap=True)
+    if not audit.findings:
+        return
+    table = Table(box=box.SIMPLE_HEAD)
+    for column in ("id", "field", "truth", "models read"):
+        table.add_column(column, overflow="fold")
+    table.add_column("agree", justify="right", no_wrap=True)
+    table.add_column("class")
+    for finding in audit.findings[:MAX_ROWS]:
+        table.add_row(
+            printable(finding.id),
+            printable(finding.field),
+            *(_shown(value) for value in (finding.truth, finding.value)),
+            f"{finding.agreeing}/{finding.good}",
+            finding.error_class,
+        )
+    if len(audit.findings) > MAX_ROWS:
+        table.add_row(f"and {len(audit.findings) - MAX_ROWS} more")
+    console.print(table)
+
+
+def work_list(audit: Audit) -> bytes:
+    """The findings as a CSV file, with an empty column `verdict` to fill in.
+
+    As of `hdbench.report.csv_files`: nothing in it is taken for a formula by a spreadsheet, and
+    what is invisible is written as an escape.
+
+    Args:
+        audit: of `hdbench.audit.findings.audit`.
+    """
+    rows = (
+        (
+            finding.id,
+            finding.field,
+            text(finding.truth),
+            text(finding.value),
+            f"{finding.agreeing} of {finding.good}",
+            ", ".join(finding.makers),
+            finding.error_class,
+            None,
+        )
+        for finding in audit.findings
+    )
+    return csv_bytes(Rows(_HEAD, rows))
+
+
+def _shown(value: object) -> Text:
+    shown = text(value)
+    return Text("(absent)", style="dim") if shown is None else printable(shown or '""')

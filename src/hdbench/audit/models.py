@@ -1,0 +1,105 @@
+"""Which models' answers an audit asks: of each model its best run, and of the models the good."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median_high, median_low
+from typing import Any
+
+from hdbench.scoring.result import Result
+
+ANSWERED = 0.95
+"""The share of the items that a good run has answered, at least."""
+
+_MAKERS = {"genai": "google", "mistralai": "mistral"}
+"""The maker where a provider goes by another name."""
+
+
+@dataclass(frozen=True)
+class AskedRun:
+    """A run, and whether it is asked.
+
+    Attributes:
+        name: the run's.
+        model: the model that answered.
+        maker: who made the model.
+        figure: the headline.
+        answered: the number of items with an answer.
+        good: whether it is asked.
+        why_not: why it is not.
+    """
+
+    name: str
+    model: str
+    maker: str
+    figure: float
+    answered: int
+    good: bool
+    why_not: str | None
+
+
+def maker_of(run: Mapping[str, Any], name: str) -> tuple[str, str]:
+    """A run's maker and model.
+
+    Of a model `maker/model`, as OpenRouter names them, what stands before the slash; else the
+    provider, which is the maker of what most providers offer; else the model, or the run.
+
+    Args:
+        run: what the run says of itself.
+        name: the run's name.
+
+    Example:
+        >>> maker_of({"provider": "openrouter", "model": "meta-llama/llama-4-maverick"}, "T0252")
+        ('meta-llama', 'llama-4-maverick')
+        >>> maker_of({"provider": "genai", "model": "gemini-2.0-flash"}, "T0151")
+        ('google', 'gemini-2.0-flash')
+        >>> maker_of({}, "answers")
+        ('answers', 'answers')
+    """
+    full = str(run.get("model") or name)
+    before, slash, model = full.partition("/")
+    if not (slash and before and model):
+        before, model = str(run.get("provider") or full), full
+    before = before.casefold()
+    return _MAKERS.get(before, before), model
+
+
+def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
+    """The runs with what makes each good or not, the best first.
+
+    Of the runs of one model the best by the headline stands for the model, so that a model that was
+    run three times has one vote; of equal ones the first. Such a run is good where the headline is
+    in the upper half (at least the median of the models' best, of an even number the lower of the
+    two in the middle) and `ANSWERED` of the items have an answer. The half is of the models that
+    are given, since what can be reached differs between benchmarks.
+
+    Args:
+        runs: name → result, of the same items and the same headline.
+    """
+    first = next(iter(runs.values()))
+    up = first.higher_is_better
+    figures = {
+        name: float(each.metric.rates(each.totals)[first.headline]) for name, each in runs.items()
+    }
+    makers = {
+        name: maker_of({"model": each.model, **each.run}, name) for name, each in runs.items()
+    }
+    ordered = sorted(runs, key=lambda name: -figures[name] if up else figures[name])
+    best: dict[tuple[str, str], str] = {}
+    for name in ordered:
+        best.setdefault(makers[name], name)
+    middle = (median_low if up else median_high)([figures[name] for name in best.values()])
+
+    asked = []
+    for name in ordered:
+        result, (maker, model) = runs[name], makers[name]
+        answered = len(result.ids) - result.status["unanswered"] - result.status["unparsable"]
+        why_not = None
+        if best[maker, model] != name:
+            why_not = f"a repeated run, of which {best[maker, model]} is the best"
+        elif figures[name] < middle if up else figures[name] > middle:
+            why_not = "in the lower half"
+        elif answered < ANSWERED * len(result.ids):
+            why_not = f"has answered {answered} of {len(result.ids)}"
+        good = why_not is None
+        asked.append(AskedRun(name, model, maker, figures[name], answered, good, why_not))
+    return asked

@@ -1,0 +1,100 @@
+"""The page of an audit: every finding with the item's picture, for a person to judge."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from pathlib import Path
+
+from hdbench.audit.findings import MAKERS, Audit, Finding
+from hdbench.forms import text_of
+from hdbench.report.differences import Part, differences
+from hdbench.report.items import Value, cut
+from hdbench.report.pictures import Picture, pictures
+from hdbench.report.rendering import render
+
+MAX_ITEMS = 1_000
+"""Items that are shown, the first."""
+
+MAX_VALUE = 2_000
+"""Characters of a value that are shown."""
+
+CLASS_WORDS = {
+    "missing": "the truth has nothing",
+    "invented": "the models read nothing",
+    "case": "capitals",
+    "white_space": "spaces",
+    "punctuation": "punctuation",
+    "diacritics": "accents or umlauts",
+    "other_field": "the truth has what belongs to another field",
+    "truncated": "the truth has only a part",
+    "over_specified": "the truth has more",
+    "number_or_date": "number or date",
+    "ocr": "a few letters",
+    "different": "another value",
+}
+"""Class of a finding → its name for readers."""
+
+
+@dataclass(frozen=True)
+class FindingView:
+    """A finding as it is shown.
+
+    Attributes:
+        finding: the finding.
+        truth: the truth's value in parts.
+        value: the other in parts.
+    """
+
+    finding: Finding
+    truth: Value
+    value: Value
+
+
+def audit_page(audit: Audit, title: str, media: Mapping[str, Sequence[Path]]) -> str:
+    """The page of an audit, complete in itself, without a script.
+
+    Args:
+        audit: of `hdbench.audit.findings.audit`.
+        title: the benchmark's.
+        media: id → the files that the models were shown, as of `Benchmark.media`.
+
+    Returns:
+        HTML that can be written as UTF-8; all that is not ours is escaped.
+    """
+    found = [(item, list(group)) for item, group in groupby(audit.findings, lambda each: each.id)]
+    shown = found[:MAX_ITEMS]
+    files = [list(media.get(item, ())) for item, _ in shown]
+    made = iter(pictures([file for those in files for file in those]))
+    items: list[tuple[str, list[Picture], list[FindingView]]] = [
+        (item, list(islice(made, len(those))), [_view(each) for each in findings])
+        for (item, findings), those in zip(shown, files, strict=True)
+    ]
+    good = [run for run in audit.runs if run.good]
+    return render(
+        "audit.html",
+        title=title,
+        audit=audit,
+        good=good,
+        makers=sorted({run.maker for run in good}),
+        least=MAKERS,
+        items=items,
+        more_items=len(found) - len(shown),
+        class_words=CLASS_WORDS,
+        cut=cut,
+    )
+
+
+def _view(finding: Finding) -> FindingView:
+    truth, value = text_of(finding.truth), text_of(finding.value)
+    truth_parts, value_parts = _whole(truth[:MAX_VALUE]), _whole(value[:MAX_VALUE])
+    if truth and value:
+        truth_parts, value_parts = differences(truth[:MAX_VALUE], value[:MAX_VALUE])
+    return FindingView(
+        finding,
+        Value(truth_parts, finding.truth is None, max(0, len(truth) - MAX_VALUE)),
+        Value(value_parts, finding.value is None, max(0, len(value) - MAX_VALUE)),
+    )
+
+
+def _whole(text: str) -> list[Part]:
+    return [Part(text, differs=False)] if text else []

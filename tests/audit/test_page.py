@@ -1,0 +1,91 @@
+import re
+from html.parser import HTMLParser
+
+from audited import card_runs
+from PIL import Image
+
+from hdbench.audit import page
+from hdbench.audit.findings import audit
+from hdbench.audit.page import audit_page
+
+
+class Reader(HTMLParser):
+    """The elements of a page, and what stands between them."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.texts, self.marked = [], [], []
+        self.inside = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.inside = tag
+
+    def handle_endtag(self, tag):
+        self.inside = ""
+
+    def handle_data(self, data):
+        if self.inside in ("del", "ins"):
+            self.marked.append((self.inside, data))
+        self.texts.append(data)
+
+
+def made(truth, answer, media=None):
+    return audit_page(audit(card_runs(truth, answer, answer, answer)), "Cards", media or {})
+
+
+def test_the_characters_that_differ_are_marked():
+    html = made({"name": "Somazzl"}, {"name": "Somazzi"})
+    marked = Reader(html).marked
+    assert ("del", "l") in marked
+    assert ("ins", "i") in marked
+
+
+def test_it_says_who_reads_what():
+    text = " ".join(" ".join(Reader(made({"name": "Somazzl"}, {"name": "Somazzi"})).texts).split())
+    assert "3 of 3 models, 3 of 3 makers" in text
+    assert re.search(r"name : Antares-1 , Bellatrix-1 , Capella-1", text)
+
+
+def test_an_item_has_its_picture_once(tmp_path):
+    Image.new("RGB", (60, 40), "white").save(tmp_path / "card.png")
+    truth, answer = {"name": "Somazzl", "year": 1925}, {"name": "Somazzi", "year": 1926}
+    html = made(truth, answer, {"1": [tmp_path / "card.png"], "right-1": [tmp_path / "card.png"]})
+    pictures = [attributes for tag, attributes in Reader(html).tags if tag == "img"]
+    assert len(pictures) == 1
+    assert pictures[0]["src"].startswith("data:image/webp;base64,")
+    assert pictures[0]["alt"] == "Item 1"
+
+
+def test_a_picture_that_is_not_there_is_said(tmp_path):
+    html = made({"name": "Somazzl"}, {"name": "Somazzi"}, {"1": [tmp_path / "none.png"]})
+    assert "No picture: " in html
+
+
+def test_nothing_foreign_becomes_markup_or_is_invisible():
+    bad = "<script>alert(1)</script>\"'\u202e\u200b\x07&amp;\ud800"
+    html = made({"name": "Zeller"}, {"name": bad, f"<img src=x>{bad}": "y"})
+    tags = Reader(html).tags
+    assert not {tag for tag, _ in tags} & {"script", "img", "iframe", "object"}
+    assert not any(name.startswith("on") for _, attributes in tags for name in attributes)
+    assert not set("\u202e\u200b\x07\ud800") & set(html)
+    assert "&lt;script&gt;" in html
+    html.encode()
+
+
+def test_the_page_may_load_and_run_nothing():
+    tags = Reader(made({"name": "Somazzl"}, {"name": "Somazzi"})).tags
+    [policy] = [a["content"] for tag, a in tags if tag == "meta" and "http-equiv" in a]
+    assert policy.startswith("default-src 'none'; img-src data:; style-src 'sha256-")
+    assert "script-src" not in policy
+    assert "unsafe" not in policy
+    assert not any(tag in ("script", "link") for tag, _ in tags)
+
+
+def test_what_is_left_out_is_said(monkeypatch):
+    monkeypatch.setattr(page, "MAX_ITEMS", 0)
+    monkeypatch.setattr(page, "MAX_VALUE", 3)
+    assert "Items that are not shown: 1." in made({"name": "Somazzl"}, {"name": "Somazzi"})
+    monkeypatch.setattr(page, "MAX_ITEMS", 1)
+    assert "and 4 more characters" in made({"name": "Somazzl"}, {"name": "Somazzi"})

@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +22,35 @@ app = typer.Typer(
 )
 
 DEFAULT_OUT = Path("hdb")
+
+Protocol = Annotated[
+    str,
+    typer.Option(
+        help="documented: as the benchmark describes it. published: as its published results."
+    ),
+]
+Runs = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Run folders, folders of them, or results of hdbench score --json --details; with "
+        "--benchmark also answers in any form.",
+        metavar="RUN…",
+    ),
+]
+OfBenchmark = Annotated[
+    str | None,
+    typer.Option(help="The built benchmark; without it the one that a run names.", metavar="PATH"),
+]
+
+
+class Form(StrEnum):
+    """How a leaderboard is written."""
+
+    table = "table"
+    markdown = "markdown"
+    csv = "csv"
+    json = "json"
+    latex = "latex"
 
 
 def _print_version(wanted: bool) -> None:
@@ -48,7 +78,10 @@ def _common(
 def build(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Benchmarks, or folders with a benchmark.yaml.", metavar="[NAME…]"),
+        typer.Argument(
+            help="Benchmarks, or folders with a benchmark.yaml; or results, the recorded runs.",
+            metavar="[NAME…]",
+        ),
     ] = None,
     *,
     every: Annotated[
@@ -85,7 +118,13 @@ def build(
     from hdbench.building.builder import build as build_dataset  # noqa: PLC0415  slow to import
     from hdbench.building.builder import install_metrics  # noqa: PLC0415
     from hdbench.building.recipe import find_recipe, recipe_names  # noqa: PLC0415
+    from hdbench.building.results_dataset import NAME, build_results  # noqa: PLC0415
 
+    if NAME in (names or ()) and not every:
+        if len(names or ()) > 1 or sample or allow_missing or accept_changed:
+            raise HdbenchError(f"{NAME}: is built alone, and takes only --source and --out")
+        typer.echo(build_results(out, source))
+        return
     if every == bool(names):
         raise HdbenchError(f"name benchmarks ({', '.join(recipe_names())}), or give --all")
     failed = False
@@ -127,12 +166,7 @@ def score(
         ),
     ],
     *,
-    protocol: Annotated[
-        str,
-        typer.Option(
-            help="documented: as the benchmark describes it. published: as its published results."
-        ),
-    ] = "documented",
+    protocol: Protocol = "documented",
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -164,7 +198,7 @@ def score(
     into runs. Exit status 0: scored; 2: the input is unusable, and the message says where.
     """
     from hdbench.api import score_runs  # noqa: PLC0415  slow to import
-    from hdbench.results import write_results  # noqa: PLC0415
+    from hdbench.results import to_record, write_records  # noqa: PLC0415
     from hdbench.tables import print_result  # noqa: PLC0415
 
     results = score_runs(
@@ -176,15 +210,14 @@ def score(
         details=details,
         **dict(_option(text) for text in option or ()),
     )
+    records = [to_record(result, details=details) for result in results.values()]
     if json_out:
-        write_results(json_out, list(results.values()), details=details)
-    console = Console()
-    for model, result in results.items():
-        figures = result.figures()
+        write_records(json_out, records)
+    for (model, result), record in zip(results.items(), records, strict=True):
         named = "" if model is None else f"{model}: "
-        title = f"{named}{figures['benchmark']} {figures['dataset_version']}, {figures['protocol']}"
+        title = f"{named}{record['benchmark']} {record['dataset_version']}, {record['protocol']}"
         print_result(
-            console, title, figures, result.field_rates(), result.worst, details=result.per_item
+            Console(), title, record, result.field_rates(), result.worst, details=result.per_item
         )
 
 
@@ -235,10 +268,10 @@ def verify(
 
 @app.command()
 def compare(
-    results: Annotated[
-        list[Path], typer.Argument(help="Results of hdbench score --json, on the same items.")
-    ],
+    runs: Runs,
     *,
+    benchmark: OfBenchmark = None,
+    protocol: Protocol = "documented",
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
     json_out: Annotated[
         Path | None,
@@ -252,21 +285,146 @@ def compare(
     separable.
     """
     from hdbench.jsonio import write_json  # noqa: PLC0415  slow to import
-    from hdbench.results import read_runs  # noqa: PLC0415
+    from hdbench.runs import load_runs  # noqa: PLC0415
     from hdbench.statistics.comparison import compare_runs  # noqa: PLC0415
     from hdbench.tables import print_comparison  # noqa: PLC0415
 
-    runs = read_runs(results)
-    first = next(iter(runs.values()))
-    # The headline is the first figure of every metric, and the higher the better.
-    headline = next(iter(first.metric.rates(first.totals)))
-    comparisons = compare_runs(runs, headline=headline, higher_is_better=True, seed=seed)
+    loaded = load_runs(runs, benchmark=benchmark, protocol=protocol)
+    first = next(iter(loaded.values()))
+    comparisons = compare_runs(
+        loaded, headline=first.headline, higher_is_better=first.higher_is_better, seed=seed
+    )
     if json_out:
         write_json(json_out, {"comparisons": [asdict(each) for each in comparisons]})
     for position, comparison in enumerate(comparisons):
         if position:
             Console().print()
         print_comparison(Console(), comparison)
+
+
+@app.command()
+def leaderboard(
+    runs: Runs,
+    *,
+    benchmark: OfBenchmark = None,
+    protocol: Protocol = "documented",
+    show_changes: Annotated[
+        bool,
+        typer.Option(
+            "--changes",
+            help="Instead show each value and its place under published, under documented with the "
+            "answers as they were recorded, and with those read that the harness lost.",
+        ),
+    ] = False,
+    form: Annotated[
+        Form, typer.Option("--format", help="How to write it to standard output.")
+    ] = Form.table,
+    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
+) -> None:
+    """Rank runs, with intervals: the rank is 1 + the number of significantly better models.
+
+    Runs of different protocols, item sets or prompts are never ranked together: each kind has a
+    table. Several runs of one model are one row, their mean, with their spread.
+    """
+    from hdbench.leaderboard import formats  # noqa: PLC0415  slow to import
+    from hdbench.leaderboard.boards import leaderboards  # noqa: PLC0415
+    from hdbench.leaderboard.changes import changes  # noqa: PLC0415
+    from hdbench.runs import load_runs  # noqa: PLC0415
+
+    if show_changes:
+        if form is not Form.table:
+            raise HdbenchError(f"--changes has no --format {form}: it is a table for a terminal")
+        found = changes(runs, benchmark=benchmark, seed=seed)
+        formats.print_changes(Console(), found)
+        return
+    loaded = load_runs(runs, benchmark=benchmark, protocol=protocol)
+    boards = leaderboards(loaded.values(), seed=seed)
+    if form is Form.table:
+        formats.print_boards(Console(), boards)
+    elif form is Form.csv:
+        sys.stdout.buffer.write(formats.csv(boards))
+    else:
+        write = {
+            Form.markdown: formats.markdown,
+            Form.json: formats.as_json,
+            Form.latex: formats.latex,
+        }
+        typer.echo(write[form](boards), nl=False)
+
+
+@app.command()
+def audit(
+    runs: Runs,
+    *,
+    benchmark: OfBenchmark = None,
+    protocol: Protocol = "documented",
+    json_out: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write the findings to this file.", metavar="OUT"),
+    ] = None,
+    csv_out: Annotated[
+        Path | None,
+        typer.Option("--csv", help="Write a work list with a column for verdicts.", metavar="OUT"),
+    ] = None,
+    html_out: Annotated[
+        Path | None,
+        typer.Option("--html", help="Write a page with the picture of each item.", metavar="OUT"),
+    ] = None,
+) -> None:
+    """List truth values that most good runs, of several makers, contradict with one same value.
+
+    A finding is a slip of the truth, a convention that the models cannot know, or an error that
+    they share: look at the picture. Runs of at least three makers are needed, on the same items.
+    """
+    from hdbench.audit.findings import audit as audit_runs  # noqa: PLC0415  slow to import
+    from hdbench.audit.lists import print_audit, work_list  # noqa: PLC0415
+    from hdbench.jsonio import write_json, write_whole  # noqa: PLC0415
+    from hdbench.runs import load_runs  # noqa: PLC0415
+
+    loaded = load_runs(runs, benchmark=benchmark, protocol=protocol, details=True)
+    found = audit_runs(loaded)
+    if json_out:
+        write_json(json_out, asdict(found))
+    if csv_out:
+        write_whole(csv_out, work_list(found))
+    if html_out:
+        from hdbench.audit.page import audit_page  # noqa: PLC0415
+        from hdbench.benchmark import load_benchmark  # noqa: PLC0415
+
+        of = load_benchmark(benchmark or found.benchmark or "")
+        page = audit_page(found, of.spec.title, of.media())
+        write_whole(html_out, page.encode(errors="backslashreplace"))
+    print_audit(Console(), found)
+
+
+@app.command()
+def report(
+    run: Annotated[
+        Path,
+        typer.Argument(
+            help="A run folder, or a result of hdbench score --json --details; with --benchmark "
+            "also answers in any form."
+        ),
+    ],
+    *,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="The folder to write; an older report is replaced.")
+    ],
+    benchmark: OfBenchmark = None,
+    protocol: Protocol = "documented",
+) -> None:
+    """Write a report of one run: a page with every item and its image, Excel, CSV and plots.
+
+    The page, index.html, is one file that needs no network.
+    """
+    from hdbench.report.folder import write_report  # noqa: PLC0415  slow to import
+    from hdbench.runs import load_runs  # noqa: PLC0415
+
+    loaded = load_runs([run], benchmark=benchmark, protocol=protocol, details=True)
+    if len(loaded) > 1:
+        raise HdbenchError(f"{run}: holds {len(loaded)} runs: give one")
+    for path in write_report(next(iter(loaded.values())), out, benchmark=benchmark):
+        typer.echo(escaped(str(path)))
 
 
 @app.command()

@@ -1,0 +1,1 @@
+"""Leaderboards: runs of one kind ranked, what changes under other rules, and their formats."""

@@ -1,0 +1,230 @@
+"""`hdbench leaderboard`: runs ranked where they can be, and only with runs of the same kind."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from hdbench.results import item_set
+from hdbench.scoring.result import READ_AS, Result
+from hdbench.statistics.bootstrap import Interval
+from hdbench.statistics.ranking import Standing, rank_models
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What runs must have in common to be ranked together.
+
+    Attributes:
+        benchmark: the benchmark's name.
+        dataset_version: its version.
+        dataset_sha256: the hash of its content.
+        metric: the metric's name.
+        rules: the version of its rules.
+        protocol: `documented` or `published`.
+        options: the metric's options, as JSON text.
+        read_as: the options of reading that were on.
+        items: how many items were asked.
+        item_set: which.
+        prompt: the prompt's name; None where it is not known.
+        prompt_sha256: its hash; None where it is not known.
+    """
+
+    benchmark: str
+    dataset_version: str
+    dataset_sha256: str
+    metric: str
+    rules: int
+    protocol: str
+    options: str
+    read_as: tuple[str, ...]
+    items: int
+    item_set: str
+    prompt: str | None = field(compare=False)
+    prompt_sha256: str | None
+
+    @property
+    def question(self) -> tuple[str, str, str | None]:
+        """What was asked, whatever the rules it is scored by: benchmark, items, prompt."""
+        return self.benchmark, self.item_set, self.prompt_sha256 or self.prompt
+
+
+class Run(NamedTuple):
+    """One run of a model.
+
+    Attributes:
+        run: its name; None where it has none.
+        value: its headline.
+        answered: how many items it answered.
+        published: its headline as it was published, where that is known.
+        signature: how it was scored.
+    """
+
+    run: str | None
+    value: float
+    answered: int
+    published: float | None
+    signature: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model in a leaderboard, with all its runs of that kind.
+
+    Attributes:
+        rank: 1 + the number of models that are significantly better.
+        model: its name.
+        provider: who ran it; None where that is not known.
+        value: the headline, the mean over its runs.
+        interval: its 95 % interval over items; None with a single item.
+        spread: the lowest and the highest headline of its runs; None with one run.
+        better: the models that are significantly better.
+        answered: the share of items that were answered, over its runs.
+        seconds: mean time of an answer; None where that is not known.
+        tokens: mean number of output tokens of an answer; None where that is not known.
+        cost_usd: mean cost of a run; None where that is not known.
+        runs: its runs, by name.
+    """
+
+    rank: int
+    model: str
+    provider: str | None
+    value: float
+    interval: Interval | None
+    spread: tuple[float, float] | None
+    better: tuple[str, ...]
+    answered: float
+    seconds: float | None
+    tokens: float | None
+    cost_usd: float | None
+    runs: list[Run]
+
+
+@dataclass(frozen=True)
+class Board:
+    """A leaderboard.
+
+    Attributes:
+        kind: of which runs.
+        headline: the figure that ranks.
+        higher_is_better: its direction.
+        rows: the models, the best first.
+    """
+
+    kind: Kind
+    headline: str
+    higher_is_better: bool
+    rows: list[Row]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {**asdict(self), "rows": [_row_data(row) for row in self.rows]}
+
+
+def leaderboards(results: Iterable[Result], *, seed: int = 0) -> list[Board]:
+    """Rank the models of each kind of run.
+
+    Runs of different benchmarks or versions of them, protocols, options, item sets or prompts are
+    never ranked together. Models are ranked by `rank_models`: its docstring says how. Several runs
+    of one model give one row: their mean, and from where to where they spread.
+
+    Args:
+        results: of runs; a result without a model is one of its own.
+        seed: of the random numbers.
+
+    Returns:
+        A leaderboard for each kind, that of most runs first.
+
+    Raises:
+        HdbenchError: as of `rank_models`.
+    """
+    # The hash says whether two prompts are one; where there is none, the name must.
+    kinds: dict[tuple[Kind, Any], dict[str, list[Result]]] = defaultdict(lambda: defaultdict(list))
+    for result in results:
+        kind = kind_of(result)
+        kinds[kind, kind.question][_model(result)].append(result)
+    boards = []
+    for (kind, _), models in kinds.items():
+        first = next(iter(models.values()))[0]
+        standings = rank_models(
+            models, headline=first.headline, higher_is_better=first.higher_is_better, seed=seed
+        )
+        rows = [_row(standing, models[standing.name]) for standing in standings]
+        boards.append(Board(kind, first.headline, first.higher_is_better, rows))
+    order = list(dict.fromkeys(board.kind.benchmark for board in boards))
+    return sorted(
+        boards,
+        key=lambda board: (
+            order.index(board.kind.benchmark),
+            -sum(len(row.runs) for row in board.rows),
+        ),
+    )
+
+
+def kind_of(result: Result) -> Kind:
+    """What a run must have in common with others to be ranked with them."""
+    prompt = result.run.get("prompt", {})
+    return Kind(
+        benchmark=result.dataset.get("benchmark", ""),
+        dataset_version=result.dataset.get("dataset_version", ""),
+        dataset_sha256=result.dataset.get("dataset_sha256", ""),
+        metric=result.metric.name,
+        rules=result.metric.rules,
+        protocol=result.metric.protocol,
+        options=json.dumps(dict(result.metric.options), sort_keys=True),
+        read_as=tuple(name for name in READ_AS if result.reading.get(name)),
+        items=len(result.ids),
+        item_set=item_set(result.ids),
+        prompt=prompt.get("name"),
+        prompt_sha256=prompt.get("sha256"),
+    )
+
+
+def _model(result: Result) -> str:
+    return result.model or result.answers.get("path", "")
+
+
+def _row(standing: Standing, results: list[Result]) -> Row:
+    runs = sorted(map(_run, results), key=lambda run: run.run or "")
+    providers = {result.run.get("provider") for result in results}
+    items = sum(len(result.ids) for result in results)
+    costs = [result.run["cost_usd"] for result in results if "cost_usd" in result.run]
+    return Row(
+        rank=standing.rank,
+        model=standing.name,
+        provider=providers.pop() if len(providers) == 1 else None,
+        value=standing.value,
+        interval=standing.interval,
+        spread=standing.spread,
+        better=standing.better,
+        answered=sum(run.answered for run in runs) / items if items else 0.0,
+        seconds=_mean(results, "seconds"),
+        tokens=_mean(results, "output_tokens"),
+        cost_usd=sum(costs) / len(costs) if costs else None,
+        runs=runs,
+    )
+
+
+def _run(result: Result) -> Run:
+    figures = result.figures()
+    published = result.run.get("published", {}).get(result.headline)
+    return Run(
+        run=result.run.get("run"),
+        value=figures[result.headline],
+        answered=figures["answered"],
+        published=published if isinstance(published, float | int) else None,
+        signature=figures["signature"],
+    )
+
+
+def _mean(results: list[Result], what: str) -> float | None:
+    known: list[Mapping[str, float]] = [
+        result.usage[what] for result in results if what in result.usage
+    ]
+    items = sum(used["items"] for used in known)
+    return sum(used["total"] for used in known) / items if items else None
+
+
+def _row_data(row: Row) -> dict[str, Any]:
+    return {**asdict(row), "runs": [run._asdict() for run in row.runs]}

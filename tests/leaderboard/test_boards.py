@@ -1,0 +1,205 @@
+"""Leaderboards: what is ranked together, and what a row says."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from run_folders import RIGHT, write_run
+
+from hdbench.leaderboard import formats
+from hdbench.leaderboard.boards import leaderboards
+from hdbench.leaderboard.changes import changes
+from hdbench.runs import load_runs
+
+WRONG = {"title": "Stellingen", "year": 1942}
+ITEMS = [f"{number:04}" for number in range(24)]
+
+
+@pytest.fixture
+def here(cards, monkeypatch):
+    """Twenty-four cards: enough to call two models different."""
+    rows = [{"id": item, "ground_truth": json.dumps(RIGHT)} for item in ITEMS]
+    (cards / "hdb/cards/metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.chdir(cards)
+    return cards
+
+
+def run(here, name, right, *, items=ITEMS, **info):
+    """A run that has so many of the items right, and of the others the title alone."""
+    answers = {
+        item: {"prediction": RIGHT if position < right else WRONG}
+        for position, item in enumerate(items)
+    }
+    declared = {} if items is ITEMS else {"items": items}
+    return write_run(here / f"runs/{name}", answers, run=name, **declared, **info)
+
+
+def boards(here, **options):
+    return leaderboards(load_runs([here / "runs"], **options).values())
+
+
+def test_the_rank_is_one_more_than_the_number_of_better_models(here):
+    run(here, "a", 24, model="best")
+    run(here, "b", 12, model="second")
+    run(here, "c", 11, model="nearly second")
+    run(here, "d", 0, model="last")
+    [board] = boards(here)
+    assert [(row.model, row.rank) for row in board.rows] == [
+        ("best", 1),
+        ("second", 2),
+        ("nearly second", 2),
+        ("last", 4),
+    ]
+    assert board.rows[3].better == ("best", "second", "nearly second")
+    # Twelve cards have both fields, twelve have one of two: 36 of 48 right, 12 wrong.
+    assert board.rows[1].value == 0.75
+
+
+def test_repeated_runs_of_a_model_are_one_row_with_their_spread(here):
+    run(here, "a", 24, model="reader")
+    run(here, "b", 12, model="reader")
+    run(here, "c", 18, model="other")
+    [board] = boards(here)
+    rows = {row.model: row for row in board.rows}
+    assert rows["reader"].value == (1.0 + 0.75) / 2
+    assert rows["reader"].spread == (0.75, 1.0)
+    assert [(each.run, each.value) for each in rows["reader"].runs] == [("a", 1.0), ("b", 0.75)]
+    assert rows["other"].spread is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"items": ITEMS[:20]}, {"items": ITEMS[4:]}),
+        ({"prompt": {"name": "p", "sha256": "0"}}, {"prompt": {"name": "p", "sha256": "1"}}),
+        ({"prompt": {"name": "p"}}, {"prompt": {"name": "q"}}),
+        ({}, {"prompt": {"name": "q"}}),
+    ],
+    ids=["items", "prompt by hash", "prompt by name", "prompt not known"],
+)
+def test_runs_of_different_kinds_are_never_ranked_together(here, one, other):
+    run(here, "a", 4, model="a", **one)
+    run(here, "b", 4, model="b", **other)
+    assert [[row.model for row in board.rows] for board in boards(here)] == [["a"], ["b"]]
+
+
+def test_a_prompt_is_known_by_its_hash_whatever_its_name(here):
+    run(here, "a", 4, model="a", prompt={"name": "p", "sha256": "0"})
+    run(here, "b", 4, model="b", prompt={"name": "q", "sha256": "0"})
+    assert len(boards(here)) == 1
+
+
+def test_protocols_are_never_ranked_together(here):
+    run(here, "a", 4)
+    results = [
+        *load_runs([here / "runs"]).values(),
+        *load_runs([here / "runs"], protocol="published").values(),
+    ]
+    assert [board.kind.protocol for board in leaderboards(results)] == ["documented", "published"]
+
+
+def test_below_twenty_items_all_ranks_are_one_and_it_is_said(here):
+    run(here, "a", 19, model="best", items=ITEMS[:19])
+    run(here, "b", 0, model="worst", items=ITEMS[:19])
+    [board] = boards(here)
+    assert [row.rank for row in board.rows] == [1, 1]
+    assert "19 independent items are fewer than 20" in formats.notes(board)[0]
+
+
+def test_cost_and_time_are_means_where_they_are_known(here):
+    folder = run(here, "a", 24, model="reader", cost_usd=2.0)
+    lines = [json.loads(line) for line in (folder / "answers.jsonl").read_text().splitlines()]
+    lines[0] |= {"seconds": 1.0, "tokens": {"output": 100}}
+    lines[1] |= {"seconds": 3.0}
+    (folder / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run(here, "b", 24, model="reader", cost_usd=1.0, date="2026-01-01")
+    run(here, "c", 24, model="other")
+    (here / "runs/b/answers.jsonl").write_text(
+        (here / "runs/b/answers.jsonl").read_text().replace("1924", '"1924"', 1)
+    )
+    [board] = boards(here)
+    rows = {row.model: row for row in board.rows}
+    reader, other = rows["reader"], rows["other"]
+    assert (reader.seconds, reader.tokens, reader.cost_usd) == (2.0, 100.0, 1.5)
+    assert (other.seconds, other.tokens, other.cost_usd) == (None, None, None)
+
+
+def test_what_lost_answers_change_is_shown_beside_the_published_order(here):
+    folder = run(here, "a", 24, model="loser")
+    lines = [json.loads(line) for line in (folder / "answers.jsonl").read_text().splitlines()]
+    lost = [
+        {"id": line["id"], "prediction": None, "text": json.dumps(line["prediction"])}
+        for line in lines
+    ]
+    (folder / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lost))
+    run(here, "b", 12, model="keeper")
+    [found] = changes([here / "runs"])
+    assert {
+        model: [(place.value, place.place) for place in places.values()]
+        for model, places in found.models.items()
+    } == {
+        "keeper": [(0.75, 1), (0.75, 1), (0.75, 2)],
+        "loser": [(0.0, 2), (0.0, 2), (1.0, 1)],
+    }
+
+
+HOSTILE = '=HYPERLINK("x")|<b>&_%\x1b[31m\u202e'
+
+
+def test_foreign_names_do_no_harm_in_any_format(here, run_hdbench):
+    run(here, "a", 24, model=HOSTILE)
+    run(here, "b", 12, model="plain_model")
+    made = {
+        form: run_hdbench("leaderboard", "runs", "--format", form, cwd=here)
+        for form in ("table", "markdown", "latex", "csv", "json")
+    }
+    assert {form: done.returncode for form, done in made.items()} == dict.fromkeys(made, 0)
+    for done in made.values():
+        assert "\x1b" not in done.stdout
+        assert "\u202e" not in done.stdout or done is made["json"]
+    row = next(line for line in made["markdown"].stdout.splitlines() if "HYPERLINK" in line)
+    assert len(re.findall(r"(?<!\\)\|", row)) == row.count("|") - 1  # its own is escaped
+    assert r"\<b\>" in row
+    assert r"plain\_model" in made["latex"].stdout
+    assert r"\&" in made["latex"].stdout
+    assert r"\%" in made["latex"].stdout
+    rows = list(csv.DictReader(io.StringIO(made["csv"].stdout.removeprefix("\ufeff"))))
+    assert rows[0]["model"].startswith("'=HYPERLINK")
+    [board] = json.loads(made["json"].stdout)["leaderboards"]
+    assert board["rows"][0]["model"] == HOSTILE
+
+
+def test_every_format_says_value_interval_and_kind(here, run_hdbench):
+    prompt = {"name": "prompt.txt", "sha256": "abcdef0123456789"}
+    run(here, "a", 12, model="reader", prompt=prompt)
+    [row] = boards(here)[0].rows
+    shown = f"{row.interval.low:.3f} to {row.interval.high:.3f}"
+    for form in ("table", "markdown"):
+        out = run_hdbench("leaderboard", "runs", "--format", form, cwd=here).stdout
+        assert "hdb/cards 1.0.0, documented, 24 items, prompt.txt (abcdef012345)" in out.replace(
+            "\\", ""
+        )
+        assert shown in out
+    latex = run_hdbench("leaderboard", "runs", "--format", "latex", cwd=here).stdout
+    assert r"\toprule" in latex
+    side = max(row.interval.high - 0.75, 0.75 - row.interval.low)
+    assert f"0.750 ± {side:.3f}" in latex
+    out = run_hdbench("leaderboard", "runs", "--format", "csv", cwd=here).stdout
+    [line] = csv.DictReader(io.StringIO(out.removeprefix("\ufeff")))
+    assert (float(line["low"]), float(line["high"])) == (row.interval.low, row.interval.high)
+    assert (line["value"], line["items"], line["prompt_sha256"]) == (
+        "0.75",
+        "24",
+        "abcdef0123456789",
+    )
+
+
+def test_results_have_no_changes(here, run_hdbench):
+    run(here, "a", 12)
+    scored = run_hdbench("score", "hdb/cards", "runs/a", "--json", "a.json", cwd=here)
+    assert scored.returncode == 0, scored.stderr
+    done = run_hdbench("leaderboard", "a.json", "--changes", cwd=here)
+    assert done.returncode == 2
+    assert "give run folders or answers" in done.stderr

@@ -1,0 +1,92 @@
+"""Leaderboards of the recorded runs: the published order, and what changes."""
+
+import gzip
+import json
+
+import pytest
+
+from hdbench.leaderboard.boards import leaderboards
+from hdbench.leaderboard.changes import AS_RECORDED, PUBLISHED, READ, changes
+from hdbench.runs import load_runs
+
+PUBLISHED_NAMES = {
+    "zettelkatalog": "library_cards",
+    "avisblatt": "fraktur_adverts",
+    "rheinschifffahrt": "business_letters",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, shared, run_hdbench):
+    """A folder whose hdb/ has the three benchmarks and the recorded runs."""
+    folder = tmp_path_factory.mktemp("leaderboard")
+    source = shared / "upstream/humanities_data_benchmark"
+    options = ("--source", source, "--allow-missing", "--accept-licence")
+    for arguments in ((*PUBLISHED_NAMES, *options), ("results", "--source", shared / "recorded")):
+        done = run_hdbench("build", *arguments, cwd=folder)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.parametrize("name", PUBLISHED_NAMES)
+def test_every_run_has_its_published_value_and_they_stand_in_the_published_order(
+    name, folder, shared, monkeypatch
+):
+    monkeypatch.chdir(folder)
+    with gzip.open(shared / f"recorded/{PUBLISHED_NAMES[name]}.jsonl.gz", "rt") as file:
+        recorded = {run["run"]: run for run in map(json.loads, file)}
+    results = load_runs([folder / "hdb/results" / name], protocol="published")
+    boards = leaderboards(results.values())
+    seen = []
+    for board in boards:
+        runs = [run for row in board.rows for run in row.runs]
+        assert all(run.value == recorded[run.run]["scores"][board.headline] for run in runs)
+        assert all(run.value == run.published for run in runs)
+        alone = [row.value for row in board.rows if len(row.runs) == 1]
+        assert alone == sorted(alone, reverse=True)
+        by_model = {
+            row.model: [recorded[run.run]["scores"][board.headline] for run in row.runs]
+            for row in board.rows
+        }
+        means = [sum(values) / len(values) for values in by_model.values()]
+        assert means == pytest.approx(sorted(means, reverse=True), abs=1e-12)
+        items = {len(recorded[run.run]["answers"]) for run in runs}
+        prompts = {recorded[run.run]["prompt"] for run in runs}
+        assert (items, prompts) == ({board.kind.items}, {board.kind.prompt})
+        seen += [run.run for run in runs]
+    assert sorted(seen) == sorted(recorded)
+
+
+def test_the_three_sets_of_letters_are_three_leaderboards(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    boards = leaderboards(load_runs([folder / "hdb/results/rheinschifffahrt"]).values())
+    sizes = [(board.kind.items, sum(len(row.runs) for row in board.rows)) for board in boards]
+    assert sizes == [(57, 48), (32, 45), (25, 42)]
+    for board in boards:
+        ranks = {row.model: row.rank for row in board.rows}
+        for row in board.rows:
+            assert row.rank == 1 + len(row.better)
+            assert all(other.value > row.value for other in board.rows if other.model in row.better)
+        assert min(ranks.values()) == 1
+
+
+def test_five_pages_separate_nothing(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    boards = leaderboards(load_runs([folder / "hdb/results/avisblatt"]).values())
+    assert {row.rank for board in boards for row in board.rows} == {1}
+    assert {(board.kind.items, board.kind.prompt) for board in boards} >= {
+        (5, "prompt_optimized.txt"),
+        (2, "prompt.txt"),
+    }
+
+
+def test_lost_answers_change_the_order_of_the_cards(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    [found] = changes([folder / "hdb/results/zettelkatalog"])
+    llama = found.models["meta-llama/llama-4-maverick"]
+    # The lost answers of this run are a row of the metric's card: 0.7082 → 0.8388.
+    assert round(llama[AS_RECORDED].value, 4) == 0.7082
+    assert round(llama[READ].value, 4) == 0.8388
+    assert llama[READ].place < llama[AS_RECORDED].place
+    values = [places[PUBLISHED].value for places in found.models.values()]
+    assert values == sorted(values, reverse=True)

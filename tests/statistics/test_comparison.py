@@ -270,6 +270,13 @@ def test_results_of_two_metrics_are_refused():
         compare(cards([(1, 0, 0)]), other, **HEADLINE)
 
 
+def test_results_that_were_read_in_two_ways_are_refused():
+    one, other = cards([(1, 0, 0)]), cards([(1, 0, 0)])
+    one.reading, other.reading = {"strict": False}, {"strict": True}
+    with pytest.raises(HdbenchError, match=r"reading: 'A' has \[\], 'B' \['strict'\]: score both"):
+        compare(one, other, **HEADLINE)
+
+
 def test_results_of_two_rules_are_refused():
     other = cards([(1, 0, 0)])
     other.metric.rules = 99

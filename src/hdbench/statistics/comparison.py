@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from hdbench.errors import HdbenchError
-from hdbench.scoring.result import Result
+from hdbench.scoring.result import READ_AS, Result
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, interval_of
 from hdbench.statistics.resampling import (
     Array,
@@ -262,6 +262,9 @@ def check_comparable(name: str, result: Result, other_name: str, other: Result) 
         "protocol": (one.protocol, two.protocol),
         "options": (one.options, two.options),
         "rules": (one.rules, two.rules),
+        "reading": tuple(
+            [name for name in READ_AS if each.reading.get(name)] for each in (result, other)
+        ),
         "dataset_sha256": tuple(each.dataset.get("dataset_sha256") for each in (result, other)),
     }
     for what, (left, right) in sides.items():

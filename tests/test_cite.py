@@ -38,7 +38,8 @@ def test_a_result_is_cited_with_its_benchmark_and_software(cards, run_hdbench):
     assert sentence == (
         f"Scored with hdbench {__version__}, metric zettel_f1 (rules 1, protocol documented, "
         f"threshold 0.92), on cards 1.0.0 (4 items, sha256 {short_hash(cards)}…), 1 of 4 answered; "
-        "f1_micro 0.400."
+        # Of four cards one is answered: a draw may have none of it, or nothing else.
+        "f1_micro 0.400 (95 % interval 0.000 to 1.000, bootstrap over items)."
     )
 
 

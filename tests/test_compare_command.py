@@ -36,7 +36,7 @@ def test_two_runs_side_by_side(results, run_hdbench):
     ("arguments", "message"),
     [
         (("right.json",), "name at least two to compare"),
-        (("right.json", "right.json"), "a second result called 'right'"),
+        (("right.json", "right.json"), "right: the same answers are given twice"),
         (("right.json", "fewer.json"), "are not of the same items: 1 ('0003') only in the first"),
         (("right.json", "right.jsonl"), "right.jsonl:2: not JSON"),
     ],

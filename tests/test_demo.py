@@ -31,10 +31,10 @@ def test_it_builds_loads_scores_and_prints(demo, tmp_path):
     tp, fp, fn = 43, 5, 37
     precision, recall = tp / (tp + fp), tp / (tp + fn)
     macro = (8 / 11 + 1 + 0 + 0 + 9 / 10 + 0 + 18 / 21 + 1) / 8
-    assert row(done.stdout, "precision_micro") == [f"{precision:.4f}"]
-    assert row(done.stdout, "recall_micro") == [f"{recall:.4f}"]
-    assert row(done.stdout, "f1_micro") == [f"{2 * tp / (2 * tp + fp + fn):.4f}"]
-    assert row(done.stdout, "f1_macro") == [f"{macro:.4f}"]
+    assert row(done.stdout, "precision_micro")[0] == f"{precision:.4f}"
+    assert row(done.stdout, "recall_micro")[0] == f"{recall:.4f}"
+    assert row(done.stdout, "f1_micro")[0] == f"{2 * tp / (2 * tp + fp + fn):.4f}"
+    assert row(done.stdout, "f1_macro")[0] == f"{macro:.4f}"
     assert "8 items: 5 answered, 2 unanswered, 1 unparsable; 2 need no edit" in done.stdout
     # Right on cards 1, 2, 5 (three letters of 67 misread), 7 and 8; missed on the three others.
     assert row(done.stdout, "publication.title") == ["5", "0", "3", "1.000", "0.625", "0.769"]
@@ -49,7 +49,13 @@ def test_the_commands_it_names_next_work(demo, tmp_path, run_hdbench):
     done = run_hdbench(*command.split(), "--json", "result.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     result = json.loads((tmp_path / "result.json").read_text())
-    assert row(output, "f1_micro") == [f"{result['f1_micro']:.4f}"]
+    low, high = result["intervals"]["figures"]["f1_micro"]
+    assert row(output, "f1_micro") == [
+        f"{result['f1_micro']:.4f}",
+        f"{low:.4f}",
+        "to",
+        f"{high:.4f}",
+    ]
     assert result["dataset_version"].endswith("+sample")
 
 
@@ -101,8 +107,10 @@ def test_every_benchmark_has_a_demo(tmp_path, run_hdbench, name):
     assert done.returncode == 0, done.stderr
     spec = find_recipe(name).spec
     assert f'load_dataset("hdb/{name}", split="{spec.split}")' in done.stdout
-    (value,) = row(done.stdout, spec.headline)
+    value, *interval = row(done.stdout, spec.headline)
     assert 0 < float(value) < 1
+    (items,) = re.findall(r"^(\d+) items: ", done.stdout, re.MULTILINE)
+    assert len(interval) == (3 if int(items) > 1 else 0)  # from, to
     assert "Worst items" in done.stdout
 
 

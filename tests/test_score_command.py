@@ -70,11 +70,24 @@ def test_the_result_as_flat_json(score, cards):
         "benchmark": "hdb/cards",
         "dataset_version": "1.0.0",
         "dataset_sha256": hashlib.sha256(metadata).hexdigest(),
+        "headline": "f1_micro",
+        "higher_is_better": True,
         "strict": False,
         "reread": False,
+        "as_given": False,
         "notes": [],
         "schema_violations": {},
         "warnings": [PARTIAL],
+        # Four cards can be drawn that are all unanswered, or all right.
+        "intervals": {
+            "method": "bootstrap over items, expanded percentile intervals",
+            "level": 0.95,
+            "resamples": 10_000,
+            "seed": 0,
+            "figures": dict.fromkeys(
+                ("f1_micro", "f1_macro", "precision_micro", "recall_micro"), [0.0, 1.0]
+            ),
+        },
         "metric": "zettel_f1",
         "rules": 1,
         "options": {"threshold": 0.92, "weights": 1},

@@ -31,8 +31,9 @@ def edit(path, change):
 def test_a_result_that_nobody_changed_is_equal(scored):
     done = scored()
     # 4 rates, 3 counts, items_perfect, 4 numbers of items, 6 of status; outcomes: title and year
-    # correct, year substituted, title and year missing. 5 statistics of 4 items.
-    figures = 4 + 3 + 1 + 4 + 6 + 5
+    # correct, year substituted, title and year missing; level, resamples and seed of the intervals.
+    # 5 statistics of 4 items.
+    figures = 4 + 3 + 1 + 4 + 6 + 5 + 3
     assert done.stdout == f"equal: {figures} figures, {5 * 4} per-item values\n"
     assert (done.returncode, done.stderr) == (0, "")
 

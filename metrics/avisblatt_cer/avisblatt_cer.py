@@ -44,6 +44,7 @@ Returns:
     protocol (str): `documented`, or `published`, the name of the other configuration:
         `evaluate.load("hdb/avisblatt_cer", "published")`.
     signature (str): metric, protocol, options and versions in one line.
+    intervals (dict): `figures`, the 95 % interval of each rate, and how it was computed.
 
 Examples:
     >>> import evaluate

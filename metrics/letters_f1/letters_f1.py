@@ -42,6 +42,7 @@ Returns:
     items_perfect (int): letters without an error.
     protocol (str): `documented`, or `published` (`evaluate.load("hdb/letters_f1", "published")`).
     signature (str): metric, protocol, options and versions in one line.
+    intervals (dict): `figures`, the 95 % interval of each rate, and how it was computed.
 
 Examples:
     >>> import evaluate

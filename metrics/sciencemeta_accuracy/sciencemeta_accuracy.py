@@ -49,6 +49,7 @@ Returns:
     protocol (str): `documented`, or `published`
         (`evaluate.load("hdb/sciencemeta_accuracy", "published")`).
     signature (str): metric, protocol, options and versions in one line.
+    intervals (dict): `figures`, the 95 % interval of each rate, and how it was computed.
 
 Examples:
     >>> import evaluate

@@ -130,6 +130,11 @@ def score_runs(
 def _run_info(folder: Path, benchmark: Benchmark) -> RunInfo:
     """What a run says of itself, if it is of this benchmark."""
     info = read_run_info(folder)
+    if info.own_images:
+        raise HdbenchError(
+            f"{folder}: a run over images of one's own, which have no truth to score against: "
+            "hdbench export makes a table of its answers"
+        )
     name = info.benchmark.rpartition("/")[2]
     if name != benchmark.spec.name:
         raise HdbenchError(

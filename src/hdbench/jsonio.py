@@ -154,6 +154,8 @@ def write_whole(path: Path, data: bytes) -> None:
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
+                file.flush()
+                os.fsync(descriptor)  # else a power cut could leave the new name with nothing in it
             umask = os.umask(0)
             os.umask(umask)
             Path(beside).chmod(0o666 & ~umask)  # mkstemp's 0600 would hide a result from others

@@ -44,6 +44,8 @@ class RunInfo(_Checked):
         date: of the run, `2026-01-24`.
         prompt: what the model was asked.
         items: the ids that were asked; None where all were. No other item counts.
+        subset: how the items were chosen, where they are not all.
+        own_images: whether it is over somebody's own images, which have no truth.
         published: its figures as they were published.
         cost_usd: what it cost.
     """
@@ -55,6 +57,8 @@ class RunInfo(_Checked):
     date: str | None = None
     prompt: Prompt | None = None
     items: list[str] | None = Field(default=None, min_length=1)
+    subset: str | None = None
+    own_images: bool = False
     published: dict[str, Any] | None = None
     cost_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
@@ -65,8 +69,8 @@ class RunInfo(_Checked):
         return self
 
     def about(self) -> dict[str, Any]:
-        """What a result keeps of it: all but the items, which the result has, and what is None."""
-        return self.model_dump(exclude={"items"}, exclude_none=True)
+        """What a result keeps of it: not the items, which the result has, and nothing that is None."""
+        return self.model_dump(exclude={"items", "own_images"}, exclude_none=True)
 
 
 def is_run(folder: Path) -> bool:

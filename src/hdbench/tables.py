@@ -12,6 +12,7 @@ from rich.text import Text
 from hdbench.errors import escaped
 
 if TYPE_CHECKING:  # scipy takes long to import
+    from hdbench.running.evaluating import Evaluation
     from hdbench.statistics.comparison import Comparison
 
 MAX_VALUE = 48
@@ -261,3 +262,34 @@ def print_comparison(console: Console, comparison: "Comparison") -> None:
             items.add_row(printable(item.id), f"{item.a:.3f}", f"{item.b:.3f}")
         console.print()
         console.print(items)
+
+
+def print_evaluations(console: Console, evaluations: Sequence["Evaluation"]) -> None:
+    """Print a line for each benchmark that a model was run on.
+
+    Args:
+        console: where to.
+        evaluations: of `hdbench.running.evaluating`.
+    """
+    table = plain_table(
+        None, "benchmark", "items", "headline", right=("value", "95 % interval", "answered", "")
+    )
+    for each in evaluations:
+        figures = each.result.figures()
+        interval = each.result.intervals.figures.get(each.result.headline)
+        demanded = "" if each.passed else f"below {each.least:g}"
+        if each.passed and each.least is not None:
+            demanded = f"reaches {each.least:g}"
+        table.add_row(
+            printable(each.benchmark.id),
+            printable(each.result.run.get("subset", "all")),
+            each.result.headline,
+            f"{each.value:.3f}",
+            "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}",
+            f"{figures['answered']}/{figures['items']}",
+            demanded,
+        )
+    console.print(table)
+    for each in evaluations:
+        for line in each.outcome.lines(each.folder)[:1]:
+            console.print(printable(line, MAX_NOTE), soft_wrap=True)

@@ -1,0 +1,24 @@
+"""The command line. It reads options, calls, and prints; nothing is decided here."""
+
+import sys
+
+import typer
+
+from hdbench.cli import datasets, running, runs, scoring  # noqa: F401  each enters its commands
+from hdbench.cli.app import app, one_line
+from hdbench.errors import HdbenchError
+
+
+def main() -> None:
+    """Run the command line; an error is one line on standard error, and exit status 2."""
+    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    try:
+        app(arguments)
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        sys.exit(130)
+    except (HdbenchError, OSError) as error:
+        if len(arguments) < len(sys.argv) - 1:  # --debug, wherever it stands
+            raise
+        typer.echo(f"error: {one_line(error)}", err=True)
+        sys.exit(2)

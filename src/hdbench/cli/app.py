@@ -1,0 +1,68 @@
+"""The command line's beginning: the application, what commands share, and how it ends."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hdbench import __version__
+from hdbench.errors import escaped
+
+app = typer.Typer(
+    help="Benchmarks of the digital humanities: build, load, run and score them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+DEFAULT_OUT = Path("hdb")
+
+Protocol = Annotated[
+    str,
+    typer.Option(
+        help="documented: as the benchmark describes it. published: as its published results."
+    ),
+]
+Runs = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Run folders, folders of them, or results of hdbench score --json --details; with "
+        "--benchmark also answers in any form.",
+        metavar="RUN…",
+    ),
+]
+OfBenchmark = Annotated[
+    str | None,
+    typer.Option(help="The built benchmark; without it the one that a run names.", metavar="PATH"),
+]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"hdbench {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and end."
+        ),
+    ] = False,
+    _debug: Annotated[
+        bool, typer.Option("--debug", help="On an error, show where in the program it arose.")
+    ] = False,
+) -> None:
+    """What every command has."""
+
+
+def one_line(error: Exception) -> str:
+    """An error as a line for a terminal."""
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    # Ids and keys come from foreign files, and could carry a terminal's control sequences.
+    return escaped(text)

@@ -1,0 +1,101 @@
+"""Commands that make datasets."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from hdbench.cli.app import DEFAULT_OUT, app, one_line
+from hdbench.errors import HdbenchError
+
+
+@app.command()
+def build(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Benchmarks, or folders with a benchmark.yaml; or results, the recorded runs.",
+            metavar="[NAME…]",
+        ),
+    ] = None,
+    *,
+    every: Annotated[
+        bool, typer.Option("--all", help="Build every benchmark that hdbench has.")
+    ] = False,
+    source: Annotated[
+        Path | None,
+        typer.Option(help="A folder with the published files; without it they are downloaded."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The namespace folder to write to.")] = DEFAULT_OUT,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Build the small sample that hdbench carries.")
+    ] = False,
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="Keep rows whose image is missing, without it.")
+    ] = False,
+    accept_licence: Annotated[
+        bool,
+        typer.Option("--accept-licence", help="Build without an open licence."),
+    ] = False,
+    accept_changed: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A file of --source that may differ from the published one, as a corrected table; "
+            "it gives a version of its own. May be repeated.",
+            metavar="FILE",
+        ),
+    ] = None,
+) -> None:
+    """Build datasets, and the metrics beside them, into a folder that stands for the Hub.
+
+    Afterwards `load_dataset("hdb/NAME")` and `evaluate.load("hdb/METRIC")` read it from there.
+    """
+    from hdbench.building.builder import build as build_dataset  # noqa: PLC0415  slow to import
+    from hdbench.building.builder import install_metrics  # noqa: PLC0415
+    from hdbench.building.recipe import find_recipe, recipe_names  # noqa: PLC0415
+    from hdbench.building.results_dataset import NAME, build_results  # noqa: PLC0415
+
+    if NAME in (names or ()) and not every:
+        if len(names or ()) > 1 or sample or allow_missing or accept_changed:
+            raise HdbenchError(f"{NAME}: is built alone, and takes only --source and --out")
+        typer.echo(build_results(out, source))
+        return
+    if every == bool(names):
+        raise HdbenchError(f"name benchmarks ({', '.join(recipe_names())}), or give --all")
+    failed = False
+    for recipe in [find_recipe(name, sample=sample) for name in names or recipe_names()]:
+        try:
+            built = build_dataset(
+                recipe,
+                out,
+                source=source,
+                allow_missing=allow_missing,
+                accept_licence=accept_licence,
+                accept_changed=accept_changed or (),
+            )
+        except HdbenchError as error:
+            if not every:
+                raise
+            failed = True  # one source need not hold all of them: the others are built all the same
+            typer.echo(f"error: {one_line(error)}", err=True)
+            continue
+        note = f", {len(built.missing)} files missing" if built.missing else ""
+        typer.echo(
+            f"{built.folder}: {built.rows} rows{note}, version {built.version}, "
+            f"metadata sha256 {built.metadata_sha256}"
+        )
+    for folder in install_metrics(out):
+        typer.echo(f"{folder}: metric")
+    if failed:
+        raise typer.Exit(2)
+
+
+@app.command()
+def demo(
+    name: Annotated[str, typer.Argument(help="The benchmark.")] = "zettelkatalog",
+) -> None:
+    """Build a small sample into ./hdb, load it, score sample answers: a first look in a minute."""
+    from hdbench.demo import run_demo  # noqa: PLC0415  slow to import
+
+    run_demo(name, DEFAULT_OUT, Console())

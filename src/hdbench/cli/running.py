@@ -1,0 +1,218 @@
+"""Commands that ask models: run, eval, export."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hdbench.cli.app import app
+from hdbench.errors import HdbenchError, escaped
+
+INTERRUPTED = 130
+"""The exit status of a program that Ctrl-C ended."""
+
+Model = Annotated[
+    str,
+    typer.Option(
+        help="A repository on the Hub, a folder, what the server at --endpoint calls it, or "
+        "tesseract."
+    ),
+]
+Endpoint = Annotated[
+    str | None,
+    typer.Option(
+        help="An OpenAI-compatible server, as http://localhost:8000/v1; its key is taken from "
+        "HDBENCH_API_KEY.",
+        metavar="URL",
+    ),
+]
+BatchSize = Annotated[int, typer.Option(help="Items at once, of a local model.", min=1)]
+Concurrency = Annotated[int, typer.Option(help="Requests at once, to a server.", min=1)]
+MaxNewTokens = Annotated[int, typer.Option(help="Answers are cut off there.", min=1)]
+
+
+@app.command()
+def run(
+    benchmark: Annotated[
+        str | None, typer.Argument(help="A built benchmark, as hdb/zettelkatalog.")
+    ] = None,
+    *,
+    model: Model,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="The run's folder; without it one below runs/."),
+    ] = None,
+    backend: Annotated[
+        str | None, typer.Option(help="transformers, endpoint or tesseract; mostly it is plain.")
+    ] = None,
+    endpoint: Endpoint = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead of a benchmark's items your own: a folder with an image each, or a "
+            "folder of pages each.",
+            metavar="DIR",
+        ),
+    ] = None,
+    as_benchmark: Annotated[
+        str | None,
+        typer.Option("--as", help="With --images: the benchmark whose prompt is taken."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first so many items.")] = None,
+    ids: Annotated[
+        str | None,
+        typer.Option(help="Only these items, with commas between them; or a file, an id a line."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only a fixed subset of 20 items.")
+    ] = False,
+    prompt: Annotated[
+        Path | None, typer.Option(help="Another prompt than the benchmark's.", metavar="FILE")
+    ] = None,
+    batch_size: BatchSize = 1,
+    concurrency: Concurrency = 4,
+    max_new_tokens: MaxNewTokens = 4096,
+    temperature: Annotated[float, typer.Option(help="0 is greedy.", min=0.0)] = 0.0,
+    top_p: Annotated[float, typer.Option(help="Nucleus sampling.", min=0.0, max=1.0)] = 1.0,
+    seed: Annotated[int, typer.Option(help="Of the sampling.")] = 0,
+    schema: Annotated[
+        bool | None,
+        typer.Option(
+            "--schema/--no-schema",
+            help="Hold answers to the benchmark's JSON Schema while they are written. Without "
+            "either a server is asked to, and a local model not.",
+        ),
+    ] = None,
+    max_side: Annotated[
+        int, typer.Option(help="Pixels of an image's longer side; larger ones are made smaller.")
+    ] = 2048,
+    pages: Annotated[int, typer.Option(help="Pages of a PDF that are shown.", min=1)] = 5,
+    revision: Annotated[
+        str | None, typer.Option(help="The model's: a branch, tag or commit of the Hub.")
+    ] = None,
+    trust_remote_code: Annotated[
+        bool,
+        typer.Option("--trust-remote-code", help="Run code that the model's repository brings."),
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask again where only an error was recorded.")
+    ] = False,
+) -> None:
+    """Ask a vision model for every item, and keep its answers in a run folder.
+
+    However it ends, the same command goes on where it stopped. The folder is then scored, compared
+    and reported on: hdbench score BENCHMARK RUN.
+    """
+    from hdbench.benchmark import load_benchmark  # noqa: PLC0415  slow to import
+    from hdbench.running.backend import Decoding  # noqa: PLC0415
+    from hdbench.running.choosing import named_ids, of_benchmark, own_images  # noqa: PLC0415
+    from hdbench.running.images import Limits  # noqa: PLC0415
+    from hdbench.running.planning import Asked, Plan, run_name  # noqa: PLC0415
+
+    if (images is None) == (benchmark is None) or (images is None) != (as_benchmark is None):
+        raise HdbenchError("give a benchmark, or --images DIR --as BENCHMARK")
+    loaded = load_benchmark(benchmark or as_benchmark or "")
+    if images is not None:
+        choice = own_images(images, limit=limit)
+    else:
+        choice = of_benchmark(loaded, ids=named_ids(ids), limit=limit, quick=quick)
+    for name in choice.passed_over:
+        typer.echo(escaped(f"passed over: {name} is no image"), err=True)
+    asked = Asked(
+        model,
+        backend=backend,
+        endpoint=endpoint,
+        revision=revision,
+        decoding=Decoding(max_new_tokens, temperature, top_p, seed),
+        schema=schema,
+        limits=Limits(max_side, pages),
+        batch_size=batch_size,
+        concurrency=concurrency,
+        trust_remote_code=trust_remote_code,
+    )
+    folder = out or Path("runs") / run_name(loaded, model)
+    plan = Plan(loaded, choice, asked, prompt, own_images=images is not None)
+    outcome = plan.run(folder, retry_failed=retry_failed)
+    for line in outcome.lines(folder):
+        typer.echo(escaped(line))
+    if outcome.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    next_step = "export" if images is not None else f"score {loaded.id}"
+    typer.echo(escaped(f"next: hdbench {next_step} {folder}"))
+
+
+@app.command("eval")
+def evaluate(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Built benchmarks.", metavar="[NAME…]")
+    ] = None,
+    *,
+    every: Annotated[bool, typer.Option("--all", help="Every benchmark below hdb/.")] = False,
+    model: Model,
+    endpoint: Endpoint = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only a fixed subset of 20 items of each.")
+    ] = False,
+    max_minutes: Annotated[
+        float | None,
+        typer.Option(help="Ask no item after that time; what was not asked is unanswered.", min=0),
+    ] = None,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="End with status 1 if a headline is worse, as zettelkatalog=0.80; may be "
+            "repeated.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="Where the run folders are made.")
+    ] = Path("runs"),
+    json_out: Annotated[
+        Path | None, typer.Option("--json", help="Write the results to this file.", metavar="OUT")
+    ] = None,
+    batch_size: BatchSize = 1,
+    concurrency: Concurrency = 4,
+    max_new_tokens: MaxNewTokens = 4096,
+) -> None:
+    """Run and score a model on several benchmarks: a headline with its coverage each.
+
+    Exit status 0: all reach what --fail-under demands; 1: one does not; 2: it could not be done.
+    """
+    from rich.console import Console  # noqa: PLC0415  slow to import
+
+    from hdbench.cli.app import DEFAULT_OUT  # noqa: PLC0415
+    from hdbench.results import write_results  # noqa: PLC0415
+    from hdbench.running.backend import Decoding  # noqa: PLC0415
+    from hdbench.running.evaluating import (  # noqa: PLC0415
+        evaluate as evaluate_model,
+    )
+    from hdbench.running.evaluating import find_benchmarks, read_demands  # noqa: PLC0415
+    from hdbench.running.planning import Asked  # noqa: PLC0415
+    from hdbench.tables import print_evaluations  # noqa: PLC0415
+
+    if every == bool(names):
+        raise HdbenchError("name benchmarks, or give --all")
+    benchmarks = find_benchmarks(DEFAULT_OUT, names or ())
+    asked = Asked(
+        model,
+        endpoint=endpoint,
+        decoding=Decoding(max_new_tokens),
+        batch_size=batch_size,
+        concurrency=concurrency,
+    )
+    evaluations = list(
+        evaluate_model(
+            benchmarks,
+            asked,
+            out,
+            quick=quick,
+            minutes=max_minutes,
+            demands=read_demands(fail_under or (), benchmarks),
+        )
+    )
+    if json_out:
+        write_results(json_out, [each.result for each in evaluations])
+    print_evaluations(Console(), evaluations)
+    if not all(each.passed for each in evaluations):
+        raise typer.Exit(1)

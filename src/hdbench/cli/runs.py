@@ -1,0 +1,154 @@
+"""Commands over several runs: compare, leaderboard, audit."""
+
+import sys
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from hdbench.cli.app import OfBenchmark, Protocol, Runs, app
+from hdbench.errors import HdbenchError
+
+
+class Form(StrEnum):
+    """How a leaderboard is written."""
+
+    table = "table"
+    markdown = "markdown"
+    csv = "csv"
+    json = "json"
+    latex = "latex"
+
+
+@app.command()
+def compare(
+    runs: Runs,
+    *,
+    benchmark: OfBenchmark = None,
+    protocol: Protocol = "documented",
+    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
+    json_out: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write the comparisons to this file.", metavar="OUT"),
+    ] = None,
+) -> None:
+    """Compare runs in pairs on the same items: can they be told apart?
+
+    Differences have 95 % intervals by the paired bootstrap over items; the headline is tested by
+    a paired permutation test, corrected for the number of pairs. Below 20 items nothing is called
+    separable.
+    """
+    from hdbench.jsonio import write_json  # noqa: PLC0415  slow to import
+    from hdbench.runs import load_runs  # noqa: PLC0415
+    from hdbench.statistics.comparison import compare_runs  # noqa: PLC0415
+    from hdbench.tables import print_comparison  # noqa: PLC0415
+
+    loaded = load_runs(runs, benchmark=benchmark, protocol=protocol)
+    first = next(iter(loaded.values()))
+    comparisons = compare_runs(
+        loaded, headline=first.headline, higher_is_better=first.higher_is_better, seed=seed
+    )
+    if json_out:
+        write_json(json_out, {"comparisons": [asdict(each) for each in comparisons]})
+    for position, comparison in enumerate(comparisons):
+        if position:
+            Console().print()
+        print_comparison(Console(), comparison)
+
+
+@app.command()
+def leaderboard(
+    runs: Runs,
+    *,
+    benchmark: OfBenchmark = None,
+    protocol: Protocol = "documented",
+    show_changes: Annotated[
+        bool,
+        typer.Option(
+            "--changes",
+            help="Instead show each value and its place under published, under documented with the "
+            "answers as they were recorded, and with those read that the harness lost.",
+        ),
+    ] = False,
+    form: Annotated[
+        Form, typer.Option("--format", help="How to write it to standard output.")
+    ] = Form.table,
+    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
+) -> None:
+    """Rank runs, with intervals: the rank is 1 + the number of significantly better models.
+
+    Runs of different protocols, item sets or prompts are never ranked together: each kind has a
+    table. Several runs of one model are one row, their mean, with their spread.
+    """
+    from hdbench.leaderboard import formats  # noqa: PLC0415  slow to import
+    from hdbench.leaderboard.boards import leaderboards  # noqa: PLC0415
+    from hdbench.leaderboard.changes import changes  # noqa: PLC0415
+    from hdbench.runs import load_runs  # noqa: PLC0415
+
+    if show_changes:
+        if form is not Form.table:
+            raise HdbenchError(f"--changes has no --format {form}: it is a table for a terminal")
+        found = changes(runs, benchmark=benchmark, seed=seed)
+        formats.print_changes(Console(), found)
+        return
+    loaded = load_runs(runs, benchmark=benchmark, protocol=protocol)
+    boards = leaderboards(loaded.values(), seed=seed)
+    if form is Form.table:
+        formats.print_boards(Console(), boards)
+    elif form is Form.csv:
+        sys.stdout.buffer.write(formats.csv(boards))
+    else:
+        write = {
+            Form.markdown: formats.markdown,
+            Form.json: formats.as_json,
+            Form.latex: formats.latex,
+        }
+        typer.echo(write[form](boards), nl=False)
+
+
+@app.command()
+def audit(
+    runs: Runs,
+    *,
+    benchmark: OfBenchmark = None,
+    protocol: Protocol = "documented",
+    json_out: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write the findings to this file.", metavar="OUT"),
+    ] = None,
+    csv_out: Annotated[
+        Path | None,
+        typer.Option("--csv", help="Write a work list with a column for verdicts.", metavar="OUT"),
+    ] = None,
+    html_out: Annotated[
+        Path | None,
+        typer.Option("--html", help="Write a page with the picture of each item.", metavar="OUT"),
+    ] = None,
+) -> None:
+    """List truth values that most good runs, of several makers, contradict with one same value.
+
+    A finding is a slip of the truth, a convention that the models cannot know, or an error that
+    they share: look at the picture. Runs of at least three makers are needed, on the same items.
+    """
+    from hdbench.audit.findings import audit as audit_runs  # noqa: PLC0415  slow to import
+    from hdbench.audit.lists import print_audit, work_list  # noqa: PLC0415
+    from hdbench.jsonio import write_json, write_whole  # noqa: PLC0415
+    from hdbench.runs import load_runs  # noqa: PLC0415
+
+    loaded = load_runs(runs, benchmark=benchmark, protocol=protocol, details=True)
+    found = audit_runs(loaded)
+    if json_out:
+        write_json(json_out, asdict(found))
+    if csv_out:
+        write_whole(csv_out, work_list(found))
+    if html_out:
+        from hdbench.audit.page import audit_page  # noqa: PLC0415
+        from hdbench.benchmark import load_benchmark  # noqa: PLC0415
+
+        of = load_benchmark(benchmark or found.benchmark or "")
+        page = audit_page(found, of.spec.title, of.media())
+        write_whole(html_out, page.encode(errors="backslashreplace"))
+    print_audit(Console(), found)

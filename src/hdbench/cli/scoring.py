@@ -1,0 +1,165 @@
+"""Commands about one result: score, verify, report, cite."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from hdbench.cli.app import OfBenchmark, Protocol, app
+from hdbench.errors import HdbenchError, escaped
+
+
+@app.command()
+def score(
+    benchmark: Annotated[str, typer.Argument(help="A built benchmark, as hdb/zettelkatalog.")],
+    predictions: Annotated[
+        Path,
+        typer.Argument(
+            help="A file or folder of answers: JSON Lines, JSON, CSV, XLSX, a folder or ZIP of "
+            "ID.json or ID.txt, a run; plain or gzip."
+        ),
+    ],
+    *,
+    protocol: Protocol = "documented",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An option of the metric, the value as JSON: threshold=0.8; may be repeated.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
+    json_out: Annotated[
+        Path | None, typer.Option("--json", help="Write the result to this file.", metavar="OUT")
+    ] = None,
+    details: Annotated[
+        bool,
+        typer.Option(
+            "--details",
+            help="List what was done to read the answers; with --json also each field and item.",
+        ),
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Only sound JSON, and nothing else, is an answer.")
+    ] = False,
+    reread: Annotated[
+        bool,
+        typer.Option("--reread", help='Read "text" also where there is a "prediction" already.'),
+    ] = False,
+) -> None:
+    """Score a file of answers.
+
+    An id without an answer is a complete failure, and is counted. A `model` column splits a file
+    into runs. Exit status 0: scored; 2: the input is unusable, and the message says where.
+    """
+    from hdbench.api import score_runs  # noqa: PLC0415  slow to import
+    from hdbench.results import to_record, write_records  # noqa: PLC0415
+    from hdbench.tables import print_result  # noqa: PLC0415
+
+    results = score_runs(
+        benchmark,
+        predictions,
+        protocol=protocol,
+        strict=strict,
+        reread=reread,
+        details=details,
+        **dict(_option(text) for text in option or ()),
+    )
+    records = [to_record(result, details=details) for result in results.values()]
+    if json_out:
+        write_records(json_out, records)
+    for (model, result), record in zip(results.items(), records, strict=True):
+        named = "" if model is None else f"{model}: "
+        title = f"{named}{record['benchmark']} {record['dataset_version']}, {record['protocol']}"
+        print_result(
+            Console(), title, record, result.field_rates(), result.worst, details=result.per_item
+        )
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise HdbenchError(f"--option {text}: must be NAME=VALUE")
+    if name in ("benchmark", "predictions", "protocol", "strict", "reread", "details"):
+        raise HdbenchError(f"--option {text}: {name} is no option of a metric")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        raise HdbenchError(f"--option {text}: the value is not JSON") from None
+
+
+@app.command()
+def verify(
+    result: Annotated[Path, typer.Argument(help="A result of hdbench score --json.")],
+    *,
+    answers: Annotated[
+        Path | None,
+        typer.Option(help="The answers; without it those that the result names.", metavar="PATH"),
+    ] = None,
+    benchmark: Annotated[
+        str | None,
+        typer.Option(
+            help="The built benchmark; without it the one that the result names.", metavar="PATH"
+        ),
+    ] = None,
+) -> None:
+    """Compute a result again from its answers, and say whether it is equal, or what differs.
+
+    Exit status 0: equal; 1: something differs; 2: it cannot be computed again.
+    """
+    from hdbench.verify import verify as verify_result  # noqa: PLC0415  slow to import
+
+    differs = False
+    for found in verify_result(result, answers=answers, benchmark=benchmark):
+        named = "" if found.model is None else f"{found.model}: "
+        counts = f"{found.figures} figures, {found.values} per-item values"
+        typer.echo(escaped(f"{named}{'differs' if found.differences else 'equal'}: {counts}"))
+        for line in [*found.differences, *(f"note: {note}" for note in found.notes)]:
+            typer.echo(f"  {escaped(line)}")
+        differs = differs or bool(found.differences)
+    if differs:
+        raise typer.Exit(1)
+
+
+@app.command()
+def report(
+    run: Annotated[
+        Path,
+        typer.Argument(
+            help="A run folder, or a result of hdbench score --json --details; with --benchmark "
+            "also answers in any form."
+        ),
+    ],
+    *,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="The folder to write; an older report is replaced.")
+    ],
+    benchmark: OfBenchmark = None,
+    protocol: Protocol = "documented",
+) -> None:
+    """Write a report of one run: a page with every item and its image, Excel, CSV and plots.
+
+    The page, index.html, is one file that needs no network.
+    """
+    from hdbench.report.folder import write_report  # noqa: PLC0415  slow to import
+    from hdbench.runs import load_runs  # noqa: PLC0415
+
+    loaded = load_runs([run], benchmark=benchmark, protocol=protocol, details=True)
+    if len(loaded) > 1:
+        raise HdbenchError(f"{run}: holds {len(loaded)} runs: give one")
+    for path in write_report(next(iter(loaded.values())), out, benchmark=benchmark):
+        typer.echo(escaped(str(path)))
+
+
+@app.command()
+def cite(
+    path: Annotated[
+        Path, typer.Argument(help="A result of hdbench score --json, or a built benchmark.")
+    ],
+) -> None:
+    """Print BibTeX of the benchmark and of hdbench, and a sentence for the methods section."""
+    from hdbench.cite import cite as citation  # noqa: PLC0415  slow to import
+
+    for line in citation(path).expandtabs(2).split("\n"):
+        typer.echo(escaped(line))

@@ -1,0 +1,138 @@
+"""Which items a run asks: all of a benchmark's, some of them, or somebody's own images."""
+
+import os
+import random
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from hdbench.benchmark import Benchmark
+from hdbench.errors import HdbenchError
+from hdbench.running.backend import Question
+
+QUICK = 20
+"""Items of a quick subset, at most."""
+
+IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".pdf"}
+"""Endings of files that are asked about; others in a folder are passed over."""
+
+
+class Choice(NamedTuple):
+    """The items of a run.
+
+    Attributes:
+        questions: in the benchmark's order, or by name.
+        subset: how they were chosen; None where they are all.
+        passed_over: files of a folder that are no images.
+    """
+
+    questions: list[Question]
+    subset: str | None
+    passed_over: list[str]
+
+
+def of_benchmark(
+    benchmark: Benchmark,
+    *,
+    ids: Sequence[str] = (),
+    limit: int | None = None,
+    quick: bool = False,
+) -> Choice:
+    """Items of a benchmark.
+
+    Args:
+        benchmark: whose.
+        ids: these; none stands for all.
+        limit: the first so many.
+        quick: a fixed subset of 20, drawn by the ids alone: the same everywhere and every time.
+
+    Raises:
+        HdbenchError: an id is none of the benchmark's, or the limit is below 1.
+    """
+    media = benchmark.media()
+    if unknown := sorted(set(ids) - media.keys()):
+        raise HdbenchError(
+            f"--ids: {benchmark.id} has no id {unknown[0]!r}"
+            + (f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else "")
+        )
+    if limit is not None and limit < 1:
+        raise HdbenchError(f"--limit {limit}: must be 1 or more")
+    chosen = [item for item in media if not ids or item in set(ids)]
+    how = []
+    if len(chosen) < len(media):
+        how.append(f"{len(chosen)} named ids")
+    if quick and len(chosen) > QUICK:
+        drawn = set(random.Random(0).sample(sorted(chosen), QUICK))  # noqa: S311  no secret
+        chosen = [item for item in chosen if item in drawn]
+        how.append(f"quick, {QUICK} drawn with seed 0")
+    if limit is not None and limit < len(chosen):
+        chosen = chosen[:limit]
+        how.append(f"the first {limit}")
+    subset = f"{'; '.join(how)}, of {len(media)} items" if how else None
+    return Choice([Question(item, media[item]) for item in chosen], subset, [])
+
+
+def named_ids(text: str | None) -> list[str]:
+    """Ids with commas between them, or those in a file, an id a line; none for None.
+
+    Raises:
+        HdbenchError: the file cannot be read, or there are none.
+    """
+    if text is None:
+        return []
+    try:
+        is_file = os.path.isfile(text)
+        names = Path(text).read_text(encoding="utf-8").splitlines() if is_file else text.split(",")
+    except (OSError, UnicodeDecodeError) as error:
+        raise HdbenchError(f"--ids {text}: cannot be read: {error}") from None
+    found = [name.strip() for name in names if name.strip()]
+    if not found:
+        raise HdbenchError(f"--ids {text}: names no id")
+    return found
+
+
+def own_images(folder: Path, *, limit: int | None = None) -> Choice:
+    """Somebody's own images: a file an item, or a folder an item whose pages it holds.
+
+    The id is the file's name without its ending, or the folder's. Pages are in the order of the
+    numbers in their names.
+
+    Raises:
+        HdbenchError: there is no such folder or no image in it, or two have one id.
+    """
+    try:
+        entries = sorted(folder.iterdir(), key=_by_numbers)
+    except OSError as error:
+        raise HdbenchError(f"{folder}: cannot be read: {error.strerror}") from None
+    questions: dict[str, Question] = {}
+    passed_over = []
+    for entry in entries:
+        if entry.name.startswith(".") or entry.is_symlink():
+            continue
+        pages = (
+            sorted(filter(_is_image, entry.iterdir()), key=_by_numbers) if entry.is_dir() else []
+        )
+        item = entry.name if entry.is_dir() else entry.stem
+        if not pages and not _is_image(entry):
+            passed_over.append(entry.name)
+            continue
+        if item in questions:
+            raise HdbenchError(
+                f"{entry}: a second image called {item!r}: give one of them another name"
+            )
+        questions[item] = Question(item, pages or [entry])
+    if not questions:
+        raise HdbenchError(f"{folder}: no images here: wanted are {', '.join(sorted(IMAGES))}")
+    chosen = list(questions.values())[:limit]
+    return Choice(chosen, None, passed_over)
+
+
+def _is_image(path: Path) -> bool:
+    return path.suffix.lower() in IMAGES and path.is_file() and not path.is_symlink()
+
+
+def _by_numbers(path: Path) -> list[tuple[int, str]]:
+    """`page2` before `page10`."""
+    parts = re.split(r"(\d+)", path.name.casefold())
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]

@@ -1,0 +1,121 @@
+"""`hdbench eval`: a model run and scored on several benchmarks in one command."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from hdbench.api import score
+from hdbench.benchmark import Benchmark, load_benchmark
+from hdbench.errors import HdbenchError
+from hdbench.running.choosing import of_benchmark
+from hdbench.running.planning import Asked, Plan, run_name
+from hdbench.running.run import Outcome
+from hdbench.scoring.result import Result
+
+
+class Evaluation(NamedTuple):
+    """What came of one benchmark.
+
+    Attributes:
+        benchmark: which.
+        folder: the run's.
+        outcome: of this sitting.
+        result: the run's score; what was not asked in time counts as unanswered.
+        least: what its headline had to reach; None where nothing was demanded.
+    """
+
+    benchmark: Benchmark
+    folder: Path
+    outcome: Outcome
+    result: Result
+    least: float | None
+
+    @property
+    def value(self) -> float:
+        """The headline."""
+        return float(self.result.figures()[self.result.headline])
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing was demanded, or it is reached."""
+        if self.least is None:
+            return True
+        return (self.value >= self.least) == self.result.higher_is_better or (
+            self.value == self.least
+        )
+
+
+def find_benchmarks(namespace: Path, names: Sequence[str]) -> list[Benchmark]:
+    """The built benchmarks of those names; without names all of a namespace folder.
+
+    Raises:
+        HdbenchError: there is none, or not one of that name.
+    """
+    if names:
+        return [load_benchmark(name if "/" in name else str(namespace / name)) for name in names]
+    folders = sorted(path.parent for path in namespace.glob("*/benchmark.yaml"))
+    if not folders:
+        raise HdbenchError(f"{namespace}: no benchmark here: build them with: hdbench build --all")
+    return [load_benchmark(str(folder)) for folder in folders]
+
+
+def read_demands(texts: Sequence[str], benchmarks: Sequence[Benchmark]) -> dict[str, float]:
+    """Benchmark's name → what its headline must reach, from `zettelkatalog=0.80`.
+
+    Raises:
+        HdbenchError: it is not of that form, or names a benchmark that is not evaluated.
+    """
+    known = {benchmark.spec.name for benchmark in benchmarks}
+    demands = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if name not in known:
+            raise HdbenchError(
+                f"--fail-under {text}: {name!r} is not evaluated: name one of "
+                f"{', '.join(sorted(known))}"
+            )
+        try:
+            demands[name] = float(value)
+        except ValueError:
+            raise HdbenchError(f"--fail-under {text}: must be NAME=VALUE, as {name}=0.80") from None
+    return demands
+
+
+def evaluate(
+    benchmarks: Sequence[Benchmark],
+    asked: Asked,
+    folder: Path,
+    *,
+    quick: bool = False,
+    minutes: float | None = None,
+    demands: Mapping[str, float] | None = None,
+) -> Iterator[Evaluation]:
+    """Run a model on each benchmark and score it.
+
+    Args:
+        benchmarks: which.
+        asked: the model.
+        folder: where the run folders are made, or gone on with.
+        quick: only a fixed subset of each.
+        minutes: no item is asked after that time; each benchmark has an equal part of what is left.
+        demands: as of `read_demands`.
+
+    Raises:
+        HdbenchError: as of `Plan.run` and `score`.
+    """
+    end = None if minutes is None else time.monotonic() + 60 * minutes
+    for position, benchmark in enumerate(benchmarks):
+        deadline = None
+        if end is not None:
+            now = time.monotonic()
+            deadline = now + max(0.0, end - now) / (len(benchmarks) - position)
+        name = run_name(benchmark, asked.model) + ("_quick" if quick else "")
+        plan = Plan(benchmark, of_benchmark(benchmark, quick=quick), asked)
+        outcome = plan.run(folder / name, deadline=deadline)
+        if outcome.interrupted:
+            raise KeyboardInterrupt
+        result = score(benchmark.id, folder / name)
+        yield Evaluation(
+            benchmark, folder / name, outcome, result, (demands or {}).get(benchmark.spec.name)
+        )

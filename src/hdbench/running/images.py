@@ -1,0 +1,129 @@
+"""The images that a model is shown: pages drawn, turned upright, and no larger than said."""
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pypdfium2
+from PIL import Image, ImageOps
+
+from hdbench.errors import HdbenchError
+
+PDF_DPI = 200
+AS_THEY_ARE = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
+"""Formats that are sent as they are."""
+
+_UNREADABLE = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    Image.DecompressionBombError,  # from some 179 million pixels on
+    pypdfium2.PdfiumError,
+)
+_JPEG_QUALITY = 92
+_ORIENTATION = 0x0112  # in EXIF
+_PDF_UNIT = 72  # points in an inch
+
+
+class Encoded(NamedTuple):
+    """An image as it is sent."""
+
+    mime: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is shown of an item.
+
+    Attributes:
+        max_side: pixels of the longer side, at most; larger images are made smaller.
+        pages: pages of a PDF, from the first.
+    """
+
+    max_side: int = 2048
+    pages: int = 5
+
+
+def load_images(media: Sequence[Path], limits: Limits) -> list[Image.Image]:
+    """The images of an item, in RGB.
+
+    Raises:
+        HdbenchError: a file is not there, damaged or too large, or there is none.
+    """
+    images = [image for path in media for image in _open(path, limits)]
+    if not images:
+        raise HdbenchError("the item has no image")
+    return images
+
+
+def encoded_images(media: Sequence[Path], limits: Limits) -> list[Encoded]:
+    """The images of an item as files: as they are where they may be, else as JPEG.
+
+    Raises:
+        HdbenchError: as of `load_images`.
+    """
+    encoded: list[Encoded] = []
+    for path in media:
+        as_it_is = _as_it_is(path, limits)
+        encoded += [as_it_is] if as_it_is else map(_jpeg, _open(path, limits))
+    if not encoded:
+        raise HdbenchError("the item has no image")
+    return encoded
+
+
+def _open(path: Path, limits: Limits) -> Iterator[Image.Image]:
+    try:
+        if _is_pdf(path):
+            yield from _pages(path, limits)
+            return
+        with Image.open(path) as image:
+            # JPEG can be read at a half or a quarter, which saves most of the time.
+            image.draft("RGB", (limits.max_side, limits.max_side))
+            upright = ImageOps.exif_transpose(image)
+            yield _fitted(upright.convert("RGB"), limits.max_side)
+    except _UNREADABLE as error:
+        raise HdbenchError(f"{path}: cannot be read: {error}") from None
+
+
+def _pages(path: Path, limits: Limits) -> Iterator[Image.Image]:
+    with pypdfium2.PdfDocument(path) as document:
+        for number in range(min(len(document), limits.pages)):
+            page = document[number]
+            longer = max(page.get_size())
+            scale = min(PDF_DPI / _PDF_UNIT, limits.max_side / longer if longer else 1)
+            yield _fitted(page.render(scale=scale).to_pil().convert("RGB"), limits.max_side)
+            page.close()
+
+
+def _as_it_is(path: Path, limits: Limits) -> Encoded | None:
+    """A file that needs no change; what cannot be read is found out when it is opened."""
+    try:
+        with Image.open(path) as image:
+            fits = max(image.size) <= limits.max_side
+            upright = image.getexif().get(_ORIENTATION, 1) == 1
+            if image.format not in AS_THEY_ARE or not (fits and upright):
+                return None
+            image.load()  # a damaged one must not be sent
+            return Encoded(AS_THEY_ARE[image.format], path.read_bytes())
+    except _UNREADABLE:
+        return None
+
+
+def _jpeg(image: Image.Image) -> Encoded:
+    data = io.BytesIO()
+    image.save(data, "JPEG", quality=_JPEG_QUALITY)
+    return Encoded("image/jpeg", data.getvalue())
+
+
+def _is_pdf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"%PDF"
+
+
+def _fitted(image: Image.Image, max_side: int) -> Image.Image:
+    if max(image.size) <= max_side:
+        return image
+    return ImageOps.contain(image, (max_side, max_side), Image.Resampling.LANCZOS)

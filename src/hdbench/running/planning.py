@@ -1,0 +1,213 @@
+"""A run before it begins: its items, its prompt, its backend, and what run.json will say of it."""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from hdbench.benchmark import Benchmark
+from hdbench.errors import HdbenchError
+from hdbench.reading.schema import AnswerSchema
+from hdbench.running.backend import Backend, Decoding
+from hdbench.running.choosing import Choice
+from hdbench.running.images import Limits
+from hdbench.running.run import Outcome, run_model
+from hdbench.running.running_score import RunningScore
+
+BACKENDS = ("transformers", "endpoint", "tesseract")
+PROMPT = "prompt.txt"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Who is asked, and how.
+
+    Attributes:
+        model: its name: a repository on the Hub, a folder, or what a server calls it.
+        backend: one of `BACKENDS`; None leaves the choice to the model and the endpoint.
+        endpoint: the address of an OpenAI-compatible server.
+        revision: the model's, a branch, tag or commit.
+        decoding: how answers are sampled; a schema of None is what the backend does best.
+        schema: hold answers to the benchmark's schema; None does so where a server may refuse it.
+        limits: what is shown of an item.
+        batch_size: items at once, of a local model.
+        concurrency: requests at once, of a server.
+        trust_remote_code: run code that the model's repository brings.
+    """
+
+    model: str
+    backend: str | None = None
+    endpoint: str | None = None
+    revision: str | None = None
+    decoding: Decoding = field(default_factory=Decoding)
+    schema: bool | None = None
+    limits: Limits = field(default_factory=Limits)
+    batch_size: int = 1
+    concurrency: int = 4
+    trust_remote_code: bool = False
+
+    @property
+    def backend_name(self) -> str:
+        """Which backend that is."""
+        if self.backend is not None:
+            return self.backend
+        if self.endpoint is not None:
+            return "endpoint"
+        return "tesseract" if self.model == "tesseract" else "transformers"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run to be begun or gone on with.
+
+    Attributes:
+        benchmark: whose prompt and schema it takes, and, but for own images, whose items.
+        choice: the items.
+        asked: who is asked.
+        prompt: a file with the prompt; None for the benchmark's.
+        own_images: whether the items are somebody's own images.
+    """
+
+    benchmark: Benchmark
+    choice: Choice
+    asked: Asked
+    prompt: Path | None = None
+    own_images: bool = False
+
+    def run(
+        self, folder: Path, *, retry_failed: bool = False, deadline: float | None = None
+    ) -> Outcome:
+        """Ask what has not been asked yet.
+
+        Args:
+            folder: the run's folder.
+            retry_failed: as of `run_model`.
+            deadline: as of `run_model`.
+
+        Raises:
+            HdbenchError: as of `run_model`; there is no such backend, or no prompt.
+        """
+        path = self.prompt or self.benchmark.folder / PROMPT
+        prompt = _read_prompt(path)
+        schema = AnswerSchema.load(self.benchmark.schema) if self.benchmark.schema else None
+        backend = make_backend(self.asked, prompt, _json_schema(self.benchmark))
+        try:
+            return run_model(
+                backend,
+                self.choice.questions,
+                folder,
+                self._settings(backend, path.name, prompt),
+                score=None if self.own_images else RunningScore(self.benchmark, schema),
+                retry_failed=retry_failed,
+                deadline=deadline,
+            )
+        finally:
+            backend.close()
+
+    def _settings(self, backend: Backend, prompt_name: str, prompt: str) -> dict[str, Any]:
+        """What run.json says of the run; a later sitting must have the same."""
+        partial = self.own_images or self.choice.subset is not None
+        return {
+            "benchmark": self.benchmark.id,
+            "dataset": {
+                "version": self.benchmark.spec.version,
+                "sha256": self.benchmark.content_hash(),
+            },
+            "model": self.asked.model,
+            "provider": _provider(self.asked),
+            "backend": backend.name,
+            "settings": dict(backend.settings()),
+            "prompt": {
+                "name": prompt_name,
+                "sha256": hashlib.sha256(prompt.encode()).hexdigest(),
+                "text": prompt,
+            },
+            "own_images": self.own_images,
+            "subset": self.choice.subset,
+            "items": [question.id for question in self.choice.questions] if partial else None,
+        }
+
+
+def make_backend(asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Backend:
+    """The backend that asks.
+
+    Raises:
+        HdbenchError: there is none of that name, it lacks something, or it has no such model.
+    """
+    name = asked.backend_name
+    if name == "endpoint" and asked.endpoint is None:
+        raise HdbenchError("--backend endpoint: name the server with --endpoint URL")
+    if name == "endpoint":
+        from hdbench.running.endpoint_backend import EndpointBackend  # noqa: PLC0415  slow
+
+        decoding = replace(asked.decoding, schema=asked.schema is not False)
+        return EndpointBackend(
+            asked.endpoint,
+            asked.model,
+            prompt,
+            decoding=decoding,
+            limits=asked.limits,
+            schema=schema,
+            concurrency=asked.concurrency,
+        )
+    if name == "transformers":
+        from hdbench.running.transformers_backend import TransformersBackend  # noqa: PLC0415
+
+        return TransformersBackend(
+            asked.model,
+            prompt,
+            decoding=replace(asked.decoding, schema=bool(asked.schema)),
+            limits=asked.limits,
+            schema=schema,
+            revision=asked.revision,
+            batch_size=asked.batch_size,
+            trust_remote_code=asked.trust_remote_code,
+        )
+    if name == "tesseract":
+        from hdbench.running.tesseract_backend import TesseractBackend  # noqa: PLC0415
+
+        return TesseractBackend(schema=schema, limits=asked.limits)
+    raise HdbenchError(f"no backend {name!r}: choose one of {', '.join(BACKENDS)}")
+
+
+def run_name(benchmark: Benchmark, model: str) -> str:
+    """A folder's name for a run: `zettelkatalog_qwen3-vl-8b`.
+
+    Example:
+        >>> from hdbench.benchmark import Benchmark
+        >>> _slug("Qwen/Qwen3-VL-8B"), _slug("../../etc")
+        ('Qwen-Qwen3-VL-8B', 'etc')
+    """
+    return f"{_slug(benchmark.spec.name)}_{_slug(model)}"
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", name).strip(".-")[:80] or "run"
+
+
+def _provider(asked: Asked) -> str:
+    if asked.endpoint is not None:
+        return urlsplit(asked.endpoint).hostname or "endpoint"
+    return "local"
+
+
+def _read_prompt(path: Path) -> str:
+    try:
+        prompt = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1})") from None
+    if not prompt.strip():
+        raise HdbenchError(f"{path}: the prompt is empty")
+    return prompt
+
+
+def _json_schema(benchmark: Benchmark) -> dict[str, Any] | None:
+    if benchmark.schema is None:
+        return None
+    schema: dict[str, Any] = json.loads(benchmark.schema.read_text(encoding="utf-8"))
+    return schema

@@ -1,0 +1,42 @@
+"""The score of a run while it runs."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from hdbench.benchmark import Benchmark
+from hdbench.reading.schema import AnswerSchema
+from hdbench.reading.text import read_text
+from hdbench.scoring import make_metric
+from hdbench.scoring.metric import coverage_of
+from hdbench.scoring.result import prepare
+
+
+class RunningScore:
+    """The headline over the answers so far; the figure that counts is that of `hdbench score`.
+
+    Args:
+        benchmark: what is answered.
+        schema: the form of its answers.
+    """
+
+    def __init__(self, benchmark: Benchmark, schema: AnswerSchema | None) -> None:
+        self._metric = make_metric(benchmark.spec.metric)
+        self._headline = benchmark.spec.headline
+        self._schema = schema
+        self._truths = {item.id: item.ground_truth for item in benchmark.items()}
+        self._totals: Counter[str] = Counter(dict.fromkeys(self._metric.statistics, 0))
+
+    def add(self, answer: Mapping[str, Any]) -> None:
+        """One more answer."""
+        prepared = prepare(self._metric, self._truths[answer["id"]])
+        value = read_text(answer.get("text") or "", self._schema).value
+        answered = coverage_of(value, self._metric.protocol) == "answered"
+        self._totals.update(self._metric.score(value if answered else None, prepared).statistics)
+        self._totals["items"] += 1
+
+    def __str__(self) -> str:
+        if not self._totals["items"]:
+            return ""
+        value = self._metric.rates(self._totals).get(self._headline)
+        return f"{self._headline} {value:.3f}" if isinstance(value, float) else ""

@@ -1,0 +1,88 @@
+"""Which items a run asks."""
+
+import json
+
+import pytest
+
+from hdbench.benchmark import load_benchmark
+from hdbench.errors import HdbenchError
+from hdbench.running.choosing import named_ids, of_benchmark, own_images
+
+
+@pytest.fixture
+def benchmark(cards, monkeypatch):
+    """Forty cards, each with an image."""
+    rows = [
+        {"id": f"{number:04}", "file_name": f"images/{number}.jpg", "ground_truth": "{}"}
+        for number in range(40)
+    ]
+    (cards / "hdb/cards/metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.chdir(cards)
+    return load_benchmark("hdb/cards")
+
+
+def ids(choice):
+    return [question.id for question in choice.questions]
+
+
+def test_all_items_with_their_media(benchmark):
+    choice = of_benchmark(benchmark)
+    assert ids(choice) == [f"{number:04}" for number in range(40)]
+    assert choice.questions[3].media == [benchmark.folder / "images/3.jpg"]
+    assert choice.subset is None
+
+
+def test_a_quick_subset_is_the_same_whatever_the_order_of_the_items(benchmark):
+    first = of_benchmark(benchmark, quick=True)
+    path = benchmark.folder / "metadata.jsonl"
+    path.write_text("".join(reversed(path.read_text().splitlines(keepends=True))))
+    assert set(ids(of_benchmark(benchmark, quick=True))) == set(ids(first))
+    assert len(first.questions) == 20
+    assert first.subset == "quick, 20 drawn with seed 0, of 40 items"
+
+
+def test_a_limit_and_named_ids_are_said(benchmark):
+    choice = of_benchmark(benchmark, ids=["0007", "0003", "0005"], limit=2)
+    assert ids(choice) == ["0003", "0005"]
+    assert choice.subset == "3 named ids; the first 2, of 40 items"
+    assert of_benchmark(benchmark, limit=40).subset is None
+
+
+def test_an_unknown_id_and_a_limit_of_none_are_refused(benchmark):
+    with pytest.raises(HdbenchError, match=r"has no id '0099' \(and 1 more\)"):
+        of_benchmark(benchmark, ids=["0001", "0099", "0100"])
+    with pytest.raises(HdbenchError, match="--limit 0: must be 1 or more"):
+        of_benchmark(benchmark, limit=0)
+
+
+def test_ids_stand_in_the_command_or_in_a_file(tmp_path):
+    (tmp_path / "ids.txt").write_text("0001\n\n 0002 \n")
+    assert named_ids(str(tmp_path / "ids.txt")) == ["0001", "0002"]
+    assert named_ids("0001, 0002") == ["0001", "0002"]
+    assert named_ids(None) == []
+    with pytest.raises(HdbenchError, match="names no id"):
+        named_ids(" , ")
+
+
+def test_own_images_are_files_and_folders_of_pages_in_their_order(tmp_path):
+    for name in ("card10.jpg", "card2.PNG", "notes.txt", ".hidden.jpg"):
+        (tmp_path / name).touch()
+    (tmp_path / "letter").mkdir()
+    for name in ("p10.jpg", "p9.jpg", "p1.tif", "read.me"):
+        (tmp_path / "letter" / name).touch()
+    choice = own_images(tmp_path)
+    assert ids(choice) == ["card2", "card10", "letter"]
+    pages = [path.name for path in choice.questions[2].media]
+    assert pages == ["p1.tif", "p9.jpg", "p10.jpg"]
+    assert choice.passed_over == ["notes.txt"]
+
+
+def test_two_images_of_one_name_and_a_folder_without_any_are_refused(tmp_path):
+    with pytest.raises(HdbenchError, match="no images here"):
+        own_images(tmp_path)
+    (tmp_path / "a.jpg").touch()
+    (tmp_path / "a.png").touch()
+    with pytest.raises(HdbenchError, match="a second image called 'a'"):
+        own_images(tmp_path)
+    with pytest.raises(HdbenchError, match="cannot be read"):
+        own_images(tmp_path / "nowhere")

@@ -145,3 +145,16 @@ def test_predictions_as_given_leave_a_lost_answer_lost(here):
     assert (read.figures()["answered"], given.figures()["answered"]) == (1, 0)
     assert "|as_given:true|" in given.figures()["signature"]
     assert "as_given" not in read.figures()["signature"]
+
+
+def test_a_run_without_an_answer_yet_is_all_unanswered(here):
+    folder = write_run(here / "run", {})
+    for result in (score("hdb/cards", folder), score("hdb/cards", folder)):
+        assert (result.figures()["unanswered"], result.model) == (4, "reader-1")
+        (folder / "answers.jsonl").unlink(missing_ok=True)
+
+
+def test_a_run_over_own_images_has_no_score(here):
+    folder = write_run(here / "run", {"x": {"text": "{}"}}, own_images=True, items=["x"])
+    with pytest.raises(HdbenchError, match="which have no truth to score against"):
+        score("hdb/cards", folder)

@@ -10,12 +10,12 @@ from hdbench.checks import EXAMPLES, Checks, RunWarning
 from hdbench.errors import HdbenchError
 from hdbench.progress import progress
 from hdbench.reading.answers import Answers
-from hdbench.reading.container import Container
+from hdbench.reading.container import Container, InMemory
 from hdbench.reading.files import open_container
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.usage import Usage
 from hdbench.results import answers_sha256
-from hdbench.run_info import RUN_FILE, RunInfo, is_run, read_run_info
+from hdbench.run_info import RUN_FILE, RunInfo, has_answers, is_run, read_run_info
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import Metric
 from hdbench.scoring.result import Candidate, Result, prepare, score_items
@@ -104,7 +104,8 @@ def score_runs(
     schema = AnswerSchema.load(loaded.schema) if loaded.schema else None
     path = Path(predictions)
     info = _run_info(path, loaded) if is_run(path) else None
-    container = open_container(path, schema)
+    nothing_yet = info is not None and not has_answers(path)
+    container = InMemory({None: {}}) if nothing_yet else open_container(path, schema)
     try:
         scored = {"path": str(predictions), "sha256": answers_sha256(path)}
         results = {}

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hdbench.benchmark import validate
 from hdbench.errors import HdbenchError
+from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.json_files import parse_file
 
 RUN_FILE = "run.json"
@@ -69,13 +70,21 @@ class RunInfo(_Checked):
         return self
 
     def about(self) -> dict[str, Any]:
-        """What a result keeps of it: not the items, which the result has, and nothing that is None."""
+        """What a result keeps of it: not the items, which it has itself, and nothing that is None."""
         return self.model_dump(exclude={"items", "own_images"}, exclude_none=True)
 
 
 def is_run(folder: Path) -> bool:
     """Whether a folder is a run's."""
     return (folder / RUN_FILE).is_file()
+
+
+def has_answers(folder: Path) -> bool:
+    """Whether a run has any answer yet, in whatever form."""
+    path = folder / OUR_ANSWERS
+    if path.is_file():
+        return path.stat().st_size > 0
+    return any(each.name != RUN_FILE for each in folder.iterdir())
 
 
 def read_run_info(folder: Path) -> RunInfo:

@@ -5,7 +5,7 @@ import json
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from hdbench.benchmark import Benchmark
@@ -19,6 +19,20 @@ from hdbench.running.running_score import RunningScore
 
 BACKENDS = ("transformers", "endpoint", "tesseract")
 PROMPT = "prompt.txt"
+
+
+class Prompt(NamedTuple):
+    """What a model is asked with each item's images.
+
+    Attributes:
+        name: its file's.
+        sha256: of the file, by which runs of one prompt know one another.
+        text: what is sent.
+    """
+
+    name: str
+    sha256: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -90,16 +104,15 @@ class Plan:
         Raises:
             HdbenchError: as of `run_model`; there is no such backend, or no prompt.
         """
-        path = self.prompt or self.benchmark.folder / PROMPT
-        prompt = _read_prompt(path)
+        prompt = read_prompt(self.prompt or self.benchmark.folder / PROMPT)
         schema = AnswerSchema.load(self.benchmark.schema) if self.benchmark.schema else None
-        backend = make_backend(self.asked, prompt, _json_schema(self.benchmark))
+        backend = make_backend(self.asked, prompt.text, _json_schema(self.benchmark))
         try:
             return run_model(
                 backend,
                 self.choice.questions,
                 folder,
-                self._settings(backend, path.name, prompt),
+                self._settings(backend, prompt),
                 score=None if self.own_images else RunningScore(self.benchmark, schema),
                 retry_failed=retry_failed,
                 deadline=deadline,
@@ -107,7 +120,7 @@ class Plan:
         finally:
             backend.close()
 
-    def _settings(self, backend: Backend, prompt_name: str, prompt: str) -> dict[str, Any]:
+    def _settings(self, backend: Backend, prompt: Prompt) -> dict[str, Any]:
         """What run.json says of the run; a later sitting must have the same."""
         partial = self.own_images or self.choice.subset is not None
         return {
@@ -116,15 +129,11 @@ class Plan:
                 "version": self.benchmark.spec.version,
                 "sha256": self.benchmark.content_hash(),
             },
-            "model": self.asked.model,
+            "model": backend.settings().get("model", self.asked.model),
             "provider": _provider(self.asked),
             "backend": backend.name,
             "settings": dict(backend.settings()),
-            "prompt": {
-                "name": prompt_name,
-                "sha256": hashlib.sha256(prompt.encode()).hexdigest(),
-                "text": prompt,
-            },
+            "prompt": prompt._asdict(),
             "own_images": self.own_images,
             "subset": self.choice.subset,
             "items": [question.id for question in self.choice.questions] if partial else None,
@@ -174,14 +183,14 @@ def make_backend(asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Ba
 
 
 def run_name(benchmark: Benchmark, model: str) -> str:
-    """A folder's name for a run: `zettelkatalog_qwen3-vl-8b`.
+    """A folder's name for a run: benchmark and model; of a model in a folder that one's name.
 
     Example:
-        >>> from hdbench.benchmark import Benchmark
         >>> _slug("Qwen/Qwen3-VL-8B"), _slug("../../etc")
         ('Qwen-Qwen3-VL-8B', 'etc')
     """
-    return f"{_slug(benchmark.spec.name)}_{_slug(model)}"
+    path = Path(model)
+    return f"{_slug(benchmark.spec.name)}_{_slug(path.resolve().name if path.is_dir() else model)}"
 
 
 def _slug(name: str) -> str:
@@ -194,16 +203,22 @@ def _provider(asked: Asked) -> str:
     return "local"
 
 
-def _read_prompt(path: Path) -> str:
+def read_prompt(path: Path) -> Prompt:
+    """The prompt in a file.
+
+    Raises:
+        HdbenchError: it cannot be read, is no UTF-8, or is empty.
+    """
     try:
-        prompt = path.read_text(encoding="utf-8-sig")
+        raw = path.read_bytes()
+        text = raw.decode("utf-8-sig")
     except OSError as error:
         raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1})") from None
-    if not prompt.strip():
+    if not text.strip():
         raise HdbenchError(f"{path}: the prompt is empty")
-    return prompt
+    return Prompt(path.name, hashlib.sha256(raw).hexdigest(), text)
 
 
 def _json_schema(benchmark: Benchmark) -> dict[str, Any] | None:

@@ -1,0 +1,171 @@
+"""`hdbench run` and `hdbench eval` as a person uses them, with a real model of random weights."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+CARDS = [f"sample-{number:02}" for number in range(1, 9)]
+
+
+@pytest.fixture
+def here(sample, tmp_path):
+    """A working directory with the sample's eight cards."""
+    shutil.copytree(sample / "hdb", tmp_path / "hdb", symlinks=True)
+    return tmp_path
+
+
+@pytest.fixture
+def hdbench(here, run_hdbench):
+    return lambda *arguments, **environment: run_hdbench(*arguments, cwd=here, **environment)
+
+
+def answers(folder):
+    return [json.loads(line) for line in (folder / "answers.jsonl").read_text().splitlines()]
+
+
+def killed_in_the_middle(arguments, folder, cwd, **environment):
+    """Start a run, and kill it as soon as two answers are recorded; what was recorded then."""
+    with (cwd / "killed.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "hdbench", *map(str, arguments)],
+            cwd=cwd,
+            env=os.environ | environment,
+            stderr=log,
+            stdout=log,
+        )
+        path = folder / "answers.jsonl"
+        end = time.monotonic() + 120
+        while not (path.exists() and path.read_bytes().count(b"\n") >= 2):
+            assert process.poll() is None, (cwd / "killed.log").read_text()
+            assert time.monotonic() < end
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    return path.read_bytes()
+
+
+def check_resumed(recorded, folder, done):
+    """The run went on where it was killed: nothing lost, nothing asked twice."""
+    assert done.returncode == 0, done.stderr
+    whole = recorded[: recorded.rindex(b"\n") + 1]
+    assert (folder / "answers.jsonl").read_bytes().startswith(whole)
+    assert whole.count(b"\n") < len(CARDS)  # else it was not in the middle
+    assert sorted(answer["id"] for answer in answers(folder)) == CARDS
+    first, second = json.loads((folder / "run.json").read_text())["sittings"]
+    assert first["ended"] is None
+    assert second["ended"] is not None
+
+
+def test_a_local_model_killed_in_the_middle_goes_on(here, hdbench, tiny_model):
+    run = ("run", "hdb/zettelkatalog", "--model", tiny_model, "-o", "runs/a")
+    run = (*run, "--max-new-tokens", "300")
+    recorded = killed_in_the_middle(run, here / "runs/a", here)
+    check_resumed(recorded, here / "runs/a", hdbench(*run))
+    scored = hdbench("score", "hdb/zettelkatalog", "runs/a", "--json", "a.json")
+    assert scored.returncode == 0, scored.stderr
+    result = json.loads((here / "a.json").read_text())
+    assert result["items"] == 8
+    assert result["usage"]["output_tokens"]["items"] == 8
+    assert result["run"]["model"] == tiny_model.name
+
+
+def test_tesseract_killed_in_the_middle_goes_on(here, hdbench):
+    run = ("run", "hdb/zettelkatalog", "--model", "tesseract", "-o", "runs/a")
+    recorded = killed_in_the_middle(run, here / "runs/a", here)
+    check_resumed(recorded, here / "runs/a", hdbench(*run))
+
+
+def test_what_a_run_was_is_recorded(here, hdbench, tiny_model):
+    done = hdbench(
+        *("run", "hdb/zettelkatalog", "--model", tiny_model, "-o", "runs/a", "--limit", "2"),
+        *("--max-new-tokens", "5", "--temperature", "0.5", "--seed", "3", "--batch-size", "2"),
+    )
+    assert done.returncode == 0, done.stderr
+    record = json.loads((here / "runs/a/run.json").read_text())
+    prompt = (here / "hdb/zettelkatalog/prompt.txt").read_text()
+    assert record["prompt"]["text"] == prompt
+    assert record["items"] == CARDS[:2]
+    assert record["subset"] == "the first 2, of 8 items"
+    assert record["settings"]["decoding"] == {
+        "max_new_tokens": 5,
+        "temperature": 0.5,
+        "top_p": 1.0,
+        "seed": 3,
+        "schema": False,
+    }
+    assert record["sittings"][0]["hardware"]["torch"]
+    assert str(here) not in json.dumps(record)
+    assert all(answer["finish_reason"] == "length" for answer in answers(here / "runs/a"))
+    other = hdbench(
+        *("run", "hdb/zettelkatalog", "--model", tiny_model, "-o", "runs/a", "--limit", "2"),
+        *("--max-new-tokens", "5", "--temperature", "0.9", "--seed", "3", "--batch-size", "2"),
+    )
+    assert other.returncode == 2
+    assert "settings.decoding.temperature: 0.5 then, 0.9 now" in other.stderr
+
+
+def test_own_images_are_read_with_a_benchmarks_prompt(here, hdbench, tiny_model):
+    (here / "mine").mkdir()
+    images = sorted((here / "hdb/zettelkatalog/images").iterdir())
+    shutil.copyfile(images[0], here / "mine/card 1.jpg")
+    (here / "mine/broken.jpg").write_bytes(b"no image")
+    done = hdbench(
+        *("run", "--images", "mine", "--as", "hdb/zettelkatalog", "--model", tiny_model),
+        *("--max-new-tokens", "5", "-o", "runs/mine"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "1 of 2 items answered, 1 failed" in done.stdout
+    by_id = {answer["id"]: answer for answer in answers(here / "runs/mine")}
+    assert "text" in by_id["card 1"]
+    assert "broken.jpg" in by_id["broken"]["error"]
+    scored = hdbench("score", "hdb/zettelkatalog", "runs/mine")
+    assert scored.returncode == 2
+    assert "which have no truth" in scored.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--model", "x"), "give a benchmark, or --images DIR --as BENCHMARK"),
+        (("hdb/zettelkatalog", "--images", ".", "--model", "x"), "give a benchmark, or --images"),
+        (("hdb/nothing", "--model", "x"), "no benchmark here"),
+        (("hdb/zettelkatalog", "--model", "x", "--backend", "magic"), "no backend 'magic'"),
+        (("hdb/zettelkatalog", "--model", "x", "--backend", "endpoint"), "--endpoint URL"),
+        (("hdb/zettelkatalog", "--model", "x", "--prompt", "none.txt"), "none.txt: cannot be read"),
+        (("hdb/zettelkatalog", "--model", "x", "--ids", "sample-99"), "no id 'sample-99'"),
+    ],
+)
+def test_what_cannot_be_run_is_said_in_a_line(here, hdbench, arguments, message):
+    done = hdbench("run", *arguments, "-o", "runs/a")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (here / "runs").exists()
+
+
+def test_eval_runs_scores_and_demands(here, hdbench, tiny_model):
+    command = ("eval", "--all", "--model", tiny_model, "--max-new-tokens", "5")
+    done = hdbench(*command, "--json", "results.json", "--fail-under", "zettelkatalog=0.5")
+    assert done.returncode == 1, done.stderr
+    assert "below 0.5" in done.stdout
+    result = json.loads((here / "results.json").read_text())
+    assert (result["benchmark"], result["items"]) == ("hdb/zettelkatalog", 8)
+    again = hdbench(*command, "--fail-under", "zettelkatalog=0.0")
+    assert again.returncode == 0, again.stderr
+    assert "reaches 0" in again.stdout
+    unknown = hdbench(*command, "--fail-under", "letters=0.5")
+    assert unknown.returncode == 2
+    assert "'letters' is not evaluated" in unknown.stderr
+
+
+def test_what_eval_has_no_time_for_counts_as_unanswered(here, hdbench, tiny_model):
+    done = hdbench("eval", "zettelkatalog", "--model", tiny_model, "--max-minutes", "0")
+    assert done.returncode == 0, done.stderr
+    assert "0/8" in done.stdout
+    assert "8 not asked yet" in done.stdout

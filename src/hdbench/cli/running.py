@@ -1,11 +1,12 @@
 """Commands that ask models: run, eval, export."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hdbench.cli.app import app
+from hdbench.cli.app import OfBenchmark, app
 from hdbench.errors import HdbenchError, escaped
 
 INTERRUPTED = 130
@@ -29,6 +30,13 @@ Endpoint = Annotated[
 BatchSize = Annotated[int, typer.Option(help="Items at once, of a local model.", min=1)]
 Concurrency = Annotated[int, typer.Option(help="Requests at once, to a server.", min=1)]
 MaxNewTokens = Annotated[int, typer.Option(help="Answers are cut off there.", min=1)]
+
+
+class TableForm(StrEnum):
+    """A table's form."""
+
+    xlsx = "xlsx"
+    csv = "csv"
 
 
 @app.command()
@@ -216,3 +224,31 @@ def evaluate(
     print_evaluations(Console(), evaluations)
     if not all(each.passed for each in evaluations):
         raise typer.Exit(1)
+
+
+@app.command()
+def export(
+    run_path: Annotated[
+        Path,
+        typer.Argument(
+            help="A run folder; with --benchmark also answers in any form.", metavar="RUN"
+        ),
+    ],
+    *,
+    form: Annotated[TableForm, typer.Option("--format", help="The form of the table.")],
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="The file; without it one named as the run.")
+    ] = None,
+    benchmark: OfBenchmark = None,
+) -> None:
+    """Make a table of a run's answers: a row an item, or an advertisement, a column a field.
+
+    hdbench score reads it back. What a table cannot hold is lost: above all an empty cell is an
+    empty text, whether the model wrote one, null or nothing.
+    """
+    from hdbench.exporting.export import export as export_run  # noqa: PLC0415  slow to import
+
+    done = export_run(run_path, form.value, out=out, benchmark=benchmark)
+    typer.echo(escaped(f"{done.path}: {done.rows} rows"))
+    for note in done.notes:
+        typer.echo(escaped(f"note: {note}"), err=True)

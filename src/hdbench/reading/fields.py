@@ -11,6 +11,7 @@ from hdbench.reading.schema import AnswerSchema
 ABOUT = frozenset(
     {"id", "sha256", "model", "prediction", "text", "tokens", "usage", "tokens_input"}
     | {"input_tokens", "tokens_output", "output_tokens", "seconds", "duration", "error", "status"}
+    | {"file_name", "other_fields"}  # of `hdbench export`
 )
 """Keys of an entry and columns of a table that are no fields of the record, unless the schema has
 them."""

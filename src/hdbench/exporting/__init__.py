@@ -1,0 +1,1 @@
+"""Runs in the forms that others work with: tables of their answers."""

@@ -1,0 +1,76 @@
+"""Values of a record as the cells of a table, such that reading the table gives them again."""
+
+import json
+import math
+import re
+from typing import Any
+
+from hdbench.exporting.columns import Field
+from hdbench.reading.cells import FAULTS, MISSING
+
+Cell = str | int | float
+
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_WHOLE = re.compile(r"-?[1-9][0-9]{0,14}|0")
+_MAX_WHOLE = 10**15
+_SIGNS, _DELETE = 0x2400, 0x7F
+
+
+def plain(text: str) -> str:
+    r"""A text that any table can hold, in as many characters.
+
+    Control characters, which XML cannot have, are the signs that Unicode has for them, or U+FFFD; a
+    line break is `\n`. What a spreadsheet shows for a missing value or a failed formula (`#N/A`)
+    has an apostrophe before it, since it could not be read again.
+
+    Example:
+        >>> plain("a\r\nb\x00")
+        'a\nb␀'
+    """
+    if text.isprintable():
+        return "'" + text if text in FAULTS or text in MISSING else text
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _NO_TEXT.sub(_sign, text)
+
+
+def _sign(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return "␡" if code == _DELETE else chr(_SIGNS + code) if code < ord(" ") else "\ufffd"
+
+
+def cell(value: Any, field: Field | None = None) -> Cell:
+    """A value as a cell; nothing and null are the empty one.
+
+    Numbers stay numbers; a text is made one only in a field of the schema that is a number, and
+    only if it is written as one. Objects and lists are their JSON.
+
+    Args:
+        value: a JSON value.
+        field: the schema's, where the column is one.
+
+    Example:
+        >>> cell("1957", Field(is_list=False, is_number=True)), cell("0012"), cell(None)
+        (1957, '0012', '')
+        >>> cell(["Christ", "Paravicini"], Field(is_list=True, is_number=False))
+        'Christ | Paravicini'
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        is_whole = field is not None and field.is_number and _WHOLE.fullmatch(value)
+        return int(value) if is_whole else plain(value)
+    if isinstance(value, list) and field is not None and field.is_list:
+        parts = (str(cell(part)).strip() for part in value)
+        return " | ".join(part for part in parts if part)
+    if isinstance(value, float):
+        # Excel keeps 15 digits.
+        is_kept = math.isfinite(value) and float(format(value, ".15g")) == value
+        return value if is_kept else str(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if abs(value) < _MAX_WHOLE else str(value)
+    return as_json(value)
+
+
+def as_json(value: Any) -> str:
+    """A value as JSON that a table can hold."""
+    return plain(json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,120 @@
+"""Tables as files, CSV and XLSX, in which nothing is run that a model wrote."""
+
+import csv
+import datetime
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import xlsxwriter
+
+from hdbench.errors import HdbenchError
+from hdbench.excel import MAX_CELL
+from hdbench.exporting.cells import Cell
+
+MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
+"""Of a sheet of Excel, with its head."""
+
+_FORMULA = re.compile(r"""((?:^|;)[\s"']*)(?=[=+\-@＝＋－＠])""")
+_NUMBER = re.compile(r"[+\-]?[0-9]+(?:[.,][0-9]+)?")
+_LETTER = re.compile(r"\w")
+_OVERLAP = re.compile(r"(?<=_x[0-9a-fA-F]{4})_(?=x[0-9a-fA-F]{4}_)")
+_NARROWEST = 10
+_CREATED = datetime.datetime(1980, 1, 1)  # the time would make each export another file
+
+
+def write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    """Write a table as CSV, row by row.
+
+    UTF-8 with a byte order mark, without which Excel misreads umlauts; commas; lines end in CR LF.
+    A text that a spreadsheet might take for a formula, since it begins with one of = + - @ (also
+    after a semicolon), has an apostrophe before that sign, as OWASP advises ("CSV Injection"). One
+    without letters and digits, as the dash of a field that is empty, and a number stay as they are.
+
+    Args:
+        path: the file.
+        head: the columns' names.
+        rows: as many cells each.
+    """
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(map(_harmless, head))
+        writer.writerows([_harmless(value) for value in row] for row in rows)
+
+
+def _harmless(value: Cell) -> Cell:
+    if not isinstance(value, str) or not _LETTER.search(value) or _NUMBER.fullmatch(value):
+        return value
+    return _FORMULA.sub(r"\1'", value)
+
+
+def write_xlsx(
+    path: Path, head: Sequence[str], rows: Iterable[Sequence[Cell]], widths: Sequence[int]
+) -> None:
+    """Write a table as an Excel workbook of one sheet, row by row.
+
+    Texts are cells of text, never formulas, links or numbers; numbers are numbers. What is longer
+    than a cell can be is cut, and says so. The head stays in view and has a filter.
+
+    Args:
+        path: the file.
+        head: the columns' names.
+        rows: as many cells each.
+        widths: of the columns, in characters.
+    """
+    # Row by row into a file: the whole sheet is never in memory.
+    with xlsxwriter.Workbook(str(path), {"constant_memory": True}) as book:
+        book.set_properties({"created": _CREATED})
+        # Without the mark Excel would make a formula of such a text as soon as it is edited.
+        base = {"quote_prefix": True, "text_wrap": True, "valign": "top"}
+        text = book.add_format(base)
+        bold = book.add_format(base | {"bold": True, "bottom": 1, "bg_color": "#E7E9ED"})
+        number = book.add_format({"valign": "top", "align": "left"})
+        sheet = book.add_worksheet("Answers")
+        for column, (title, width) in enumerate(zip(head, widths, strict=True)):
+            sheet.set_column(column, column, max(_NARROWEST, width, len(title)) + 3)
+        sheet.freeze_panes(1, 1)
+        last = 0
+        for column, title in enumerate(head):
+            _write_text(sheet, 0, column, title, bold)
+        for last, row in enumerate(rows, start=1):
+            for column, value in enumerate(row):
+                if isinstance(value, str):
+                    _write_text(sheet, last, column, value, text)
+                else:
+                    sheet.write_number(last, column, value, number)
+        sheet.autofilter(0, 0, last, len(head) - 1)
+        sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{last + 1}"})
+
+
+def check_size(rows: int, columns: int) -> None:
+    """Refuse a table that a sheet of Excel cannot hold.
+
+    Raises:
+        HdbenchError: it has too many rows or columns.
+    """
+    if rows + 1 > MAX_ROWS or columns > MAX_COLUMNS:
+        raise HdbenchError(
+            f"{rows:,} rows and {columns:,} columns are more than Excel can have in a sheet: "
+            "use --format csv"
+        )
+
+
+def _write_text(sheet: Any, row: int, column: int, value: str, look: Any) -> None:
+    """Write a text of `cells.plain` as it is; `excel.write_text` escapes a non-breaking space."""
+    # Of two codes for characters that share a sign xlsxwriter would protect only the first.
+    text = _OVERLAP.sub(r"\\x5f", value) if "_x" in value else value
+    if text.startswith("<r>") and text.endswith("</r>"):
+        # xlsxwriter takes such a string for markup of its own, and copies it into the file.
+        sheet.write_rich_string(row, column, text[0], text[1], text[2:], look)
+    elif text:
+        sheet.write_string(row, column, _cut(text), look)
+
+
+def _cut(text: str) -> str:
+    units = text.encode("utf-16-le")
+    if len(units) <= 2 * MAX_CELL:
+        return text
+    note = f"… [cut: {len(text)} characters]"
+    return units[: 2 * (MAX_CELL - len(note))].decode("utf-16-le", "ignore") + note

@@ -1,6 +1,7 @@
 """The images that a model is shown: pages drawn, turned upright, and no larger than said."""
 
 import io
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ _UNREADABLE = (
     Image.DecompressionBombError,  # from some 179 million pixels on
     pypdfium2.PdfiumError,
 )
+_PLAIN = ("1", "L", "P", "RGB")  # modes of which no two programs make different colours
 _JPEG_QUALITY = 92
 _ORIENTATION = 0x0112  # in EXIF
 _PDF_UNIT = 72  # points in an inch
@@ -53,7 +55,8 @@ def load_images(media: Sequence[Path], limits: Limits) -> list[Image.Image]:
     Raises:
         HdbenchError: a file is not there, damaged or too large, or there is none.
     """
-    images = [image for path in media for image in _open(path, limits)]
+    with warnings.catch_warnings(action="ignore"):  # of what can be read all the same
+        images = [image for path in media for image in _open(path, limits)]
     if not images:
         raise HdbenchError("the item has no image")
     return images
@@ -66,9 +69,10 @@ def encoded_images(media: Sequence[Path], limits: Limits) -> list[Encoded]:
         HdbenchError: as of `load_images`.
     """
     encoded: list[Encoded] = []
-    for path in media:
-        as_it_is = _as_it_is(path, limits)
-        encoded += [as_it_is] if as_it_is else map(_jpeg, _open(path, limits))
+    with warnings.catch_warnings(action="ignore"):
+        for path in media:
+            as_it_is = _as_it_is(path, limits)
+            encoded += [as_it_is] if as_it_is else map(_jpeg, _open(path, limits))
     if not encoded:
         raise HdbenchError("the item has no image")
     return encoded
@@ -83,7 +87,7 @@ def _open(path: Path, limits: Limits) -> Iterator[Image.Image]:
             # JPEG can be read at a half or a quarter, which saves most of the time.
             image.draft("RGB", (limits.max_side, limits.max_side))
             upright = ImageOps.exif_transpose(image)
-            yield _fitted(upright.convert("RGB"), limits.max_side)
+            yield _fitted(_rgb(upright), limits.max_side)
     except _UNREADABLE as error:
         raise HdbenchError(f"{path}: cannot be read: {error}") from None
 
@@ -104,7 +108,8 @@ def _as_it_is(path: Path, limits: Limits) -> Encoded | None:
         with Image.open(path) as image:
             fits = max(image.size) <= limits.max_side
             upright = image.getexif().get(_ORIENTATION, 1) == 1
-            if image.format not in AS_THEY_ARE or not (fits and upright):
+            plain = image.mode in _PLAIN and not image.has_transparency_data
+            if image.format not in AS_THEY_ARE or not (fits and upright and plain):
                 return None
             image.load()  # a damaged one must not be sent
             return Encoded(AS_THEY_ARE[image.format], path.read_bytes())
@@ -123,7 +128,19 @@ def _is_pdf(path: Path) -> bool:
         return file.read(4) == b"%PDF"
 
 
+def _rgb(image: Image.Image) -> Image.Image:
+    """In RGB, on white paper where it is transparent."""
+    if image.mode.startswith("I;16"):  # which `convert` would make white above 255
+        image = image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
+    if image.has_transparency_data:
+        image = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+    return image.convert("RGB")
+
+
 def _fitted(image: Image.Image, max_side: int) -> Image.Image:
-    if max(image.size) <= max_side:
+    scale = max_side / max(image.size)
+    if scale >= 1:
         return image
-    return ImageOps.contain(image, (max_side, max_side), Image.Resampling.LANCZOS)
+    width, height = (max(1, round(side * scale)) for side in image.size)
+    return image.resize((width, height), Image.Resampling.LANCZOS)

@@ -1,0 +1,100 @@
+"""Answers held to a JSON Schema while they are written, by llguidance."""
+
+from collections.abc import Collection
+from typing import Any
+
+from hdbench.errors import HdbenchError
+from hdbench.running.model_files import one_line, vlm_module
+
+
+class SchemaGrammar:
+    """A benchmark's answer schema as a grammar over a model's tokens.
+
+    Source: https://github.com/guidance-ai/llguidance
+
+    Args:
+        schema: JSON Schema.
+        tokenizer: the model's, a fast one.
+        ends: tokens that end an answer.
+
+    Raises:
+        HdbenchError: llguidance is not installed, or cannot take the schema or the tokenizer.
+    """
+
+    def __init__(self, schema: dict[str, Any], tokenizer: Any, ends: Collection[int]) -> None:
+        self._llguidance = vlm_module("llguidance")
+        self._ends = frozenset(ends)
+        try:
+            self._tokenizer = vlm_module("llguidance.hf").from_tokenizer(
+                tokenizer, eos_token=sorted(ends)
+            )
+        except ValueError as error:
+            raise HdbenchError(f"answers cannot be held to a schema: {one_line(error)}") from None
+        matcher = self._llguidance.LLMatcher
+        self._grammar = matcher.grammar_from_json_schema(schema)
+        wrong, messages = matcher.validate_grammar_with_warnings(self._grammar, self._tokenizer)
+        if wrong:
+            raise HdbenchError(
+                "answers cannot be held to this answer.schema.json: "
+                f"{' '.join(' '.join(messages).split())}: change it, or ask without a schema"
+            )
+
+    @property
+    def version(self) -> str:
+        """What holds answers to it, with its version."""
+        return f"llguidance {vlm_module('importlib.metadata').version('llguidance')}"
+
+    def processor(self, rows: int) -> "SchemaProcessor":
+        """A logits processor for one batch."""
+        matchers = [
+            self._llguidance.LLMatcher(self._tokenizer, self._grammar, log_level=0)
+            for _ in range(rows)
+        ]
+        return SchemaProcessor(matchers, self._ends)
+
+
+class SchemaProcessor:
+    """A logits processor that leaves each row the tokens with which its answer can go on.
+
+    What ends an answer is left only where the answer is whole.
+
+    Attributes:
+        failures: of each row, why it could not be held to the schema any further, if so.
+    """
+
+    def __init__(self, matchers: list[Any], ends: frozenset[int]) -> None:
+        self._torch = vlm_module("torch")
+        self._matchers = matchers
+        self._ends = ends
+        self._ended = [False] * len(matchers)
+        self._begun = False
+        self.failures: list[str | None] = [None] * len(matchers)
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        """The scores with minus infinity for tokens that the schema forbids."""
+        if self._begun:  # what came before the first call is the prompt
+            for row, token in enumerate(input_ids[:, -1].tolist()):
+                self._take(row, token)
+        self._begun = True
+        forbidden = self._torch.zeros(scores.shape, dtype=self._torch.bool)
+        for row, ended in enumerate(self._ended):
+            if not ended:  # what follows the end is padding
+                forbidden[row] = True
+                forbidden[row, self._allowed(row, scores.shape[1])] = False
+        return scores.masked_fill(forbidden.to(scores.device), float("-inf"))
+
+    def _take(self, row: int, token: int) -> None:
+        if not self._ended[row]:
+            self._ended[row] = token in self._ends
+            self._matchers[row].consume_token(token)
+
+    def _allowed(self, row: int, vocabulary: int) -> Any:
+        matcher = self._matchers[row]
+        bias = matcher.compute_logit_bias()
+        if matcher.is_error():  # it grew too complex
+            self.failures[row] = " ".join(matcher.get_error().split())
+            return sorted(self._ends)
+        # A model can have room for more tokens than its tokenizer has, and for fewer.
+        return self._torch.frombuffer(bytearray(bias), dtype=self._torch.uint8)[
+            :vocabulary
+        ].nonzero()[:, 0]

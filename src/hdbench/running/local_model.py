@@ -1,0 +1,251 @@
+"""One model of transformers: its processor, its weights, and how it generates."""
+
+import copy
+import gc
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from PIL import Image
+
+from hdbench.errors import HdbenchError
+from hdbench.running.backend import Decoding, Reply
+from hdbench.running.constrained import SchemaGrammar
+from hdbench.running.model_files import ModelSource, one_line, vlm_module
+from hdbench.running.sampling import samplers
+
+DTYPES = ("float32", "bfloat16", "float16")
+
+_OUT_OF_MEMORY = (
+    "out of memory",  # CUDA, MPS
+    "not enough memory",  # CPU
+    "can't allocate memory",
+    "alloc_failed",  # cuBLAS
+)
+
+
+class LocalModel:
+    """A model; its weights are loaded when it first generates.
+
+    Args:
+        source: where it is.
+        device: `auto` or as torch calls it.
+        dtype: `auto` or one of `DTYPES`.
+        trust_remote_code: run Python code that comes with it.
+
+    Attributes:
+        ends: tokens that end an answer.
+
+    Raises:
+        HdbenchError: it cannot be used, or needs another device or a package that is not there.
+    """
+
+    def __init__(
+        self, source: ModelSource, *, device: str, dtype: str, trust_remote_code: bool
+    ) -> None:
+        self._torch = vlm_module("torch")
+        self._transformers = vlm_module("transformers")
+        # Warnings and bars would tear the run's own progress bar.
+        self._transformers.logging.set_verbosity_error()
+        self._transformers.logging.disable_progress_bar()
+        self._source = source
+        self.device = _device(self._torch, device)
+        self.dtype = _dtype(self._torch, dtype, self.device)
+        self._trust_remote_code = trust_remote_code
+        config = self._load(self._transformers.AutoConfig).get_text_config()
+        self._room = getattr(config, "max_position_embeddings", None)
+        self._processor = self._load(self._transformers.AutoProcessor)
+        self._check_processor()
+        self._processor.tokenizer.padding_side = "left"
+        if self._processor.tokenizer.pad_token is None:
+            self._processor.tokenizer.pad_token = self._processor.tokenizer.eos_token
+        # No tokenizer can be used by two threads at once.
+        self._encoding = threading.Lock()
+        self.tokenizer = copy.deepcopy(self._processor.tokenizer)
+        self.ends = self._find_ends()
+        self._model: Any = None
+
+    def encode(self, items: Sequence[Sequence[Image.Image]], prompt: str) -> Any:
+        """What the model gets for items: of each its images, then the prompt.
+
+        Raises:
+            HdbenchError: the model cannot take one of them.
+        """
+        text = {"type": "text", "text": prompt}
+        turns = [
+            [{"role": "user", "content": [*({"type": "image", "image": i} for i in item), text]}]
+            for item in items
+        ]
+        try:
+            with self._encoding:
+                inputs = self._processor.apply_chat_template(
+                    turns,
+                    add_generation_prompt=True,
+                    tokenize=True,
+                    return_dict=True,
+                    processor_kwargs={"return_tensors": "pt", "padding": True},
+                )
+        except Exception as error:  # each model's processor has errors of its own
+            raise HdbenchError(f"the model's processor refuses it: {one_line(error)}") from None
+        longest = inputs["attention_mask"].sum(dim=1).max().item()
+        if self._room and longest >= self._room:
+            raise HdbenchError(
+                f"prompt and images are {longest} tokens, and the model has room for {self._room}: "
+                "show smaller images or fewer pages"
+            )
+        return inputs
+
+    def generate(
+        self, ids: Sequence[str], inputs: Any, decoding: Decoding, grammar: SchemaGrammar | None
+    ) -> list[Reply]:
+        """The replies to encoded items.
+
+        Output tokens are counted with the one that ends an answer.
+
+        Raises:
+            MemoryError: they do not fit into the device's memory together.
+            HdbenchError: the model cannot be loaded, or fails.
+        """
+        model = self._loaded()
+        constraint = grammar.processor(len(ids)) if grammar else None
+        lost: str | None = None
+        try:
+            with self._torch.inference_mode():
+                output = model.generate(
+                    **inputs.to(self.device, getattr(self._torch, self.dtype)),
+                    max_new_tokens=decoding.max_new_tokens,
+                    logits_processor=[
+                        *([constraint] if constraint else []),
+                        *samplers(decoding, ids, self.device),
+                    ],
+                )
+            new = output[:, inputs["input_ids"].shape[1] :].tolist()
+        except Exception as error:
+            if not _is_out_of_memory(self._torch, error):
+                raise HdbenchError(
+                    f"{self._source.name}: the model fails at {', '.join(ids)}: "
+                    f"{type(error).__name__}: {one_line(error)}"
+                ) from None
+            lost = one_line(error)
+        if lost is not None:  # only here is the error gone that held on to the tensors
+            self._free_memory()
+            raise MemoryError(lost)
+        given = inputs["attention_mask"].sum(dim=1).tolist()
+        failures = constraint.failures if constraint else [None] * len(ids)
+        return [
+            self._reply(row, count, failure, constrained=constraint is not None)
+            for row, count, failure in zip(new, given, failures, strict=True)
+        ]
+
+    def close(self) -> None:
+        """Give back the weights' memory."""
+        self._model = None
+        self._free_memory()
+
+    def _reply(
+        self, row: list[int], given: int, failure: str | None, *, constrained: bool
+    ) -> Reply:
+        end = next((place for place, token in enumerate(row) if token in self.ends), None)
+        tokens = {"input": given, "output": len(row) if end is None else end + 1}
+        if failure:
+            error = f"the answer could not be held to the schema: {failure}"
+            return Reply(None, tokens, constrained=True, error=error)
+        text = self.tokenizer.decode(
+            row[:end], skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        reason = "length" if end is None else "stop"
+        return Reply(text, tokens, finish_reason=reason, constrained=constrained)
+
+    def _load(self, loader: Any, **options: Any) -> Any:
+        try:
+            return loader.from_pretrained(
+                self._source.folder,
+                trust_remote_code=self._trust_remote_code,  # never None, which asks at the terminal
+                local_files_only=True,
+                **options,
+            )
+        except Exception as error:  # an unknown kind of model, an absent package, a damaged file, …
+            if "custom code" in str(error):
+                raise HdbenchError(
+                    f"{self._source.name}: comes with Python code of its own, which is not run "
+                    "unless --trust-remote-code allows it: read it first"
+                ) from None
+            raise HdbenchError(
+                f"{self._source.name}: cannot be loaded: {one_line(error)}"
+            ) from None
+
+    def _loaded(self) -> Any:
+        if self._model is None:
+            self._model = self._load(
+                self._transformers.AutoModelForImageTextToText,
+                dtype=getattr(self._torch, self.dtype),
+                device_map=str(self.device),
+                use_safetensors=True,  # other formats can run code
+            )
+            self._model.eval()
+            # Nothing but what is recorded: no repetition penalty of the model's, for example.
+            self._model.generation_config = self._transformers.GenerationConfig(
+                do_sample=False,
+                eos_token_id=sorted(self.ends),
+                pad_token_id=self._processor.tokenizer.pad_token_id,
+            )
+        return self._model
+
+    def _check_processor(self) -> None:
+        processor = self._processor
+        if not (hasattr(processor, "image_processor") and hasattr(processor, "tokenizer")):
+            raise HdbenchError(f"{self._source.name}: not a model that takes images and text")
+        if not processor.chat_template:
+            raise HdbenchError(
+                f"{self._source.name}: its processor has no chat template, so that it is not "
+                "known how to ask it: take a model tuned to instructions"
+            )
+
+    def _find_ends(self) -> frozenset[int]:
+        try:
+            config = self._transformers.GenerationConfig.from_pretrained(self._source.folder)
+            ends = config.eos_token_id
+        except OSError:  # it has none
+            ends = None
+        if ends is None:
+            ends = self.tokenizer.eos_token_id
+        if ends is None:
+            raise HdbenchError(f"{self._source.name}: no token that ends an answer is known")
+        return frozenset(ends if isinstance(ends, list) else [ends])
+
+    def _free_memory(self) -> None:
+        gc.collect()
+        if self.device.type in ("cuda", "mps"):
+            getattr(self._torch, self.device.type).empty_cache()
+
+
+def _device(torch: Any, name: str) -> Any:
+    if name == "auto":
+        if torch.cuda.is_available():
+            name = "cuda"
+        else:
+            name = "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        return torch.device(name)
+    except RuntimeError:
+        raise HdbenchError(f"{name}: no device: take auto, cuda, mps or cpu") from None
+
+
+def _dtype(torch: Any, name: str, device: Any) -> str:
+    if name == "auto":
+        if device.type == "cpu":
+            return "float32"
+        has_bfloat16 = device.type == "cuda" and torch.cuda.is_bf16_supported(
+            including_emulation=False
+        )
+        return "bfloat16" if has_bfloat16 else "float16"
+    if name not in DTYPES:
+        raise HdbenchError(f"{name}: no dtype: take auto, {', '.join(DTYPES)}")
+    return name
+
+
+def _is_out_of_memory(torch: Any, error: Exception) -> bool:
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    text = str(error).lower()
+    return isinstance(error, RuntimeError) and any(part in text for part in _OUT_OF_MEMORY)

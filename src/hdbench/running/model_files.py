@@ -1,0 +1,125 @@
+"""Where a local model comes from, pinned: a commit on the Hub, or a folder and its hash."""
+
+import hashlib
+import importlib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hdbench.errors import HdbenchError, escaped
+
+_LOADED = (".safetensors", ".json", ".jinja", ".txt", ".model", ".py")
+"""Suffixes of what is loaded from a folder."""
+
+_NOT_LOADED = ["*/*", "consolidated*"]
+"""Of a repository: what lies in its folders, and the same weights once more, as some have them."""
+
+_LONGEST_ERROR = 500
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """A model's files.
+
+    Attributes:
+        name: as it is recorded; of a folder its name only, as its place says nothing of the model.
+        folder: where they are.
+        revision: the commit, of a model on the Hub.
+        sha256: of the files, where they are in a folder.
+    """
+
+    name: str
+    folder: Path
+    revision: str | None
+    sha256: str | None
+
+
+def vlm_module(name: str) -> Any:
+    """A module of the extra `vlm`, imported only when it is needed.
+
+    Raises:
+        HdbenchError: it is not installed.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise HdbenchError(
+            f"local models need more packages: {one_line(error)}: pip install 'hdbench[vlm]'"
+        ) from None
+
+
+def find_model(model: str, revision: str | None) -> ModelSource:
+    """A model in a folder or on the Hub, from where it is downloaded.
+
+    Args:
+        model: the folder's path, or the model's name on the Hub.
+        revision: a branch, tag or commit on the Hub; `main`, if not given.
+
+    Raises:
+        HdbenchError: there is none, or it has no safetensors.
+    """
+    folder = Path(model)
+    if not folder.is_dir():
+        folder = _download(model, revision)
+        _check(model, folder)
+        return ModelSource(model, folder, folder.name, None)  # the cache names it by its commit
+    if revision:
+        raise HdbenchError(f"{model}: a folder has no revisions: leave out {revision}")
+    _check(model, folder)
+    return ModelSource(folder.resolve().name, folder, None, _sha256(folder))
+
+
+def one_line(error: Exception) -> str:
+    """What an error of a library says, fit for a message."""
+    text = escaped(" ".join(str(error).split())) or type(error).__name__
+    return text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}…"
+
+
+def _download(model: str, revision: str | None) -> Path:
+    """The folder in the cache; without a network the one that is there already."""
+    from huggingface_hub import snapshot_download  # noqa: PLC0415  slow to import
+    from huggingface_hub.errors import HFValidationError  # noqa: PLC0415
+
+    try:
+        folder = snapshot_download(
+            model,
+            revision=revision,
+            allow_patterns=[f"*{suffix}" for suffix in _LOADED],
+            ignore_patterns=_NOT_LOADED,
+        )
+    except HFValidationError:
+        raise HdbenchError(f"{model}: no such folder, and no name of a model on the Hub") from None
+    except Exception as error:  # no such model or revision, no access, no connection, …
+        raise HdbenchError(f"{model}: cannot be had from the Hub: {one_line(error)}") from None
+    return Path(folder)
+
+
+def _check(model: str, folder: Path) -> None:
+    if not (folder / "config.json").is_file():
+        raise HdbenchError(f"{model}: not a model: it has no config.json")
+    if not any(folder.glob("*.safetensors")):
+        raise HdbenchError(
+            f"{model}: has no *.safetensors; weights in other formats can run code and are not "
+            "loaded: convert them with save_pretrained"
+        )
+
+
+def _sha256(folder: Path) -> str:
+    """A hash of all that is loaded, weights in whole: as long as it takes to read them once.
+
+    A sample of the weights would miss that some layers were trained further.
+    """
+    paths = sorted(p for p in folder.iterdir() if p.suffix in _LOADED and p.is_file())
+
+    def digest(path: Path) -> str:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            digests = list(pool.map(digest, paths))
+    except OSError as error:
+        raise HdbenchError(f"{folder}: cannot be read: {error.strerror}") from None
+    lines = [f"{of}  {path.name}\n" for of, path in zip(digests, paths, strict=True)]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()

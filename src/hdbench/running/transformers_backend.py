@@ -1,0 +1,196 @@
+"""Local models, by transformers."""
+
+import dataclasses
+import importlib.metadata
+import os
+import platform
+import time
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import Any, ClassVar, NamedTuple
+
+from PIL import Image
+
+from hdbench.errors import HdbenchError
+from hdbench.running.backend import Decoding, Question, Reply
+from hdbench.running.constrained import SchemaGrammar
+from hdbench.running.images import Limits, load_images
+from hdbench.running.local_model import LocalModel
+from hdbench.running.model_files import find_model, vlm_module
+
+
+class _Batch(NamedTuple):
+    """Items as the model gets them, or why it cannot."""
+
+    ids: list[str]
+    images: list[list[Image.Image]]
+    inputs: Any
+    failure: str | None
+
+
+class TransformersBackend:
+    """Any image-text-to-text model in a folder or on the Hub, on this machine.
+
+    Each item is one turn of a user: its images in their order, then the prompt, in the form that
+    the model's own chat template gives them. Items are answered in batches, padded on the left;
+    the next batch is read and prepared while the model works, so that two are in memory at most.
+    A batch that does not fit into the device's memory is halved until it does.
+
+    Decoding is as `Decoding` says: what a model's own generation_config.json sets beyond the
+    tokens that end an answer, such as a repetition penalty, is not applied. A sampled answer
+    depends on the seed and the item's id (see `sampling`). What else is in the batch changes an
+    answer only by how floating-point numbers are rounded, where two tokens are almost equally
+    likely.
+
+    Args:
+        model: a folder, or a name on the Hub.
+        prompt: what is asked of each item.
+        decoding: how answers are sampled.
+        limits: what is shown of an item.
+        schema: the benchmark's answer schema, for `decoding.schema`.
+        revision: a branch, tag or commit on the Hub.
+        batch_size: items at once.
+        device: `auto` is CUDA, else MPS, else the CPU.
+        dtype: `auto` is bfloat16 on CUDA that has it, else float16; float32 on a CPU.
+        trust_remote_code: run Python code that comes with the model.
+
+    Raises:
+        HdbenchError: no such model, or it cannot be used; torch or transformers is not installed.
+    """
+
+    name: ClassVar[str] = "transformers"
+
+    def __init__(
+        self,
+        model: str,
+        prompt: str,
+        *,
+        decoding: Decoding,
+        limits: Limits,
+        schema: dict[str, Any] | None = None,
+        revision: str | None = None,
+        batch_size: int = 1,
+        device: str = "auto",
+        dtype: str = "auto",
+        trust_remote_code: bool = False,
+    ) -> None:
+        if batch_size < 1:
+            raise HdbenchError(f"the batch size must be 1 or more, not {batch_size}")
+        if decoding.schema and schema is None:
+            raise HdbenchError("the benchmark has no answer.schema.json to hold answers to")
+        self._prompt = prompt
+        self._decoding = decoding
+        self._limits = limits
+        self._batch_size = batch_size
+        self._trust_remote_code = trust_remote_code
+        vlm_module("torch")  # before a folder of gigabytes is hashed
+        self._source = find_model(model, revision)
+        self._model = LocalModel(
+            self._source, device=device, dtype=dtype, trust_remote_code=trust_remote_code
+        )
+        self._grammar = (
+            SchemaGrammar(schema, self._model.tokenizer, self._model.ends)
+            if decoding.schema and schema is not None
+            else None
+        )
+
+    def settings(self) -> Mapping[str, Any]:
+        """What can change an answer; the batch size too, as padding changes how numbers round."""
+        return {
+            "model": self._source.name,
+            "revision": self._source.revision,
+            "sha256": self._source.sha256,
+            "dtype": self._model.dtype,
+            "max_side": self._limits.max_side,
+            "pages": self._limits.pages,
+            "batch_size": self._batch_size,
+            "trust_remote_code": self._trust_remote_code,
+            "constrained_by": self._grammar.version if self._grammar else None,
+            "decoding": dataclasses.asdict(self._decoding),
+        }
+
+    def hardware(self) -> Mapping[str, Any]:
+        """Device, number of CPUs and versions of the libraries."""
+        torch = vlm_module("torch")
+        device = self._model.device
+        return {
+            "device": torch.cuda.get_device_name(device)
+            if device.type == "cuda"
+            else f"{device.type} {platform.processor() or platform.machine()}",
+            "cpus": os.cpu_count(),
+            "cuda": torch.version.cuda,
+            **{
+                package: importlib.metadata.version(package)
+                for package in ("torch", "transformers", "tokenizers", "accelerate")
+            },
+        }
+
+    def answer(self, questions: Iterable[Question]) -> Generator[tuple[str, Reply], None, None]:
+        """Each question's id and reply, batch by batch.
+
+        Raises:
+            HdbenchError: the model cannot be loaded, or fails for another reason than memory.
+        """
+        remaining = iter(questions)
+        ahead: deque[Future[tuple[list[tuple[str, Reply]], _Batch]]] = deque()
+        with ThreadPoolExecutor(1) as pool:
+            while True:
+                if questions_of_batch := list(islice(remaining, self._batch_size)):
+                    ahead.append(pool.submit(self._prepared, questions_of_batch))
+                if not ahead:
+                    return
+                if len(ahead) > 1 or not questions_of_batch:
+                    unreadable, batch = ahead.popleft().result()
+                    yield from unreadable
+                    yield from self._replies(batch)
+
+    def close(self) -> None:
+        """Give back the model's memory."""
+        self._model.close()
+
+    def _prepared(self, questions: list[Question]) -> tuple[list[tuple[str, Reply]], _Batch]:
+        """The replies of items that cannot be read, and the others as the model gets them."""
+        unreadable: list[tuple[str, Reply]] = []
+        ids: list[str] = []
+        images: list[list[Image.Image]] = []
+        for question in questions:
+            try:
+                images.append(load_images(question.media, self._limits))
+                ids.append(question.id)
+            except (HdbenchError, MemoryError) as error:
+                message = str(error) or "the image needs more memory than there is"
+                unreadable.append((question.id, Reply(None, error=message)))
+        return unreadable, self._encoded(ids, images)
+
+    def _encoded(self, ids: list[str], images: list[list[Image.Image]]) -> _Batch:
+        if not ids:
+            return _Batch(ids, images, None, None)
+        try:
+            return _Batch(ids, images, self._model.encode(images, self._prompt), None)
+        except HdbenchError as error:
+            return _Batch(ids, images, None, str(error))
+
+    def _replies(self, batch: _Batch) -> Iterator[tuple[str, Reply]]:
+        """A batch's replies; what fails for a batch is asked again in halves."""
+        started = time.perf_counter()
+        failure = batch.failure
+        replies: list[Reply] = []
+        if batch.ids and not failure:
+            try:
+                replies = self._model.generate(
+                    batch.ids, batch.inputs, self._decoding, self._grammar
+                )
+            except MemoryError as error:
+                failure = f"out of memory: {error}: make the batch or the images smaller"
+        seconds = (time.perf_counter() - started) / max(len(batch.ids), 1)
+        if not failure:
+            for id_, reply in zip(batch.ids, replies, strict=True):
+                yield id_, dataclasses.replace(reply, seconds=seconds)
+        elif len(batch.ids) == 1:
+            yield batch.ids[0], Reply(None, seconds=seconds, error=failure)
+        else:
+            middle = len(batch.ids) // 2
+            for half in (slice(middle), slice(middle, None)):
+                yield from self._replies(self._encoded(batch.ids[half], batch.images[half]))

@@ -1,7 +1,7 @@
 """The Python API: what the command line does, as functions."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -116,7 +116,7 @@ def score_runs(
                 schema,
                 container,
                 run,
-                asked=None if info is None or info.items is None else set(info.items),
+                info=info,
                 read_as={"strict": strict, "reread": reread, "as_given": as_given},
                 details=details,
             )
@@ -157,11 +157,12 @@ def _score_run(
     container: Container,
     run: str | None,
     *,
-    asked: Set[str] | None,
+    info: RunInfo | None,
     read_as: Mapping[str, bool],
     details: bool,
 ) -> Result:
-    """Score one run, on the items that were asked; None is all."""
+    """Score one run, on the items that were asked."""
+    asked = None if info is None or info.items is None else set(info.items)
     answers = Answers(
         container,
         run,
@@ -206,7 +207,8 @@ def _score_run(
     result.usage = usage.known
     partial = []
     if left_out := 0 if asked is None else sum(item not in asked for item in benchmark.ids()):
-        partial = [f"{RUN_FILE}: {left_out} items were not asked, and are not scored"]
+        how = f" ({info.subset})" if info is not None and info.subset else ""
+        partial = [f"{RUN_FILE}: {left_out} items were not asked{how}, and are not scored"]
     ids = [
         RunWarning("ids", message, len(found), len(container.runs[run]), found[:EXAMPLES])
         for message, found in answers.differences

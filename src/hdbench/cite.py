@@ -72,12 +72,13 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> str:
         if interval is None
         else (f" (95 % interval {interval.low:.3f} to {interval.high:.3f}, bootstrap over items)")
     )
+    subset = f" ({result.run['subset']})" if "subset" in result.run else ""
     rules = ", ".join([f"rules {result.metric.rules}", *_conditions(result)])
     scored = "Scored" if result.model is None else f"{result.model} was scored"
     return (
         f"{scored} with hdbench {result.versions['hdbench']}, metric {result.metric.name} "
         f"({rules}), on {benchmark.spec.name} {result.dataset['dataset_version']} "
-        f"({len(result.ids)} items, sha256 {result.dataset['dataset_sha256'][:12]}…), "
+        f"({len(result.ids)} items{subset}, sha256 {result.dataset['dataset_sha256'][:12]}…), "
         f"{figures['answered']} of {figures['items']} answered; {headline} {value:.3f}{between}."
     )
 

@@ -196,6 +196,16 @@ def test_every_format_says_value_interval_and_kind(here, run_hdbench):
     )
 
 
+def test_a_subset_is_said(here, run_hdbench):
+    run(here, "a", 5, items=ITEMS[:20], subset="quick, 20 drawn with seed 0, of 24 items")
+    out = run_hdbench("leaderboard", "runs", cwd=here, COLUMNS="120").stdout
+    assert "20 items (quick, 20 drawn with seed 0, of 24 items)" in out
+    done = run_hdbench("score", "hdb/cards", "runs/a", "--json", "a.json", cwd=here)
+    subset = "(quick, 20 drawn with seed 0, of 24 items)"
+    assert f"note: run.json: 4 items were not asked {subset}, and are not scored" in done.stdout
+    assert f"20 items {subset}, sha256" in run_hdbench("cite", "a.json", cwd=here).stdout
+
+
 def test_results_have_no_changes(here, run_hdbench):
     run(here, "a", 12)
     scored = run_hdbench("score", "hdb/cards", "runs/a", "--json", "a.json", cwd=here)

@@ -27,6 +27,7 @@ class Kind:
         read_as: the options of reading that were on.
         items: how many items were asked.
         item_set: which.
+        subset: how they were chosen, where a run says so.
         prompt: the prompt's name; None where it is not known.
         prompt_sha256: its hash; None where it is not known.
     """
@@ -41,6 +42,7 @@ class Kind:
     read_as: tuple[str, ...]
     items: int
     item_set: str
+    subset: str | None = field(compare=False)
     prompt: str | None = field(compare=False)
     prompt_sha256: str | None
 
@@ -176,6 +178,7 @@ def kind_of(result: Result) -> Kind:
         read_as=tuple(name for name in READ_AS if result.reading.get(name)),
         items=len(result.ids),
         item_set=item_set(result.ids),
+        subset=result.run.get("subset"),
         prompt=prompt.get("name"),
         prompt_sha256=prompt.get("sha256"),
     )

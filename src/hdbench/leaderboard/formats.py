@@ -91,7 +91,7 @@ def title(board: Board, *, protocol: bool = True) -> str:
         f"{kind.benchmark} {kind.dataset_version}",
         *([kind.protocol] if protocol else []),
         *(kind.read_as if protocol else ()),
-        f"{kind.items} items",
+        f"{kind.items} items" + (f" ({kind.subset})" if kind.subset else ""),
         prompt,
     ]
     return escaped(", ".join(parts))
@@ -164,6 +164,7 @@ def _lines(board: Board) -> list[dict[str, Cell]]:
             "read_as": " ".join(kind.read_as),
             "items": kind.items,
             "item_set": kind.item_set,
+            "subset": kind.subset,
             "prompt": kind.prompt,
             "prompt_sha256": kind.prompt_sha256,
             "rank": row.rank,

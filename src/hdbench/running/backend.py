@@ -1,6 +1,6 @@
 """What every backend is: questions in, replies out."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -76,8 +76,8 @@ class Backend(Protocol):
     def hardware(self) -> Mapping[str, Any]:
         """On what it runs and with which versions, as JSON data; may differ between sittings."""
 
-    def answer(self, questions: Iterable[Question]) -> Iterator[tuple[str, Reply]]:
-        """Each question's id and reply, as they come, in any order.
+    def answer(self, questions: Iterable[Question]) -> Generator[tuple[str, Reply], None, None]:
+        """Each question's id and reply, as they come, in any order; closed, it stops at once.
 
         Questions are taken as they can be worked on, so that a long run needs no more memory than
         a short one. What fails for one item is its reply's `error`, and the others go on.

@@ -110,7 +110,7 @@ def _ask(
     in_time = (
         question for question in questions if deadline is None or time.monotonic() < deadline
     )
-    with _bar(outcome.items, len(run.failed)) as advance, closing(backend.answer(in_time)) as got:  # type: ignore[type-var]
+    with _bar(outcome.items, len(run.failed)) as advance, closing(backend.answer(in_time)) as got:
         try:
             for item_id, reply in got:
                 answer = _as_answer(item_id, reply)

@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+from running.faulty_server import FaultyServer, Response, completion
 
 CARDS = [f"sample-{number:02}" for number in range(1, 9)]
 
@@ -79,6 +80,26 @@ def test_tesseract_killed_in_the_middle_goes_on(here, hdbench):
     run = ("run", "hdb/zettelkatalog", "--model", "tesseract", "-o", "runs/a")
     recorded = killed_in_the_middle(run, here / "runs/a", here)
     check_resumed(recorded, here / "runs/a", hdbench(*run))
+
+
+def test_a_server_run_killed_in_the_middle_goes_on(here, hdbench):
+    answer = json.dumps({"publication": {"year": 1898}})
+    key = {"HDBENCH_API_KEY": "sk-sentinel-1234"}
+    with FaultyServer(lambda _: Response(completion(answer), seconds=0.3)) as server:
+        run = ("run", "hdb/zettelkatalog", "--model", "served-model", "--endpoint", server.url)
+        run = (*run, "-o", "runs/a", "--concurrency", "2")
+        recorded = killed_in_the_middle(run, here / "runs/a", here, **key)
+        before = len(server.requests)
+        done = hdbench(*run, **key)
+        check_resumed(recorded, here / "runs/a", done)
+        # At most what was in flight is asked again.
+        assert len(server.requests) - before == len(CARDS) - recorded.count(b"\n")
+    assert len(server.requests) <= len(CARDS) + 2
+    shown = [image for request in server.requests for image in request.images]
+    files = {path.read_bytes() for path in (here / "hdb/zettelkatalog/images").iterdir()}
+    assert set(shown) == files
+    kept = [path.read_text() for path in (here / "runs/a").iterdir()] + [done.stdout, done.stderr]
+    assert not any("sentinel" in text for text in kept)
 
 
 def test_what_a_run_was_is_recorded(here, hdbench, tiny_model):

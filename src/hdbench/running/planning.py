@@ -147,9 +147,9 @@ def make_backend(asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Ba
         HdbenchError: there is none of that name, it lacks something, or it has no such model.
     """
     name = asked.backend_name
-    if name == "endpoint" and asked.endpoint is None:
-        raise HdbenchError("--backend endpoint: name the server with --endpoint URL")
     if name == "endpoint":
+        if asked.endpoint is None:
+            raise HdbenchError("--backend endpoint: name the server with --endpoint URL")
         from hdbench.running.endpoint_backend import EndpointBackend  # noqa: PLC0415  slow
 
         decoding = replace(asked.decoding, schema=asked.schema is not False)

@@ -1,0 +1,367 @@
+"""Models on an OpenAI-compatible server: vLLM, llama.cpp, Ollama, inference providers."""
+
+import base64
+import dataclasses
+import importlib.metadata
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from itertools import islice
+from typing import Any, ClassVar, NamedTuple
+
+from anyio import to_thread
+from anyio.from_thread import start_blocking_portal
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception_type,
+    wait_exponential,
+    wait_random,
+)
+
+from hdbench.errors import HdbenchError, escaped
+from hdbench.running.backend import Decoding, Question, Reply
+from hdbench.running.endpoint_client import EndpointClient, Refused, SchemaRefused, Unanswered
+from hdbench.running.endpoint_server import OWN_KEY, Server
+from hdbench.running.images import Limits, encoded_images
+
+ATTEMPTS = 6
+ATTEMPTS_IN_VAIN = 2
+"""Attempts where the time is up each time: the answer may be too long for it."""
+LONGEST_WAIT = 120.0
+"""Seconds between attempts, at most, whatever the server asks for."""
+LOST_IN_A_ROW = 10
+"""Items without an answer, one after the other, that end a run."""
+MODELS_SHOWN = 10
+LOOK_SECONDS = 10.0
+
+
+class _Outcome(NamedTuple):
+    """A reply, and whether the server is at work: None where it was not asked."""
+
+    reply: Reply
+    at_work: bool | None
+
+
+class EndpointBackend:
+    """Any OpenAI-compatible server, through huggingface_hub's client.
+
+    Each item is one message of a user: its images in their order, as data URLs, then the prompt.
+    The first item is asked alone: what its request finds out about connection, key, model and
+    schema holds for the others, which are asked `concurrency` at a time.
+
+    A request that gets no usable answer (429, 5xx, no connection, time up, not JSON) is sent up
+    to `ATTEMPTS` times in all, `ATTEMPTS_IN_VAIN` times where the time is up; the waits between
+    them double, with a random part, or are what the server asks for, up to `LONGEST_WAIT`.
+    After that the item has an error. `LOST_IN_A_ROW` such items end the run and are not given as
+    replies, so that the same command asks them again.
+
+    With `decoding.schema` the schema goes along as `response_format`; where the server refuses
+    that, this request and all later ones go without. A reply is `constrained` if it went along
+    and was not refused: a server that takes no notice cannot be told from one that does.
+
+    The key is in the environment, in HDBENCH_API_KEY; without it, HF_TOKEN for huggingface.co and
+    OPENAI_API_KEY for openai.com are taken, and sent nowhere else. `seconds` of a reply is the
+    time of the request that was answered, without earlier ones and waiting.
+
+    Args:
+        endpoint: the server's address, as http://localhost:8000/v1.
+        model: what the server calls it.
+        prompt: what is asked of each item.
+        decoding: how answers are sampled.
+        limits: what is shown of an item.
+        schema: the benchmark's answer schema, for `decoding.schema`.
+        concurrency: requests at once.
+        timeout: seconds for one request, from connecting to the last byte.
+        first_wait: seconds between the first two attempts.
+
+    Raises:
+        HdbenchError: the address is none, or the key.
+    """
+
+    name: ClassVar[str] = "endpoint"
+
+    def __init__(
+        self,
+        endpoint: str,
+        model: str,
+        prompt: str,
+        *,
+        decoding: Decoding,
+        limits: Limits,
+        schema: dict[str, Any] | None = None,
+        concurrency: int = 4,
+        timeout: float = 300.0,
+        first_wait: float = 2.0,
+    ) -> None:
+        if concurrency < 1:
+            raise HdbenchError(f"the concurrency must be 1 or more, not {concurrency}")
+        self._server = Server.at(endpoint)
+        self._model = model
+        self._prompt = prompt
+        self._decoding = decoding
+        self._limits = limits
+        self._concurrency = concurrency
+        self._timeout = timeout
+        self._response_format = _response_format(schema) if decoding.schema and schema else None
+        self._retrying = AsyncRetrying(
+            retry=retry_if_exception_type(Unanswered),
+            stop=self._enough,
+            wait=self._pause,
+            reraise=True,
+        )
+        self._backoff = wait_exponential(first_wait, LONGEST_WAIT) + wait_random(0, first_wait)
+        self._schema_refused = False
+        self._first_is_over = False
+        self._connected = False
+        self._answered = False
+        self._fingerprint: str | None = None
+
+    def settings(self) -> Mapping[str, Any]:
+        """What can change an answer; whether the schema was taken is said with each answer."""
+        return {
+            "endpoint": self._server.shown,
+            "model": self._model,
+            "max_side": self._limits.max_side,
+            "pages": self._limits.pages,
+            "schema": self._response_format is not None,
+            "decoding": dataclasses.asdict(self._decoding),
+        }
+
+    def hardware(self) -> Mapping[str, Any]:
+        """What the server says of the model, as far as it does, and the client's version.
+
+        The fingerprint is that of the latest answer, None before the first.
+        """
+        with start_blocking_portal() as portal:
+            models = portal.call(self._models)
+        served: dict[str, Any] = next((each for each in models if each["id"] == self._model), {})
+        return {
+            "served": {
+                name: escaped(str(served[name]))[:200]
+                for name in ("id", "root", "owned_by", "created")
+                if isinstance(served.get(name), str | int)
+            }
+            or None,
+            "system_fingerprint": self._fingerprint,
+            "huggingface_hub": importlib.metadata.version("huggingface_hub"),
+        }
+
+    def answer(self, questions: Iterable[Question]) -> Iterator[tuple[str, Reply]]:
+        """Each question's id and reply, as they come.
+
+        Raises:
+            HdbenchError: the server cannot be reached, refuses the key or does not know the model;
+                or it went away for `LOST_IN_A_ROW` items.
+        """
+        remaining = iter(questions)
+        pending: dict[Future[_Outcome], str] = {}
+        lost: list[tuple[str, Reply]] = []
+        client = EndpointClient(
+            self._server,
+            response_format=self._response_format,
+            timeout=self._timeout,
+            connections=self._concurrency,
+        )
+        with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
+            try:
+                while True:
+                    at_once = self._concurrency if self._first_is_over else 1
+                    for question in islice(remaining, at_once - len(pending)):
+                        future = portal.start_task_soon(self._ask, client, question)
+                        pending[future] = question.id
+                    if not pending:
+                        break
+                    for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                        outcome = future.result()
+                        item = (pending.pop(future), outcome.reply)
+                        if outcome.at_work is False:
+                            lost.append(item)
+                            self._end_if_away(lost)
+                            continue
+                        if outcome.at_work:
+                            yield from lost
+                            lost.clear()
+                        yield item
+                yield from lost
+            finally:
+                # Before the client is closed: else they would see a lost connection, and retry.
+                for future in pending:
+                    future.cancel()
+
+    def close(self) -> None:
+        """Nothing is held: connections are closed with the iterator of `answer`."""
+
+    async def _models(self) -> list[dict[str, Any]]:
+        client = EndpointClient(self._server, timeout=LOOK_SECONDS)
+        async with client:
+            return await client.models()
+
+    async def _ask(self, client: EndpointClient, question: Question) -> _Outcome:
+        """What comes of one item.
+
+        Raises:
+            HdbenchError: it would come of every item.
+        """
+        try:
+            messages = await to_thread.run_sync(self._messages, question)
+        except (HdbenchError, MemoryError) as error:
+            message = str(error) or "the image needs more memory than there is"
+            return _Outcome(Reply(None, error=message), None)
+        try:
+            reply: Reply = await self._retrying(self._attempt, client, messages)
+            self._answered = True
+            return _Outcome(reply, True)
+        except Unanswered as failure:
+            if failure.unconnected and not self._connected:
+                raise HdbenchError(
+                    f"{self._server.shown}: {failure}: is the server running, and the address "
+                    "right?"
+                ) from None
+            return _Outcome(Reply(None, error=f"no answer: {failure}"), False)
+        except Refused as refusal:
+            if refusal.hopeless:
+                raise await self._hopeless(client, refusal) from None
+            # Before any answer it is as likely that every item would be refused.
+            return _Outcome(Reply(None, error=f"refused: {refusal}"), self._answered)
+        finally:
+            self._first_is_over = True
+
+    def _messages(self, question: Question) -> list[dict[str, Any]]:
+        parts: list[dict[str, Any]] = [
+            {
+                "type": "image_url",
+                "image_url": {"url": f"data:{mime};base64,{base64.b64encode(data).decode()}"},
+            }
+            for mime, data in encoded_images(question.media, self._limits)
+        ]
+        return [{"role": "user", "content": [*parts, {"type": "text", "text": self._prompt}]}]
+
+    async def _attempt(self, client: EndpointClient, messages: list[dict[str, Any]]) -> Reply:
+        """One request, and where the schema is refused another without it."""
+        if self._response_format is None or self._schema_refused:
+            return await self._request(client, messages, constrained=False)
+        try:
+            return await self._request(client, messages, constrained=True)
+        except SchemaRefused:
+            self._connected = True
+            reply = await self._request(client, messages, constrained=False)
+            # Only now is it plain that it was the schema, and not something else of this item.
+            self._schema_refused = True
+            return reply
+
+    async def _request(
+        self, client: EndpointClient, messages: list[dict[str, Any]], *, constrained: bool
+    ) -> Reply:
+        started = time.perf_counter()
+        try:
+            completion = await client.chat_completion(
+                messages,
+                model=self._model,
+                max_tokens=self._decoding.max_new_tokens,
+                temperature=self._decoding.temperature,
+                # Some servers refuse it beside a temperature; 1 is the same as none.
+                top_p=self._decoding.top_p if self._decoding.top_p < 1 else None,
+                seed=self._decoding.seed,
+                response_format=self._response_format if constrained else None,  # type: ignore[arg-type]
+            )
+        except Unanswered as failure:
+            self._connected |= not failure.unconnected
+            raise
+        self._connected = True
+        self._fingerprint = completion.system_fingerprint or self._fingerprint
+        seconds = time.perf_counter() - started
+        choice, usage = completion.choices[0], completion.usage
+        counts = {"input": usage.prompt_tokens, "output": usage.completion_tokens} if usage else {}
+        text, error = choice.message.content, None
+        if text is None and (refusal := getattr(choice.message, "refusal", None)):
+            error = f"the model refused: {refusal}"
+        elif text is None and choice.finish_reason == "content_filter":
+            error = "the server's content filter kept the answer back"
+        return Reply(
+            # Without an error there is an answer: one that has nothing but its reasoning is empty.
+            text if error else text or "",
+            tokens={name: count for name, count in counts.items() if count is not None} or None,
+            seconds=seconds,
+            finish_reason=choice.finish_reason,
+            constrained=constrained,
+            error=error,
+        )
+
+    def _enough(self, state: RetryCallState) -> bool:
+        failure = _failure_of(state)
+        if failure.unconnected and not self._connected:
+            return True
+        return state.attempt_number >= (ATTEMPTS_IN_VAIN if failure.timed_out else ATTEMPTS)
+
+    def _pause(self, state: RetryCallState) -> float:
+        asked = _failure_of(state).retry_after
+        return self._backoff(state) if asked is None else min(asked, LONGEST_WAIT)
+
+    def _end_if_away(self, lost: list[tuple[str, Reply]]) -> None:
+        if len(lost) == LOST_IN_A_ROW:
+            raise HdbenchError(
+                f"{self._server.shown}: {LOST_IN_A_ROW} items in a row without an answer (the last "
+                f"one: {lost[-1][1].error}): when that is mended, the same command goes on"
+            )
+
+    async def _hopeless(self, client: EndpointClient, refusal: Refused) -> HdbenchError:
+        """Why no item would be answered."""
+        where = self._server.shown
+        if refusal.no_model:
+            ids = [each["id"] for each in await client.models()]
+            if not ids or self._model in ids:
+                return HdbenchError(
+                    f"{where}: no model {self._model!r}, or no server at this address ({refusal})"
+                )
+            more = f" and {len(ids) - MODELS_SHOWN} more" if len(ids) > MODELS_SHOWN else ""
+            known = ", ".join(escaped(each)[:100] for each in ids[:MODELS_SHOWN])
+            return HdbenchError(f"{where}: no model {self._model!r}: choose of {known}{more}")
+        if refusal.status in (401, 403):
+            variable = self._server.variable
+            what = (
+                f"refuses the key in {variable}"
+                if variable
+                else f"wants a key: set {OWN_KEY} in the environment"
+            )
+            return HdbenchError(f"{where}: the server {what} ({refusal})")
+        if refusal.status in range(300, 400):
+            return HdbenchError(f"{where}: {refusal}: give that address as the endpoint")
+        return HdbenchError(f"{where}: answers no requests ({refusal})")
+
+
+def _failure_of(state: RetryCallState) -> Unanswered:
+    """Why an attempt failed."""
+    failure = state.outcome.exception() if state.outcome else None
+    return failure if isinstance(failure, Unanswered) else Unanswered("")
+
+
+def _response_format(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema as servers take it, unchanged.
+
+    `strict` is an error at OpenAI unless every object names all its keys as required and allows
+    no others; without it a schema is a recommendation there. Servers of open models take no
+    notice of it: they keep to any schema they accept.
+    """
+    return {
+        "type": "json_schema",
+        "json_schema": {
+            "name": "answer",
+            "schema": schema,
+            "strict": schema.get("type") == "object" and _is_closed(schema),
+        },
+    }
+
+
+def _is_closed(node: Any) -> bool:
+    """Whether every object in a schema has all its keys required, and no others."""
+    if isinstance(node, list):
+        return all(map(_is_closed, node))
+    if not isinstance(node, dict):
+        return True
+    keys = node.get("properties", {})
+    if (node.get("type") == "object" or keys) and not (
+        node.get("additionalProperties") is False and set(node.get("required", ())) == set(keys)
+    ):
+        return False
+    return all(map(_is_closed, node.values()))

@@ -1,0 +1,80 @@
+"""Where an OpenAI-compatible server is, and the key for it."""
+
+import os
+import re
+from typing import NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx2
+
+from hdbench.errors import HdbenchError
+
+COMPLETIONS = "/chat/completions"
+MAX_PORT = 65535
+OWN_KEY = "HDBENCH_API_KEY"
+KEYS_OF_HOSTS = {"huggingface.co": "HF_TOKEN", "openai.com": "OPENAI_API_KEY"}
+"""Variables of keys that belong to somebody, and whose hosts alone they are sent to."""
+
+
+class Server(NamedTuple):
+    """Where requests go, and with which key.
+
+    Attributes:
+        url: of chat completions, without user, password and fragment.
+        user: name and password from the address, for basic authentication.
+        key: a secret.
+        variable: where in the environment the key is from.
+    """
+
+    url: str
+    user: tuple[str, str] | None
+    key: str | None
+    variable: str | None
+
+    @classmethod
+    def at(cls, address: str) -> "Server":
+        """The server at an address, with the key that the environment has for it.
+
+        Raises:
+            HdbenchError: it is no address of the web, or the key is none.
+        """
+        try:
+            # The parser of the library that sends, so that both see the same host.
+            given = httpx2.URL(address.strip())
+        except httpx2.InvalidURL:
+            given = httpx2.URL("")
+        web = given.scheme in ("http", "https") and (given.port or 0) <= MAX_PORT
+        if not given.host or not web:
+            raise HdbenchError("--endpoint: give an address as http://localhost:8000/v1")
+        path, _, query = given.raw_path.decode().partition("?")
+        path = path.rstrip("/")
+        if not path.endswith(COMPLETIONS):
+            path += ("" if re.search(r"/v\d+$", path) else "/v1") + COMPLETIONS
+        variable = _variable(given.host.rstrip("."), secure=given.scheme == "https")
+        key = os.environ[variable].strip() if variable else None
+        if key and not re.fullmatch(r"[!-~]+", key):
+            raise HdbenchError(f"{variable}: is no key: it has spaces or letters beyond ASCII")
+        return cls(
+            urlunsplit((given.scheme, given.netloc.decode(), path, query, "")),
+            (given.username, given.password) if given.userinfo else None,
+            key,
+            variable,
+        )
+
+    @property
+    def shown(self) -> str:
+        """The address for people: without the query, which may hold a secret."""
+        return urlunsplit((*urlsplit(self.url)[:3], "", "")).removesuffix(COMPLETIONS)
+
+    def __repr__(self) -> str:
+        return f"Server({self.shown!r})"
+
+
+def _variable(host: str, *, secure: bool) -> str | None:
+    """The variable with the key for a host; others' keys go encrypted only."""
+    names = [OWN_KEY] + [
+        name
+        for domain, name in KEYS_OF_HOSTS.items()
+        if secure and (host == domain or host.endswith(f".{domain}"))
+    ]
+    return next((name for name in names if os.environ.get(name, "").strip()), None)

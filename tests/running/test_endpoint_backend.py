@@ -1,0 +1,704 @@
+import gc
+import gzip
+import itertools
+import json
+import logging
+import os
+import socket
+import subprocess
+import sys
+import threading
+import tracemalloc
+from contextlib import closing
+
+import pypdfium2
+import pytest
+from PIL import Image
+from running.faulty_server import FaultyServer, Response, completion, error
+
+from hdbench.errors import HdbenchError
+from hdbench.running.backend import Decoding, Question
+from hdbench.running.endpoint_backend import ATTEMPTS, LOST_IN_A_ROW, EndpointBackend
+from hdbench.running.endpoint_client import MAX_BODY
+from hdbench.running.endpoint_server import Server
+from hdbench.running.images import Limits
+
+KEY = "sk-sentinel-5f1d0c"
+SCHEMA = {"type": "object", "properties": {"year": {"type": "integer"}, "place": {"const": None}}}
+OPEN = Response(completion('{"year": 1924}'))
+
+
+@pytest.fixture(autouse=True)
+def _bare_environment(monkeypatch):
+    for name in list(os.environ):
+        if name.endswith("_KEY") or name == "HF_TOKEN" or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def question(tmp_path_factory):
+    """Questions by number, each with an image of its own."""
+    folder = tmp_path_factory.mktemp("images")
+
+    def make(number):
+        path = folder / f"{number}.png"
+        if not path.exists():
+            Image.new("RGB", (4, 4), (number % 256, number // 256, 0)).save(path)
+        return Question(f"item-{number}", [path])
+
+    return make
+
+
+def make_backend(server, *, decoding=None, limits=None, **options):
+    return EndpointBackend(
+        server if isinstance(server, str) else server.url,
+        "served-model",
+        "Read the card.",
+        decoding=decoding or Decoding(),
+        limits=limits or Limits(),
+        **{"first_wait": 0.01, "timeout": 20.0} | options,
+    )
+
+
+def ask(server, questions, **options):
+    return dict(make_backend(server, **options).answer(questions))
+
+
+def in_turn(*responses):
+    """For each item the first response to its first request, and so on; the last for the rest."""
+    return lambda request: responses[min(request.attempt, len(responses)) - 1]
+
+
+def only_for(number, question, response):
+    """One response for an item, and the usual one for the others."""
+    data = question(number).media[0].read_bytes()
+    return lambda request: response if request.images == [data] else OPEN
+
+
+def test_an_answer_comes_with_tokens_seconds_and_finish_reason(question):
+    with FaultyServer(lambda _: Response(completion("{}"), seconds=0.05)) as server:
+        reply = ask(server, [question(0)])["item-0"]
+    assert (reply.text, reply.error, reply.finish_reason) == ("{}", None, "stop")
+    assert reply.tokens == {"input": 812, "output": 34}
+    assert 0.05 <= reply.seconds < 20
+    assert not reply.constrained
+
+
+def test_images_are_received_byte_for_byte_in_their_order(tmp_path):
+    pages = [tmp_path / "p2.jpg", tmp_path / "p1.png", tmp_path / "p3.webp"]
+    for number, path in enumerate(pages):
+        Image.new("RGB", (20 + number, 10), "white").save(path)
+    with FaultyServer() as server:
+        ask(server, [Question("letter", pages)])
+    [request] = server.requests
+    assert request.images == [path.read_bytes() for path in pages]
+    assert request.mimes == ["data:image/jpeg", "data:image/png", "data:image/webp"]
+
+
+def test_pages_of_a_pdf_are_received_up_to_the_limit(tmp_path):
+    document = pypdfium2.PdfDocument.new()
+    for _ in range(3):
+        document.new_page(72, 144)
+    document.save(tmp_path / "paper.pdf")
+    with FaultyServer() as server:
+        ask(server, [Question("paper", [tmp_path / "paper.pdf"])], limits=Limits(100, 2))
+    [request] = server.requests
+    assert request.mimes == ["data:image/jpeg"] * 2
+
+
+def test_prompt_model_and_decoding_are_sent(question):
+    decoding = Decoding(max_new_tokens=99, temperature=0.5, top_p=0.9, seed=7)
+    with FaultyServer() as server:
+        ask(server, [question(0)], decoding=decoding)
+    [request] = server.requests
+    body = {name: value for name, value in request.body.items() if name != "messages"}
+    assert body == {
+        "model": "served-model",
+        "max_tokens": 99,
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "seed": 7,
+        "stream": False,
+    }
+    assert request.text == "Read the card."
+    assert [message["role"] for message in request.body["messages"]] == ["user"]
+    assert request.path == "/v1/chat/completions"
+    assert request.headers["accept-encoding"] == "identity"
+
+
+@pytest.mark.parametrize("path", ["", "/", "/v1", "/v1/", "/v1/chat/completions"])
+def test_an_address_may_be_given_with_or_without_its_path(question, path):
+    with FaultyServer() as server:
+        ask(server.url.removesuffix("/v1") + path, [question(0)])
+    assert server.requests[0].path == "/v1/chat/completions"
+
+
+def test_too_many_requests_are_sent_again_after_the_time_asked_for(question):
+    busy = Response(error("slow down"), 429, {"Retry-After": "1"})
+    with FaultyServer(in_turn(busy, OPEN)) as server:
+        # With waits of an hour, only a server's own can be short.
+        reply = ask(server, [question(0)], first_wait=3600.0)["item-0"]
+    assert reply.text == '{"year": 1924}'
+    assert len(server.requests) == 2
+    assert reply.seconds < 1  # the wait is not in it
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Response(error("oops"), 500),
+        Response(b"<html>busy</html>", 503, {"Content-Type": "text/html"}),
+        Response(b'{"choices": [{"mess', length=500),
+        Response(b'{"choices": [{"mess'),
+        Response(b"<html>Welcome to nginx</html>", 200, {"Content-Type": "text/html"}),
+        Response({"choices": []}),
+        Response(error("the provider failed")),
+        Response([1]),
+        Response(b"[" * 200_000),
+        Response(b"\xff\xfe{}"),
+        Response(
+            gzip.compress(json.dumps(completion()).encode()), headers={"Content-Encoding": "gzip"}
+        ),
+        Response(json.dumps(completion()).encode() + b" " * MAX_BODY),
+    ],
+    ids=itertools.count(),
+)
+def test_a_fault_that_passes_costs_no_answer(question, fault):
+    with FaultyServer(in_turn(fault, fault, OPEN)) as server:
+        reply = ask(server, [question(0)])["item-0"]
+    assert (reply.text, reply.error) == ('{"year": 1924}', None)
+    assert len(server.requests) == 3
+
+
+def test_a_fault_that_stays_is_the_error_of_its_item_alone(question):
+    fault = Response(error("CUDA error:\n\tout of memory\x1b[31m"), 500)
+    with FaultyServer(only_for(1, question, fault)) as server:
+        replies = ask(server, map(question, range(4)))
+    assert sorted(replies) == ["item-0", "item-1", "item-2", "item-3"]
+    assert replies["item-1"].text is None
+    expected = "no answer: 500 Said: CUDA error: out of memory\\x1b[31m"
+    assert replies["item-1"].error == expected
+    assert [replies[f"item-{n}"].error for n in (0, 2, 3)] == [None] * 3
+    assert len(server.requests) == 3 + ATTEMPTS
+
+
+@pytest.mark.parametrize(
+    "fault", [Response(b"", seconds=None), Response({"padding": "x" * 1000}, drip=0.05)]
+)
+def test_a_server_that_hangs_or_drips_is_given_up(question, fault):
+    with FaultyServer(only_for(1, question, fault)) as server:
+        replies = ask(server, map(question, range(3)), timeout=1.0)
+    assert replies["item-1"].error == "no answer: no answer within 1 s"
+    assert replies["item-0"].text == replies["item-2"].text == '{"year": 1924}'
+    assert len(server.requests) == 4
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (error("the image is too large"), "the image is too large"),
+        ({"error": "too large"}, "too large"),
+        ({"detail": [{"loc": ["body"], "msg": "too large", "input": KEY}]}, "too large ['body']"),
+        ({"message": "too large"}, "too large"),
+        (b"too\nlarge", "too large"),
+    ],
+)
+def test_a_refused_item_is_not_asked_again_and_has_the_servers_words(question, body, message):
+    with FaultyServer(only_for(1, question, Response(body, 400))) as server:
+        replies = ask(server, map(question, range(3)))
+    assert replies["item-1"].error == f"refused: 400 Said: {message}"
+    assert len(server.requests) == 3
+
+
+def test_what_a_server_says_is_kept_short(question):
+    huge = Response(error("data:image/png;base64," + "A" * 10_000), 413)
+    with FaultyServer(only_for(1, question, huge)) as server:
+        assert len(ask(server, map(question, range(2)))["item-1"].error) < 320
+
+
+@pytest.mark.parametrize(
+    ("status", "message"), [(401, "refuses the key in HDBENCH_API_KEY"), (402, "no requests")]
+)
+def test_a_wrong_key_ends_the_run_without_being_shown(question, monkeypatch, status, message):
+    monkeypatch.setenv("HDBENCH_API_KEY", KEY)
+    refused = Response(error(f"Incorrect API key provided: {KEY}"), status)
+    with (
+        FaultyServer(lambda _: refused) as server,
+        pytest.raises(HdbenchError, match=message) as caught,
+    ):
+        ask(server, map(question, range(9)))
+    assert KEY not in str(caught.value)
+    assert len(server.requests) == 1
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_a_server_that_wants_a_key_says_where_to_put_it(question):
+    with (
+        FaultyServer(lambda _: Response(error("who are you?"), 401)) as server,
+        pytest.raises(HdbenchError, match="set HDBENCH_API_KEY in the environment"),
+    ):
+        ask(server, [question(0)])
+
+
+@pytest.mark.parametrize(
+    "refusal", [Response(error("unknown"), 404), Response(error("?", code="model_not_found"), 400)]
+)
+def test_an_unknown_model_ends_the_run_with_those_there_are(question, refusal):
+    names = [f"model-{number}" for number in range(12)]
+    with (
+        FaultyServer(lambda _: refusal, models=names) as server,
+        pytest.raises(HdbenchError, match="choose of model-0, model-1,") as caught,
+    ):
+        ask(server, [question(0)])
+    assert str(caught.value).endswith("model-9 and 2 more")
+
+
+def test_a_wrong_address_ends_the_run(question):
+    with (
+        FaultyServer(lambda _: Response(b"<html>Not Found", 404)) as server,
+        pytest.raises(HdbenchError, match="or no server at this address"),
+    ):
+        ask(server, [question(0)])
+
+
+def test_a_server_that_is_not_there_ends_the_run_at_once(question):
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))  # nobody listens there
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        with pytest.raises(HdbenchError, match="is the server running") as caught:
+            # With waits of an hour a second attempt would be noticed.
+            ask(address, [question(0)], first_wait=3600.0)
+    assert address in str(caught.value)
+
+
+def test_a_host_that_no_name_server_could_know_ends_the_run(question):
+    with pytest.raises(HdbenchError, match="is the server running"):
+        ask(f"http://{'a' * 70}.example", [question(0)])
+
+
+def test_a_server_that_goes_away_ends_the_run_and_its_items_are_left_to_the_next(question):
+    replies = {}
+    with FaultyServer() as server:
+        got = make_backend(server, concurrency=2).answer(map(question, range(100)))
+        for id_, reply in itertools.islice(got, 5):
+            replies[id_] = reply
+    with pytest.raises(HdbenchError, match="the same command goes on") as caught:
+        replies.update(got)
+    assert f"{LOST_IN_A_ROW} items in a row" in str(caught.value)
+    assert all(reply.error is None for reply in replies.values())
+
+
+def test_a_server_that_comes_back_answers_all(question):
+    replies = {}
+    with FaultyServer() as server:
+        backend = make_backend(server, concurrency=2, first_wait=1.0)
+        got = backend.answer(map(question, range(12)))
+        for id_, reply in itertools.islice(got, 3):
+            replies[id_] = reply
+    with FaultyServer(port=server.port):
+        replies.update(got)
+    assert len(replies) == 12
+    assert all(reply.error is None for reply in replies.values())
+
+
+def test_a_server_that_refuses_everything_ends_the_run(question):
+    refused = Response(error("Unsupported parameter: 'max_tokens'"), 400)
+    with (
+        FaultyServer(lambda _: refused) as server,
+        pytest.raises(HdbenchError, match="Unsupported parameter: 'max_tokens'"),
+    ):
+        ask(server, map(question, range(100)))
+    assert len(server.requests) < 20
+
+
+def test_the_schema_is_sent_as_it_is(question):
+    with FaultyServer() as server:
+        reply = ask(server, [question(0)], decoding=Decoding(schema=True), schema=SCHEMA)["item-0"]
+    assert server.requests[0].body["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "schema": SCHEMA, "strict": False},
+    }
+    assert reply.constrained
+
+
+def test_only_a_closed_schema_without_optional_keys_is_sent_as_strict(question):
+    closed = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["ads"],
+        "properties": {"ads": {"type": "array", "items": {"type": "string"}}},
+    }
+    optional = closed | {"required": []}
+    within = closed | {"properties": {"ads": optional}}
+    choice = {"anyOf": [closed]}
+    with FaultyServer() as server:
+        for schema in (closed, optional, within, choice):
+            ask(server, [question(0)], decoding=Decoding(schema=True), schema=schema)
+    formats = [request.body["response_format"]["json_schema"] for request in server.requests]
+    assert [each["strict"] for each in formats] == [True, False, False, False]
+
+
+def test_no_schema_is_sent_where_none_is_asked_for(question):
+    with FaultyServer() as server:
+        ask(server, [question(0)], schema=SCHEMA)
+        ask(server, [question(0)], decoding=Decoding(schema=True))
+    assert not any("response_format" in request.body for request in server.requests)
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "response_format is not supported"),
+        (422, "Failed to compile the grammar"),
+        (500, "unsupported JSON schema: $defs"),
+        (501, "not implemented"),
+    ],
+)
+def test_a_refused_schema_is_sent_once_and_then_left_out(question, status, message):
+    def respond(request):
+        if "response_format" in request.body:
+            return Response(error(message), status, seconds=0.05)
+        return OPEN
+
+    with FaultyServer(respond) as server:
+        replies = ask(
+            server,
+            map(question, range(12)),
+            decoding=Decoding(schema=True),
+            schema=SCHEMA,
+            concurrency=6,
+        )
+    assert len(replies) == 12
+    assert not any(reply.error or reply.constrained for reply in replies.values())
+    assert sum("response_format" in request.body for request in server.requests) == 1
+    assert len(server.requests) == 13
+
+
+def test_an_item_that_is_refused_for_its_own_sake_does_not_cost_the_schema(question):
+    refused = Response(error("the image does not match our schema"), 400)
+    with FaultyServer(only_for(0, question, refused)) as server:
+        replies = ask(
+            server, map(question, range(3)), decoding=Decoding(schema=True), schema=SCHEMA
+        )
+    assert replies["item-0"].error.startswith("refused: 400")
+    assert replies["item-1"].constrained
+    assert replies["item-2"].constrained
+
+
+@pytest.mark.parametrize(
+    ("body", "text", "problem"),
+    [
+        (completion("{", "length"), "{", None),
+        (completion([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]), "ab", None),
+        (completion([{"type": "thinking", "thinking": []}, {"text": "b"}]), "b", None),
+        (completion("{}", reasoning_content="Hm, a card."), "{}", None),
+        (completion(None, reasoning_content="Hm, a"), "", None),
+        (completion(None, refusal="I cannot\nread that."), None, "refused: I cannot read that."),
+        (completion(None, "content_filter"), None, "content filter"),
+        (completion(None, 7), "", None),
+    ],
+)
+def test_what_stands_for_an_answer_is_read(question, body, text, problem):
+    with FaultyServer(lambda _: Response(body)) as server:
+        reply = ask(server, [question(0)])["item-0"]
+    assert reply.text == text
+    assert (problem in reply.error) if problem else reply.error is None
+    reason = body["choices"][0]["finish_reason"]
+    assert reply.finish_reason == (reason if isinstance(reason, str) else None)
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        (None, None),
+        ("many", None),
+        ({}, None),
+        ({"prompt_tokens": 5, "completion_tokens": "many"}, {"input": 5}),
+        ({"prompt_tokens": -1, "completion_tokens": 0}, {"output": 0}),
+        ({"prompt_tokens": True, "completion_tokens": 10**400}, None),
+    ],
+)
+def test_tokens_are_recorded_only_where_they_were_counted(question, usage, tokens):
+    with FaultyServer(lambda _: Response(completion() | {"usage": usage})) as server:
+        assert ask(server, [question(0)])["item-0"].tokens == tokens
+
+
+def test_an_image_that_cannot_be_read_is_not_sent(question, tmp_path):
+    (tmp_path / "bad.jpg").write_bytes(b"\xff\xd8 no image")
+    asked = [Question("bad", [tmp_path / "bad.jpg"]), question(0), Question("none", [])]
+    with FaultyServer() as server:
+        replies = ask(server, asked)
+    assert "cannot be read" in replies["bad"].error
+    assert replies["none"].error == "the item has no image"
+    assert replies["item-0"].error is None
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("concurrency", [1, 5])
+def test_as_many_requests_are_at_work_as_were_asked_for_and_never_more(question, concurrency):
+    meeting = threading.Barrier(concurrency)
+
+    def respond(request):
+        if len(server.requests) > 1:  # the first is alone
+            meeting.wait(20)
+        return OPEN
+
+    with FaultyServer(respond) as server:
+        replies = ask(server, map(question, range(1 + 5 * 4)), concurrency=concurrency)
+    assert server.most_at_once == concurrency
+    assert not any(reply.error for reply in replies.values())
+
+
+def test_questions_are_taken_only_as_they_can_be_asked(question):
+    taken = answered = ahead = 0
+
+    def questions():
+        nonlocal taken
+        for number in range(1000):
+            taken += 1
+            yield question(number)
+
+    with FaultyServer() as server:
+        for _ in make_backend(server).answer(questions()):
+            ahead = max(ahead, taken - answered)
+            answered += 1
+    assert answered == taken == len(server.requests) == 1000
+    assert ahead <= 4
+
+
+def test_memory_does_not_grow_with_the_run(question):
+    def peak(items):
+        gc.collect()
+        tracemalloc.start()
+        with FaultyServer() as server:
+            for _ in make_backend(server).answer(question(n % 50) for n in range(items)):
+                server.requests.clear()
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(20)  # what is imported and cached on the way
+    assert peak(800) < peak(100) + 500_000
+
+
+@pytest.mark.parametrize("variable", ["HF_TOKEN", "OPENAI_API_KEY"])
+def test_the_keys_of_others_are_not_sent_to_this_server(question, monkeypatch, tmp_path, variable):
+    # huggingface_hub reads its variables when it is imported: so a process of its own.
+    (tmp_path / "token").write_text("hf_cached")
+    code = (
+        "import sys, logging; logging.basicConfig(level='DEBUG')\n"
+        "from pathlib import Path\n"
+        "from hdbench.running.backend import Decoding, Question\n"
+        "from hdbench.running.endpoint_backend import EndpointBackend\n"
+        "from hdbench.running.images import Limits\n"
+        "b = EndpointBackend(sys.argv[1], 'm', 'p', decoding=Decoding(), limits=Limits())\n"
+        "print(b.hardware(), dict(b.answer([Question('a', [Path(sys.argv[2])])])))\n"
+    )
+    environment = {"HF_HOME": str(tmp_path), "HF_DEBUG": "1", variable: KEY, "HF_HUB_OFFLINE": "1"}
+    with FaultyServer(models=["m"]) as server:
+        done = subprocess.run(
+            [sys.executable, "-c", code, server.url, str(question(0).media[0])],
+            env=os.environ | environment,
+            capture_output=True,
+            text=True,
+        )
+    assert done.returncode == 0, done.stderr
+    assert "error=None" in done.stdout
+    sent = [server.requests[0].headers, *(headers for _, _, headers in server.others)]
+    assert len(sent) == 2
+    assert not any(name.lower() == "authorization" for headers in sent for name in headers)
+    assert KEY not in done.stdout + done.stderr + str(sent)
+    assert "hf_cached" not in done.stdout + done.stderr + str(sent)
+
+
+@pytest.mark.parametrize(
+    ("address", "url"),
+    [
+        ("http://h/v1beta/openai/chat/completions", "http://h/v1beta/openai/chat/completions"),
+        ("https://H:443/api/v1/", "https://h/api/v1/chat/completions"),
+        ("http://[::1]:8080", "http://[::1]:8080/v1/chat/completions"),
+        ("http://h/a%20b/v2?x=1#y", "http://h/a%20b/v2/chat/completions?x=1"),
+    ],
+)
+def test_an_address_is_completed(address, url):
+    assert Server.at(address).url == url
+
+
+@pytest.mark.parametrize(
+    ("address", "variable"),
+    [
+        ("https://router.huggingface.co/v1", "HF_TOKEN"),
+        ("https://HuggingFace.co./v1", "HF_TOKEN"),
+        ("http://router.huggingface.co/v1", None),
+        ("https://nothuggingface.co/v1", None),
+        ("https://huggingface.co.example.org/v1", None),
+        ("https://huggingface.co@example.org/v1", None),
+        ("https://example.org/huggingface.co/v1", None),
+        ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+        ("http://localhost:8000/v1", None),
+    ],
+)
+def test_a_key_is_for_its_own_host_alone(monkeypatch, address, variable):
+    monkeypatch.setenv("HF_TOKEN", "hf_1")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
+    assert Server.at(address).variable == variable
+    monkeypatch.setenv("HDBENCH_API_KEY", "own")
+    assert Server.at(address)[2:] == ("own", "HDBENCH_API_KEY")
+
+
+def test_neither_key_nor_images_follow_a_redirect(question, monkeypatch):
+    monkeypatch.setenv("HDBENCH_API_KEY", KEY)
+    with FaultyServer() as other:
+        target = {"Location": f"{other.url}/chat/completions?key={KEY}"}
+        with (
+            FaultyServer(lambda _: Response(b"", 307, target)) as server,
+            pytest.raises(HdbenchError, match="redirects to") as caught,
+        ):
+            ask(server, map(question, range(3)))
+    assert other.requests == other.others == []
+    assert other.url in str(caught.value)
+    assert KEY not in str(caught.value)
+
+
+def test_the_key_is_in_no_output(question, monkeypatch, capfd, caplog):
+    monkeypatch.setenv("HDBENCH_API_KEY", KEY)
+    caplog.set_level(logging.DEBUG)
+    fault = Response(error(f"bad key {KEY}"), 500)
+    with FaultyServer(only_for(1, question, fault), models=["served-model"]) as server:
+        backend = make_backend(server)
+        replies = dict(backend.answer(map(question, range(3))))
+        said = [backend.settings(), backend.hardware(), replies, vars(backend), repr(backend)]
+    out = capfd.readouterr()
+    assert KEY not in str(said) + out.out + out.err + caplog.text
+    assert "bad key …" in replies["item-1"].error
+
+
+def test_a_password_in_the_address_is_used_and_not_shown(question, monkeypatch, caplog):
+    caplog.set_level(logging.DEBUG)
+    with FaultyServer(only_for(1, question, Response(error("secret%"), 500))) as server:
+        address = server.url.replace("://", "://reader:secret%25@") + "?api-version=1#top"
+        backend = make_backend(address)
+        replies = dict(backend.answer(map(question, range(2))))
+    assert server.requests[0].headers["Authorization"] == "Basic cmVhZGVyOnNlY3JldCU="
+    assert server.requests[0].path == "/v1/chat/completions?api-version=1"
+    assert backend.settings()["endpoint"] == server.url
+    assert "secret" not in str([replies, backend.settings(), vars(backend)]) + caplog.text
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "localhost:8000",
+        "ftp://localhost",
+        "http://",
+        "",
+        "http://[::1",
+        "http://h:99999/",
+    ],
+)
+def test_what_is_no_address_is_refused(address):
+    with pytest.raises(HdbenchError, match="--endpoint: give an address as http://localhost"):
+        make_backend(address)
+
+
+def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(monkeypatch):
+    monkeypatch.setenv("HDBENCH_API_KEY", "schlüssel eins")
+    with pytest.raises(HdbenchError, match="HDBENCH_API_KEY") as caught:
+        make_backend("http://localhost/v1")
+    assert "eins" not in str(caught.value)
+
+
+def test_settings_need_no_server_and_are_json():
+    decoding = Decoding(seed=3, schema=True)
+    settings = make_backend("http://127.0.0.1:9/v1", decoding=decoding, schema=SCHEMA).settings()
+    assert json.loads(json.dumps(settings)) == {
+        "endpoint": "http://127.0.0.1:9/v1",
+        "model": "served-model",
+        "max_side": 2048,
+        "pages": 5,
+        "schema": True,
+        "decoding": {
+            "max_new_tokens": 4096,
+            "temperature": 0.0,
+            "top_p": 1.0,
+            "seed": 3,
+            "schema": True,
+        },
+    }
+
+
+def test_hardware_says_what_the_server_says(question):
+    with FaultyServer(models=["other", "served-model"]) as server:
+        backend = make_backend(server)
+        before = json.loads(json.dumps(backend.hardware()))
+        list(backend.answer([question(0)]))
+        after = backend.hardware()
+    assert before["served"] == {"id": "served-model", "owned_by": "faulty"}
+    assert (before["system_fingerprint"], after["system_fingerprint"]) == (None, "fp_44")
+    assert make_backend("http://127.0.0.1:9/v1").hardware()["served"] is None
+
+
+def test_closing_cancels_what_is_asked_and_leaves_nothing_behind(question, caplog, capfd):
+    quick = [question(number).media[0].read_bytes() for number in range(2)]
+    hanging = threading.Event()
+
+    def respond(request):
+        if request.images[0] in quick:
+            hanging.wait(0 if request.images[0] == quick[0] else 20)
+            return OPEN
+        if len(server.requests) == 5:
+            hanging.set()
+        return Response(b"", seconds=None)
+
+    with FaultyServer(respond) as server:
+        got = make_backend(server, timeout=600.0).answer(map(question, range(9)))
+        assert [next(got)[0], next(got)[0]] == ["item-0", "item-1"]
+        assert server.at_once == 3
+        got.close()
+        assert not [each.name for each in threading.enumerate() if "portal" in each.name]
+    gc.collect()
+    assert caplog.text == ""
+    assert capfd.readouterr().err == ""
+
+
+def test_ctrl_c_ends_hanging_requests_without_noise(question):
+    code = (
+        "import os, signal, sys, threading\n"
+        "from pathlib import Path\n"
+        "from hdbench.running.backend import Decoding, Question\n"
+        "from hdbench.running.endpoint_backend import EndpointBackend\n"
+        "from hdbench.running.images import Limits\n"
+        "b = EndpointBackend(sys.argv[1], 'm', 'p', decoding=Decoding(), limits=Limits())\n"
+        "questions = [Question(p, [Path(p)]) for p in sys.argv[2:]]\n"
+        "got = b.answer(questions)\n"
+        "next(got)\n"
+        "print('waiting', flush=True)\n"
+        "try:\n"
+        "    next(got)\n"
+        "except KeyboardInterrupt:\n"
+        "    for thread in set(threading.enumerate()) - {threading.current_thread()}:\n"
+        "        thread.join(10)\n"
+        "    print('ended', threading.active_count(), flush=True)\n"
+    )
+    first = question(0).media[0].read_bytes()
+    hanging = threading.Event()
+
+    def respond(request):
+        if request.images == [first]:
+            return OPEN
+        if len(server.requests) == 5:
+            hanging.set()
+        return Response(b"", seconds=None)
+
+    with FaultyServer(respond) as server:
+        paths = [str(question(number).media[0]) for number in range(9)]
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, server.url, *paths],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert hanging.wait(60)
+        process.send_signal(2)
+        out, err = process.communicate(timeout=30)
+    assert (out, err) == ("waiting\nended 1\n", "")

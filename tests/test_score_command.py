@@ -84,9 +84,12 @@ def test_the_result_as_flat_json(score, cards):
             "level": 0.95,
             "resamples": 10_000,
             "seed": 0,
-            "figures": dict.fromkeys(
-                ("f1_micro", "f1_macro", "precision_micro", "recall_micro"), [0.0, 1.0]
-            ),
+            "figures": {
+                "f1_micro": [0.0, 1.0],
+                "f1_macro": [0.0, 1.0],
+                "precision_micro": [0.0, 1.0],
+                "recall_micro": [0.0, 1.0],
+            },
         },
         "metric": "zettel_f1",
         "rules": 1,

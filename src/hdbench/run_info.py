@@ -70,7 +70,7 @@ class RunInfo(_Checked):
         return self
 
     def about(self) -> dict[str, Any]:
-        """What a result keeps of it: not the items, which it has itself, and nothing that is None."""
+        """What a result keeps of it: not the items, which it has itself, and no None."""
         return self.model_dump(exclude={"items", "own_images"}, exclude_none=True)
 
 

@@ -4,7 +4,7 @@ import base64
 import dataclasses
 import importlib.metadata
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple
@@ -147,7 +147,7 @@ class EndpointBackend:
             "huggingface_hub": importlib.metadata.version("huggingface_hub"),
         }
 
-    def answer(self, questions: Iterable[Question]) -> Iterator[tuple[str, Reply]]:
+    def answer(self, questions: Iterable[Question]) -> Generator[tuple[str, Reply], None, None]:
         """Each question's id and reply, as they come.
 
         Raises:

@@ -1,0 +1,1 @@
+"""Tesseract's words, and the plain rules that make records of them."""

@@ -1,0 +1,82 @@
+"""Which rules answer a benchmark: chosen by the fields that its answer schema asks for."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from PIL import Image
+
+from hdbench.errors import HdbenchError
+from hdbench.running.tesseract import cards, letters, pages, papers
+from hdbench.running.tesseract.layout import lines
+from hdbench.running.tesseract.ocr import read_words
+
+_PLAIN = "deu"
+_TEXT = "text"
+
+
+class Kind(NamedTuple):
+    """A kind of record.
+
+    Attributes:
+        fields: an answer schema with all of these asks for it.
+        languages: with which it is read.
+        read: its record from its images, within so many seconds an image.
+    """
+
+    fields: frozenset[str]
+    languages: str
+    read: Callable[[Sequence[Image.Image], float], dict[str, Any]]
+
+
+def _read_text(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
+    """The plain text, for a schema that asks for no more."""
+    read = (read_words(image, _PLAIN, segmentation=1, timeout=timeout) for image in images)
+    return {_TEXT: "\n".join(line.text for words in read for line in lines(words))}
+
+
+_KINDS = (
+    Kind(frozenset({"advertisements"}), pages.LANGUAGES, pages.read_page),
+    Kind(
+        frozenset({"send_date", "sender_persons", "receiver_persons"}),
+        letters.LANGUAGES,
+        letters.read_letter,
+    ),
+    Kind(
+        frozenset({"author", "publication", "library_reference"}), cards.LANGUAGES, cards.read_card
+    ),
+    Kind(frozenset({"title", "author", "doi"}), papers.LANGUAGES, papers.read_paper),
+    Kind(frozenset({_TEXT}), _PLAIN, _read_text),
+)
+
+
+def kind_of(schema: Mapping[str, Any] | None) -> Kind:
+    """The rules for an answer schema.
+
+    Raises:
+        HdbenchError: there is no schema, or it asks for fields that no rules are for.
+    """
+    fields = _fields(schema)
+    for kind in _KINDS:
+        if kind.fields <= fields:
+            return kind
+    raise HdbenchError(
+        "the tesseract backend has no rules for this benchmark's answers: it needs an "
+        "answer.schema.json with the fields of cards, pages of advertisements, letters or papers, "
+        f"or with a field {_TEXT!r}: choose another backend"
+    )
+
+
+def _fields(schema: Mapping[str, Any] | None) -> set[str]:
+    """The names of all properties, however deep."""
+    found: set[str] = set()
+    left: list[Any] = [schema]
+    while left:
+        node = left.pop()
+        if isinstance(node, Mapping):
+            properties = node.get("properties")
+            if isinstance(properties, Mapping):
+                found |= properties.keys()
+            left += node.values()
+        elif isinstance(node, list):
+            left += node
+    return found

@@ -1,0 +1,107 @@
+"""The baseline without a language model: Tesseract reads, and plain rules make the record."""
+
+import json
+import os
+import time
+from collections import deque
+from collections.abc import Generator, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, ClassVar
+
+from hdbench.errors import HdbenchError
+from hdbench.running.backend import Question, Reply
+from hdbench.running.images import Limits, load_images
+from hdbench.running.tesseract.kinds import kind_of
+from hdbench.running.tesseract.ocr import check_languages, version
+
+RULES = 1
+"""Raised whenever the same image can get another answer."""
+
+TIMEOUT = 120.0
+"""Seconds for one reading of one image."""
+
+
+class TesseractBackend:
+    """OCR by Debian's Tesseract 5, and rules for cards, pages of ads, letters and papers.
+
+    Which rules are used is decided by the fields of the answer schema, not by a benchmark's name.
+    The same image always gets the same answer. A handwritten item is answered too, mostly wrongly:
+    this is the floor that a model must beat.
+
+    Args:
+        schema: the benchmark's answer schema.
+        limits: what is shown of an item.
+        timeout: seconds for one reading of one image; an item that takes longer is an error.
+        concurrency: items at once; by default one a processor.
+
+    Raises:
+        HdbenchError: Tesseract or its language data are not installed, or there are no rules for
+            the schema.
+    """
+
+    name: ClassVar[str] = "tesseract"
+
+    def __init__(
+        self,
+        schema: Mapping[str, Any] | None,
+        *,
+        limits: Limits,
+        timeout: float = TIMEOUT,
+        concurrency: int | None = None,
+    ) -> None:
+        self._kind = kind_of(schema)
+        check_languages(self._kind.languages)
+        self._limits = limits
+        self._timeout = timeout
+        self._at_once = concurrency or os.cpu_count() or 1
+
+    def settings(self) -> Mapping[str, Any]:
+        """Tesseract's version and languages, the version of the rules, and what is shown."""
+        return {
+            "tesseract": version(),
+            "languages": self._kind.languages,
+            "rules": RULES,
+            "timeout": self._timeout,
+            "max_side": self._limits.max_side,
+            "pages": self._limits.pages,
+        }
+
+    def hardware(self) -> Mapping[str, Any]:
+        """The processors, and Tesseract's version."""
+        return {"cpus": os.cpu_count(), "tesseract": version()}
+
+    def answer(self, questions: Iterable[Question]) -> Generator[tuple[str, Reply], None, None]:
+        """Each question's id and reply, in their order.
+
+        Raises:
+            HdbenchError: never; what fails is an item's error.
+        """
+        pool = ThreadPoolExecutor(self._at_once)
+        running: deque[tuple[str, Future[Reply]]] = deque()
+        try:
+            for question in questions:
+                running.append((question.id, pool.submit(self._reply, question)))
+                if len(running) > self._at_once:
+                    item, future = running.popleft()
+                    yield item, future.result()
+            while running:
+                item, future = running.popleft()
+                yield item, future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def close(self) -> None:
+        """Nothing is held between two calls of `answer`."""
+
+    def _reply(self, question: Question) -> Reply:
+        begun = time.monotonic()
+        try:
+            images = load_images(question.media, self._limits)
+            record = self._kind.read(images, self._timeout)
+        except HdbenchError as error:
+            return Reply(None, seconds=time.monotonic() - begun, error=str(error))
+        except Exception as error:  # a page that the rules were not made for must not end the run
+            said = f"the rules failed on it: {type(error).__name__}: {error}"
+            return Reply(None, seconds=time.monotonic() - begun, error=" ".join(said.split()))
+        text = json.dumps(record, ensure_ascii=False)
+        return Reply(text, seconds=time.monotonic() - begun, finish_reason="stop")

@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ collect_ignore = ["fuzz_readers.py"]  # it needs Atheris, and is no test
 
 # No test may reach the network, and none may read or fill a person's own caches.
 os.environ["HF_HUB_OFFLINE"] = "1"
+CACHE = tempfile.TemporaryDirectory(prefix="hdbench-tests-", ignore_cleanup_errors=True)
+os.environ["HF_HOME"] = CACHE.name
 
 
 @pytest.fixture(scope="session")

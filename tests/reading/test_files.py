@@ -75,7 +75,7 @@ def test_the_content_decides_and_not_the_name(tmp_path, form, name):
     assert read(tmp_path / name) == ANSWERS
 
 
-@pytest.mark.parametrize("form", set(FORMS) - {"zip"})
+@pytest.mark.parametrize("form", sorted(set(FORMS) - {"zip"}))
 def test_a_gzip_file_is_read_as_what_is_in_it(tmp_path, form):
     (tmp_path / "answers.gz").write_bytes(gzip.compress(FORMS[form]))
     assert read(tmp_path / "answers.gz") == ANSWERS

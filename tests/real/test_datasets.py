@@ -19,18 +19,11 @@ def source(shared):
     return shared / "upstream/humanities_data_benchmark"
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory, source, run_hdbench):
-    folder = tmp_path_factory.mktemp("real")
-    done = run_hdbench(
-        *("build", "avisblatt", "rheinschifffahrt", "--source", source),
-        *("--accept-licence", "--allow-missing"),
-        cwd=folder,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "hdb/avisblatt: 5 rows, 2 files missing, version 1.0.0" in done.stdout
-    assert "hdb/rheinschifffahrt: 57 rows, version 1.0.0" in done.stdout
-    return folder
+@pytest.fixture
+def built(published):
+    assert "hdb/avisblatt: 5 rows, 2 files missing, version 1.0.0" in published.said
+    assert "hdb/rheinschifffahrt: 57 rows, version 1.0.0" in published.said
+    return published.folder
 
 
 @pytest.fixture(scope="module")

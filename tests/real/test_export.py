@@ -16,16 +16,9 @@ EQUAL = {
 WITH_NULL = "2026-01-24_T0152"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory, shared, run_hdbench):
-    """A folder whose hdb/ has the three benchmarks and the recorded runs."""
-    folder = tmp_path_factory.mktemp("export")
-    source = shared / "upstream/humanities_data_benchmark"
-    options = ("--source", source, "--allow-missing", "--accept-licence")
-    for arguments in ((*EQUAL, *options), ("results", "--source", shared / "recorded")):
-        done = run_hdbench("build", *arguments, cwd=folder)
-        assert done.returncode == 0, done.stderr
-    return folder
+@pytest.fixture
+def folder(published):
+    return published.folder
 
 
 def numbers(benchmark, answers):

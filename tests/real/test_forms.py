@@ -14,18 +14,9 @@ from hdbench.api import score
 RUN = "2026-01-24/T0252"
 
 
-@pytest.fixture(scope="module")
-def cards(shared, tmp_path_factory, run_hdbench):
-    folder = tmp_path_factory.mktemp("real")
-    done = run_hdbench(
-        "build",
-        "zettelkatalog",
-        "--source",
-        shared / "upstream/humanities_data_benchmark",
-        cwd=folder,
-    )
-    assert done.returncode == 0, done.stderr
-    return f"{folder}/hdb/zettelkatalog"
+@pytest.fixture
+def cards(published):
+    return f"{published.folder}/hdb/zettelkatalog"
 
 
 @pytest.fixture(scope="module")

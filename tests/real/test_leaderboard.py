@@ -16,16 +16,9 @@ PUBLISHED_NAMES = {
 }
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory, shared, run_hdbench):
-    """A folder whose hdb/ has the three benchmarks and the recorded runs."""
-    folder = tmp_path_factory.mktemp("leaderboard")
-    source = shared / "upstream/humanities_data_benchmark"
-    options = ("--source", source, "--allow-missing", "--accept-licence")
-    for arguments in ((*PUBLISHED_NAMES, *options), ("results", "--source", shared / "recorded")):
-        done = run_hdbench("build", *arguments, cwd=folder)
-        assert done.returncode == 0, done.stderr
-    return folder
+@pytest.fixture
+def folder(published):
+    return published.folder
 
 
 @pytest.mark.parametrize("name", PUBLISHED_NAMES)

@@ -22,22 +22,13 @@ OUR_NAMES = {
 }
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory, shared, run_hdbench):
-    """A working directory with the benchmarks and the results in its hdb/."""
-    folder = tmp_path_factory.mktemp("results")
-    done = run_hdbench("build", "results", "--source", shared / "recorded", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == (
+@pytest.fixture
+def built(published):
+    assert (
         "hdb/results: 227 runs (avisblatt 59, rheinschifffahrt 135, zettelkatalog 33), "
         "14173 answers\n"
-    )
-    source = shared / "upstream/humanities_data_benchmark"
-    done = run_hdbench(
-        *("build", *RUNS, "--source", source, "--accept-licence", "--allow-missing"), cwd=folder
-    )
-    assert done.returncode == 0, done.stderr
-    return folder
+    ) in published.said
+    return published.folder
 
 
 @pytest.fixture(params=RECORDED, ids=[recorded.name for recorded in RECORDED])

@@ -41,13 +41,9 @@ def runs(shared):
         return [json.loads(line) for line in file]
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory, source, run_hdbench):
-    """A folder whose hdb/ was built from the source by the command line."""
-    folder = tmp_path_factory.mktemp("real")
-    done = run_hdbench("build", "zettelkatalog", "--source", source, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return folder
+@pytest.fixture
+def built(published):
+    return published.folder
 
 
 def test_the_dataset_has_263_rows_with_images_and_exact_truths(

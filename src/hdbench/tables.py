@@ -271,25 +271,25 @@ def print_evaluations(console: Console, evaluations: Sequence["Evaluation"]) -> 
         console: where to.
         evaluations: of `hdbench.running.evaluating`.
     """
-    table = plain_table(
-        None, "benchmark", "items", "headline", right=("value", "95 % interval", "answered", "")
-    )
+    table = plain_table(None, right=("benchmark", "headline", "95 % interval", "answered", ""))
+    table.columns[0].justify = "left"
     for each in evaluations:
         figures = each.result.figures()
         interval = each.result.intervals.figures.get(each.result.headline)
-        demanded = "" if each.passed else f"below {each.least:g}"
-        if each.passed and each.least is not None:
-            demanded = f"reaches {each.least:g}"
+        demanded = (
+            f"{'reaches' if each.passed else 'below'} {each.least:g}"
+            if each.least is not None
+            else ""
+        )
         table.add_row(
-            printable(each.benchmark.id),
-            printable(each.result.run.get("subset", "all")),
-            each.result.headline,
-            f"{each.value:.3f}",
-            "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}",
+            printable(each.benchmark.spec.name),
+            f"{each.result.headline} {each.value:.3f}",
+            "" if interval is None else f"{interval.low:.3f}–{interval.high:.3f}",
             f"{figures['answered']}/{figures['items']}",
             demanded,
         )
     console.print(table)
     for each in evaluations:
+        subset = f" ({each.result.run['subset']})" if "subset" in each.result.run else ""
         for line in each.outcome.lines(each.folder)[:1]:
-            console.print(printable(line, MAX_NOTE), soft_wrap=True)
+            console.print(printable(f"{line}{subset}", MAX_NOTE), soft_wrap=True)

@@ -4,9 +4,9 @@ import hashlib
 import io
 from pathlib import Path
 
-import pypdfium2
 from PIL import Image
 
+from hdbench import pdf
 from hdbench.building.source import Source
 from hdbench.errors import HdbenchError
 
@@ -56,9 +56,9 @@ def _check_image(data: bytes, place: Path) -> str:
 
 def _check_pdf(data: bytes, place: Path) -> str:
     try:
-        with pypdfium2.PdfDocument(data) as document:
+        with pdf.opened(data) as document:
             for page in document:
                 page.close()
-    except pypdfium2.PdfiumError as error:
+    except pdf.PdfError as error:
         raise HdbenchError(f"{place}: damaged PDF: {error}") from None
     return "pdf"

@@ -3,11 +3,10 @@
 import base64
 import io
 from pathlib import Path
-from threading import Lock
 
-import pypdfium2
 from PIL import Image, ImageOps
 
+from hdbench import pdf
 from hdbench.errors import HdbenchError
 
 FORMATS = ("JPEG", "PNG", "TIFF", "WEBP")
@@ -22,9 +21,8 @@ MAX_HEIGHT = 2
 _QUALITY = 40
 _DAMAGED = (
     *(OSError, SyntaxError, ValueError, Image.DecompressionBombError),
-    pypdfium2.PdfiumError,
+    pdf.PdfError,
 )
-_PDFIUM = Lock()  # PDFium may not be called by two threads at once
 _PDF_HEAD = 1024  # within so many bytes a PDF begins
 
 
@@ -77,9 +75,8 @@ def _small_image(path: Path, width: int) -> Image.Image:
 
 
 def _first_page(path: Path, width: int) -> Image.Image:
-    with _PDFIUM, pypdfium2.PdfDocument(path) as document:
+    with pdf.opened(path) as document:
         page = document[0]
         page_width, page_height = page.get_size()
         scale = min(width / max(1, page_width), MAX_HEIGHT * width / max(1, page_height))
-        rendered: Image.Image = page.render(scale=scale).to_pil()
-        return rendered.convert("RGB")
+        return pdf.rendered(page, scale)

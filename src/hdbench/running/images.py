@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import pypdfium2
 from PIL import Image, ImageOps
 
+from hdbench import pdf
 from hdbench.errors import HdbenchError
 
 PDF_DPI = 200
@@ -21,7 +21,7 @@ _UNREADABLE = (
     SyntaxError,
     ValueError,
     Image.DecompressionBombError,  # from some 179 million pixels on
-    pypdfium2.PdfiumError,
+    pdf.PdfError,
 )
 _PLAIN = ("1", "L", "P", "RGB")  # modes of which no two programs make different colours
 _JPEG_QUALITY = 92
@@ -92,14 +92,15 @@ def _open(path: Path, limits: Limits) -> Iterator[Image.Image]:
         raise HdbenchError(f"{path}: cannot be read: {error}") from None
 
 
-def _pages(path: Path, limits: Limits) -> Iterator[Image.Image]:
-    with pypdfium2.PdfDocument(path) as document:
+def _pages(path: Path, limits: Limits) -> list[Image.Image]:
+    images = []
+    with pdf.opened(path) as document:
         for number in range(min(len(document), limits.pages)):
             page = document[number]
             longer = max(page.get_size())
             scale = min(PDF_DPI / _PDF_UNIT, limits.max_side / longer if longer else 1)
-            yield _fitted(page.render(scale=scale).to_pil().convert("RGB"), limits.max_side)
-            page.close()
+            images.append(_fitted(pdf.rendered(page, scale), limits.max_side))
+    return images
 
 
 def _as_it_is(path: Path, limits: Limits) -> Encoded | None:

@@ -265,31 +265,24 @@ def print_comparison(console: Console, comparison: "Comparison") -> None:
 
 
 def print_evaluations(console: Console, evaluations: Sequence["Evaluation"]) -> None:
-    """Print a line for each benchmark that a model was run on.
+    """Print a line for each benchmark that a model was run on, and one for what is left to do.
 
     Args:
         console: where to.
         evaluations: of `hdbench.running.evaluating`.
     """
-    table = plain_table(None, right=("benchmark", "headline", "95 % interval", "answered", ""))
-    table.columns[0].justify = "left"
     for each in evaluations:
         figures = each.result.figures()
         interval = each.result.intervals.figures.get(each.result.headline)
-        demanded = (
-            f"{'reaches' if each.passed else 'below'} {each.least:g}"
-            if each.least is not None
-            else ""
-        )
-        table.add_row(
-            printable(each.benchmark.spec.name),
-            f"{each.result.headline} {each.value:.3f}",
-            "" if interval is None else f"{interval.low:.3f}–{interval.high:.3f}",
-            f"{figures['answered']}/{figures['items']}",
-            demanded,
-        )
-    console.print(table)
-    for each in evaluations:
-        subset = f" ({each.result.run['subset']})" if "subset" in each.result.run else ""
-        for line in each.outcome.lines(each.folder)[:1]:
-            console.print(printable(f"{line}{subset}", MAX_NOTE), soft_wrap=True)
+        parts = [f"{each.result.headline} {each.value:.3f}"]
+        if interval is not None:
+            parts[0] += f" (95 % interval {interval.low:.3f} to {interval.high:.3f})"
+        parts.append(f"{figures['answered']} of {figures['items']} answered")
+        if "subset" in each.result.run:
+            parts.append(each.result.run["subset"])
+        if each.least is not None:
+            parts.append(f"{'reaches' if each.passed else 'below'} {each.least:g}")
+        line = f"{each.benchmark.spec.name}: {', '.join(parts)}"
+        console.print(printable(line, MAX_NOTE), soft_wrap=True)
+        for said in each.outcome.lines(each.folder):
+            console.print(Text("  ") + printable(said, MAX_NOTE), soft_wrap=True)

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from hdbench.cli import datasets, running, runs, scoring  # noqa: F401  each enters its commands
+from hdbench.cli import datasets, running, runs, scoring, space  # noqa: F401  each enters its commands
 from hdbench.cli.app import app, one_line
 from hdbench.errors import HdbenchError
 

@@ -1,0 +1,53 @@
+"""What the operator of a Space sets: its benchmarks, and how much a visitor may ask of it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from hdbench.benchmark import Benchmark
+from hdbench.errors import HdbenchError
+from hdbench.running.evaluating import find_benchmarks
+
+
+@dataclass(frozen=True)
+class SpaceContext:
+    """What the operator of a Space sets.
+
+    Attributes:
+        namespace: the folder with the built benchmarks.
+        max_upload: bytes of a file, at most.
+        max_waiting: visitors who may wait for their score, at most.
+        at_once: files that are scored at the same time.
+        keep_seconds: how long uploads and downloads are kept.
+    """
+
+    namespace: Path
+    max_upload: int = 50 * 2**20
+    max_waiting: int = 60
+    at_once: int = 2
+    keep_seconds: int = 3600
+
+    @cached_property
+    def benchmarks(self) -> dict[str, Benchmark]:
+        """Name → benchmark, of those that are in the namespace folder when first asked.
+
+        Raises:
+            HdbenchError: there is none, or one is unusable.
+        """
+        return {each.spec.name: each for each in find_benchmarks(self.namespace, ())}
+
+    def benchmark(self, name: str) -> Benchmark:
+        """The benchmark of that name.
+
+        Raises:
+            HdbenchError: there is none.
+        """
+        if name not in self.benchmarks:
+            raise HdbenchError(
+                f"no benchmark {name[:100]!r} here: choose one of {', '.join(self.benchmarks)}"
+            )
+        return self.benchmarks[name]
+
+    def public_id(self, benchmark: Benchmark) -> str:
+        """A benchmark's name as on the Hub, without the server's folders: `hdb/zettelkatalog`."""
+        return f"{self.namespace.resolve().name}/{benchmark.spec.name}"

@@ -1,0 +1,222 @@
+"""The tab that scores a file."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import gradio as gr
+
+from hdbench.errors import HdbenchError, escaped
+from hdbench.report.items import cut
+from hdbench.report.page import report_page
+from hdbench.results import to_record
+from hdbench.scoring.metric import PROTOCOLS
+from hdbench.space.context import SpaceContext
+from hdbench.space.downloads import write_downloads
+from hdbench.space.example import write_example
+from hdbench.space.scoring import Upload, score_upload
+from hdbench.space.summary import frame, problem, summary
+from hdbench.space.texts import Say, language_of, text
+
+QUEUE = "scoring"
+"""What scores shares one limit of how much of it is done at once."""
+
+FORMS = [".jsonl", ".json", ".csv", ".tsv", ".txt", ".xlsx", ".zip", ".gz"]
+"""The endings that a browser offers; what a file is, its content decides."""
+
+DOWNLOADS = ("xlsx", "csv", "json", "html")
+
+
+def score_tab(context: SpaceContext, say: Say) -> None:
+    """The tab's controls, within a `gr.Blocks`.
+
+    Args:
+        context: the Space's.
+        say: the texts.
+    """
+    names = [(each.spec.title, name) for name, each in context.benchmarks.items()]
+    with gr.Row():
+        with gr.Column(scale=2, min_width=300):
+            benchmark = gr.Dropdown(
+                names,
+                value=names[0][1],
+                label=say("benchmark"),
+                info=say("benchmark_info"),
+                elem_id="benchmark",
+            )
+            file = _upload(label=say("file"), elem_id="file", height=150)
+            gr.Markdown(say("file_info"))
+            score = gr.Button(say("score"), variant="primary", elem_id="score")
+            example = gr.Button(say("example"), elem_id="example")
+            with gr.Accordion(say("advanced"), open=False):
+                protocol = gr.Radio(
+                    list(PROTOCOLS),
+                    value="documented",
+                    label=say("protocol"),
+                    info=say("protocol_info"),
+                )
+                strict = gr.Checkbox(label=say("strict"), info=say("strict_info"))
+                reread = gr.Checkbox(label=say("reread"), info=say("reread_info"))
+        with gr.Column(scale=3, min_width=300):
+            bar = gr.HTML(elem_id="progress", min_height=60)
+            first = gr.HTML(elem_id="first")
+            run = gr.Dropdown(
+                [], visible=False, label=say("run"), info=say("run_info"), elem_id="run"
+            )
+            with gr.Row():
+                files = [
+                    gr.DownloadButton(
+                        say(f"download_{kind}"),
+                        visible=False,
+                        elem_id=f"download-{kind}",
+                        size="sm",
+                        min_width=120,
+                    )
+                    for kind in DOWNLOADS
+                ]
+    report = gr.HTML(elem_id="report")
+
+    def view(  # noqa: PLR0917  Gradio gives the inputs in their order
+        benchmark: str,
+        file: str | None,
+        protocol: str,
+        strict: bool,
+        reread: bool,
+        run: str | None,
+        request: gr.Request,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  so Gradio knows that one is wanted
+    ) -> Iterator[list[Any]]:
+        language = language_of(request.headers.get("accept-language"))
+        upload = Upload(benchmark, Path(file or ""), protocol, strict, reread)
+        yield from _views(context, upload, run, language, progress)
+
+    def example_file(benchmark: str) -> Iterator[str]:
+        with TemporaryDirectory() as folder:
+            yield str(write_example(context.benchmark(benchmark), Path(folder)))
+
+    shown: dict[str, Any] = {
+        "fn": view,
+        "inputs": [benchmark, file, protocol, strict, reread, run],
+        "outputs": [first, run, report, *files],
+        "show_progress_on": bar,
+        "concurrency_id": QUEUE,
+        "concurrency_limit": context.at_once,
+        "api_visibility": "private",
+    }
+    score.click(**shown)
+    run.input(**shown)
+    example.click(example_file, benchmark, file, api_visibility="private").success(**shown)
+
+
+def _upload(**looks: Any) -> gr.File:
+    """A field for a file that a visitor uploads, and for no address: the server fetches nothing."""
+    file = gr.File(file_count="single", **looks)
+    keep = file.async_move_resource_to_block_cache
+
+    async def keep_uploaded(url_or_file_path: str | Path | None) -> str | None:
+        if "://" in str(url_or_file_path):
+            raise gr.Error("upload the file itself, not its address", print_exception=False)
+        return await keep(url_or_file_path)
+
+    file.async_move_resource_to_block_cache = keep_uploaded  # type: ignore[method-assign]
+    return file
+
+
+def _views(
+    context: SpaceContext,
+    upload: Upload,
+    run: str | None,
+    language: str,
+    progress: gr.Progress,
+) -> Iterator[list[Any]]:
+    """The outputs of a scored file: first what is short, then the report and the downloads."""
+    hidden = [gr.update(visible=False, value=None)] * len(DOWNLOADS)
+    if not upload.path.name:
+        message = problem(text("choose_file", language), language)
+        yield [message, gr.update(visible=False), "", *hidden]
+        return
+    progress(0.1, desc=text("progress_read", language))
+    try:
+        benchmark, results = score_upload(context, upload)
+        chosen = _chosen(list(results), run)
+        result = results[chosen]
+        progress(0.4, desc=text("progress_intervals", language))
+        runs = gr.update(
+            choices=[(cut(escaped(name or "")), name or "") for name in results],
+            value=chosen or "",
+            visible=len(results) > 1,
+        )
+        first = summary(upload.path, results, chosen, language, done=False)
+        yield [first, runs, "", *hidden]
+        progress(0.6, desc=text("progress_report", language))
+        page = report_page(result, benchmark)
+        with TemporaryDirectory() as folder:
+            paths = write_downloads(result, page, f"hdbench-{upload.benchmark}", Path(folder))
+            first = summary(upload.path, results, chosen, language, done=True)
+            # Gradio copies the files before it goes on here, where they are deleted.
+            yield [
+                first,
+                runs,
+                frame(page, language),
+                *(gr.update(visible=True, value=str(path)) for path in paths),
+            ]
+    except HdbenchError as error:
+        yield [problem(str(error), language), gr.update(visible=False), "", *hidden]
+
+
+def _chosen(runs: list[str | None], run: str | None) -> str | None:
+    """The run that is shown: the one that was asked for, else the first."""
+    return run if run in runs else runs[0]
+
+
+def _for_client(record: dict[str, Any]) -> dict[str, Any]:
+    """A record without a path: Gradio's client would take it for a file, and fetch it."""
+    return {
+        **{key: value for key, value in record.items() if key != "answers"},
+        "answers_sha256": record["answers"]["sha256"],
+    }
+
+
+def score_api(context: SpaceContext) -> None:
+    """The endpoints `/score` and `/benchmarks`, within a `gr.Blocks`.
+
+    Args:
+        context: the Space's.
+    """
+
+    def score(benchmark: str, file: str, protocol: str = "documented") -> dict[str, Any]:
+        """Score a file of answers; the records are those that hdbench score --json writes."""
+        try:
+            upload = Upload(benchmark, Path(file), protocol)
+            _, results = score_upload(context, upload, details=False)
+            return {"runs": [_for_client(to_record(result)) for result in results.values()]}
+        except HdbenchError as error:
+            raise gr.Error(escaped(str(error)), print_exception=False) from None
+
+    def benchmarks() -> list[dict[str, Any]]:
+        """The benchmarks that answers can be scored against."""
+        return [
+            {
+                "name": name,
+                "title": each.spec.title,
+                "version": each.spec.version,
+                "metric": each.spec.metric,
+                "headline": each.spec.headline,
+                "higher_is_better": each.spec.higher_is_better,
+                "licence": each.spec.licence,
+            }
+            for name, each in context.benchmarks.items()
+        ]
+
+    # Not gr.api: it takes paths as they come, and a field refuses those that are no upload.
+    with gr.Row(visible=False):
+        inputs = [
+            gr.Textbox(label="Benchmark"),
+            _upload(label="File"),
+            gr.Textbox("documented", label="Protocol"),
+        ]
+        output = gr.JSON(label="Result")
+        limits: dict[str, Any] = {"concurrency_id": QUEUE, "concurrency_limit": context.at_once}
+        gr.Button("score").click(score, inputs, output, api_name="score", **limits)
+        gr.Button("benchmarks").click(benchmarks, None, output, api_name="benchmarks")

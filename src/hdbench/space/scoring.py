@@ -1,0 +1,98 @@
+"""An upload scored, with nothing of the server in what comes of it."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hdbench.api import score_runs
+from hdbench.benchmark import Benchmark
+from hdbench.errors import HdbenchError
+from hdbench.scoring.result import Result
+from hdbench.space.context import SpaceContext
+
+MAX_RUNS = 50
+"""Models in one file, at most: each takes a bootstrap, some 0.3 s for 263 cards."""
+
+
+class Upload(NamedTuple):
+    """A visitor's file, and how it is to be scored.
+
+    Attributes:
+        benchmark: the benchmark's name.
+        path: where the file lies on the server.
+        protocol: `documented` or `published`.
+        strict: as of `hdbench score`.
+        reread: as of `hdbench score`.
+    """
+
+    benchmark: str
+    path: Path
+    protocol: str = "documented"
+    strict: bool = False
+    reread: bool = False
+
+
+def score_upload(
+    context: SpaceContext, upload: Upload, *, details: bool = True
+) -> tuple[Benchmark, dict[str | None, Result]]:
+    """Score each run of an upload.
+
+    In messages and results the file has its own name, and the benchmark its public one.
+
+    Args:
+        context: the Space's.
+        upload: what is scored, and how.
+        details: keep what became of every item.
+
+    Returns:
+        The benchmark, and model → result.
+
+    Raises:
+        HdbenchError: the file cannot be scored.
+    """
+    benchmark = context.benchmark(upload.benchmark)
+    plain = _without_paths(context, benchmark, upload.path)
+    try:
+        results = score_runs(
+            benchmark.id,
+            upload.path,
+            protocol=upload.protocol,
+            strict=upload.strict,
+            reread=upload.reread,
+            details=details,
+        )
+    except HdbenchError as error:
+        raise HdbenchError(plain(str(error))) from None
+    if len(results) > MAX_RUNS:
+        raise HdbenchError(
+            f"{upload.path.name}: has answers of {len(results)} models, and at most {MAX_RUNS} can "
+            "be shown: split the file"
+        )
+    for result in results.values():
+        result.dataset = {**result.dataset, "benchmark": context.public_id(benchmark)}
+        result.answers = {**result.answers, "path": upload.path.name}
+        result.reading = _mapped(result.reading, plain)
+    return benchmark, results
+
+
+def _without_paths(
+    context: SpaceContext, benchmark: Benchmark, upload: Path
+) -> Callable[[str], str]:
+    """What takes the server's folders out of a text."""
+    folders = [(f"{upload.parent}/", ""), (benchmark.id, context.public_id(benchmark))]
+
+    def plain(text: str) -> str:
+        for folder, name in folders:
+            text = text.replace(folder, name)
+        return text
+
+    return plain
+
+
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+    """A JSON value with its texts changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {key: _mapped(child, change) for key, child in value.items()}
+    return [_mapped(child, change) for child in value] if isinstance(value, list) else value

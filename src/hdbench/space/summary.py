@@ -1,0 +1,88 @@
+"""What a visitor sees first: the score in a few lines, or why there is none."""
+
+from collections.abc import Mapping
+from functools import cache, partial
+from pathlib import Path
+
+import jinja2
+
+from hdbench.report.items import cut
+from hdbench.report.page import FEW_ITEMS, MAX_MESSAGE
+from hdbench.report.rendering import shown
+from hdbench.scoring.result import Result
+from hdbench.space.example import MADE
+from hdbench.space.texts import text
+
+
+def summary(
+    file: Path, results: Mapping[str | None, Result], run: str | None, language: str, *, done: bool
+) -> str:
+    """The first view of a scored file as HTML: foreign text is escaped.
+
+    Args:
+        file: the upload.
+        results: model → result.
+        run: whose result is shown; of several models the others are listed.
+        language: the interface's.
+        done: whether the report is there already.
+    """
+    result = results[run]
+    return _render(
+        "summary.html",
+        language,
+        file=file.name,
+        results=results,
+        run=run,
+        result=result,
+        figures=result.figures(),
+        value=_value,
+        interval=_interval,
+        warnings=[cut(warning["message"], MAX_MESSAGE) for warning in result.reading["warnings"]],
+        few=FEW_ITEMS,
+        made=file.name == MADE,
+        done=done,
+    )
+
+
+def problem(message: str, language: str) -> str:
+    """Why a file cannot be scored, as HTML."""
+    return _render("problem.html", language, message=cut(message, MAX_MESSAGE))
+
+
+def frame(page: str, language: str) -> str:
+    """A report within the page: it may run its own script, and reach nothing around it."""
+    # Else its links to its own sections would lead to the page around it. The report's policy
+    # forbids a base, so that this has to come before it.
+    page = page.replace("<head>", '<head><base href="about:srcdoc">', 1)
+    return _render("frame.html", language, page=page)
+
+
+def _value(result: Result) -> str:
+    return f"{result.figures()[result.headline]:.4f}"
+
+
+def _interval(result: Result) -> tuple[str, str] | None:
+    found = result.intervals.figures.get(result.headline)
+    return None if found is None else (f"{found.low:.4f}", f"{found.high:.4f}")
+
+
+def _render(template: str, language: str, **values: object) -> str:
+    told = partial(_told, language)
+    return _environment().get_template(template).render(text=told, **values)
+
+
+def _told(language: str, key: str, **values: object) -> str:
+    return text(key, language, **values)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("hdbench.space"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["shown"] = shown
+    return environment

@@ -1,0 +1,51 @@
+"""The texts of the interface in English and German."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hdbench.benchmark import read_yaml
+
+LANGUAGES = ("en", "de")
+
+Say = Callable[[str], Any]
+"""A text's key → what Gradio shows of it in the language of the browser."""
+
+
+@cache
+def translations() -> dict[str, dict[str, str]]:
+    """Language → key → text; every language has every key."""
+    found: dict[str, dict[str, str]] = read_yaml(Path(__file__).with_name("texts.yaml"))
+    return found
+
+
+def text(key: str, language: str, **values: Any) -> str:
+    """A text of the interface.
+
+    Args:
+        key: its key in texts.yaml.
+        language: one of `LANGUAGES`.
+        values: what stands in its places.
+
+    Example:
+        >>> text("perfect", "de", perfect=3, items=4)
+        '3 von 4 Einträgen ohne jeden Fehler'
+    """
+    return translations()[language][key].format(**values)
+
+
+def language_of(accept: str | None) -> str:
+    """The language for a browser, from its Accept-Language: the first that there is, else English.
+
+    Browsers name the languages in the order in which their user wants them (RFC 9110, 12.5.4).
+
+    Example:
+        >>> language_of("fr-CH, de-CH;q=0.9, en;q=0.8"), language_of("fr"), language_of(None)
+        ('de', 'en', 'en')
+    """
+    for part in (accept or "")[:1000].split(","):
+        language = part.strip()[:2].lower()
+        if language in LANGUAGES:
+            return language
+    return "en"

@@ -1,0 +1,266 @@
+"""The Space in a real browser: it needs Chromium and Playwright, and no network."""
+
+import csv
+import io
+import json
+import zipfile
+
+import openpyxl
+import pytest
+from report.test_browser import CONTRAST
+
+from hdbench.api import score
+
+ATTACK = "window.attacked = true"
+OF_GRADIO = "Method not implemented."  # what its own script warns of after each upload
+EXAMPLE = "hdb/zettelkatalog/example_predictions.jsonl"
+
+
+@pytest.fixture
+def visit(browser, url):
+    """Open the Space; whatever it complains of, or asks of another host, fails the test."""
+    contexts, complaints, requests = [], [], []
+
+    def visit(*, width=1280, language="en-GB", **options):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, locale=language, **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(url)
+        page.locator("#score").wait_for()
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert [each for each in complaints if each != OF_GRADIO] == []
+    assert [each for each in requests if not each.startswith((url, "data:"))] == []
+
+
+def upload(page, name, content):
+    if isinstance(content, str):
+        content = content.encode()
+    page.locator("#file input[type=file]").set_input_files(
+        {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+    )
+    page.locator("#file").get_by_role("link").wait_for()
+    page.locator("#score").click()
+
+
+def report(page):
+    page.locator("#report iframe").wait_for(timeout=30_000)
+    return page.frame_locator("#report iframe")
+
+
+def save(page, kind, folder):
+    with page.expect_download() as waiting:
+        page.locator(f"#download-{kind}").click()
+    waiting.value.save_as(folder / waiting.value.suggested_filename)
+    return folder / waiting.value.suggested_filename
+
+
+@pytest.fixture(scope="module")
+def answers(sample):
+    lines = (sample / EXAMPLE).read_text().splitlines()
+    return {each["id"]: each.get("prediction", each.get("text")) for each in map(json.loads, lines)}
+
+
+def as_csv(answers):
+    table = io.StringIO()
+    writer = csv.writer(table)
+    writer.writerows([("id", "prediction"), *((key, json.dumps(value)) for key, value in answers)])
+    return table.getvalue()
+
+
+def as_xlsx(answers):
+    book = openpyxl.Workbook()
+    for row in [("id", "prediction"), *((key, json.dumps(value)) for key, value in answers)]:
+        book.active.append(row)
+    data = io.BytesIO()
+    book.save(data)
+    return data.getvalue()
+
+
+def as_zip(answers):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for key, value in answers:
+            archive.writestr(f"{key}.json", json.dumps(value))
+    return data.getvalue()
+
+
+def as_jsonl(answers):
+    return "".join(json.dumps({"id": key, "prediction": value}) + "\n" for key, value in answers)
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [("a.jsonl", as_jsonl), ("a.csv", as_csv), ("a.xlsx", as_xlsx), ("a.zip", as_zip)],
+)
+def test_a_file_of_each_form_is_scored(visit, sample, answers, name, made):
+    truths = [json.loads(line) for line in (sample / "hdb/zettelkatalog/metadata.jsonl").open()]
+    right = [(each["id"], json.loads(each["ground_truth"])) for each in truths]
+    page = visit()
+    upload(page, name, made(right[:-1]))
+    report(page)
+    first = page.locator("#first").inner_text()
+    assert f"{len(right) - 1} of {len(right)} items without any error" in first
+    assert f"{len(right) - 1} answered, 1 without an answer, 0 unreadable" in first
+    assert f"{name}, scored on hdb/zettelkatalog" in first
+
+
+def test_the_example_is_scored_at_one_click_and_all_downloads_open(visit, sample, tmp_path):
+    expected = score(str(sample / "hdb/zettelkatalog"), sample / EXAMPLE, details=True)
+    headline = f"{expected.figures()['f1_micro']:.4f}"
+    page = visit(accept_downloads=True)
+    page.locator("#example").click()
+    inside = report(page)
+    assert page.locator(".hdb-big b").inner_text() == headline
+    interval = expected.intervals.figures["f1_micro"]
+    told = f"95 % interval: {interval.low:.4f} to {interval.high:.4f}"
+    assert told in page.locator("#first").inner_text()
+    assert inside.locator(".item").count() == len(expected.ids)
+    inside.get_by_role("link", name="Items", exact=True).click()
+    inside.get_by_label("Search ids and values").fill("sample-02")
+    assert inside.locator(".item:visible").count() == 1
+
+    record = json.loads(save(page, "json", tmp_path).read_text())
+    assert record["f1_micro"] == expected.figures()["f1_micro"]
+    assert len(record["per_item"]) == len(expected.ids)
+    assert record["benchmark"] == "hdb/zettelkatalog"
+    assert record["answers"]["path"] == "example_predictions.jsonl"
+    assert str(sample) not in json.dumps(record)
+    book = openpyxl.load_workbook(save(page, "xlsx", tmp_path))
+    assert book["Items"].max_row == 1 + len(expected.ids)
+    with zipfile.ZipFile(save(page, "csv", tmp_path)) as archive:
+        assert sorted(archive.namelist()) == ["errors.csv", "fields.csv", "items.csv"]
+    html = save(page, "html", tmp_path).read_text()
+    assert headline in html
+    assert str(sample) not in html
+    assert "/tmp" not in html
+
+
+def test_a_bad_file_is_one_plain_line_without_the_servers_paths(visit):
+    page = visit()
+    upload(page, "letters.pdf", b"%PDF-1.7 ...")
+    page.locator(".hdb-problem").wait_for()
+    told = page.locator(".hdb-problem").inner_text()
+    assert told.startswith("This file cannot be scored: letters.pdf: this is a PDF")
+    assert "/tmp" not in told
+    assert "Traceback" not in page.content()
+    assert page.locator("#report iframe").count() == 0
+    assert not page.locator("#download-json").is_visible()
+
+
+def test_without_a_file_one_is_asked_for(visit):
+    page = visit()
+    page.locator("#score").click()
+    assert "choose a file" in page.get_by_role("alert").filter(has_text="scored").inner_text()
+
+
+def test_a_bad_file_after_a_good_one_leaves_no_old_result(visit):
+    page = visit()
+    page.locator("#example").click()
+    report(page)
+    page.locator("#file").get_by_role("button").first.click()
+    upload(page, "none.jsonl", '{"id": "nobody", "prediction": 1')
+    page.locator(".hdb-problem").wait_for()
+    assert page.locator("#report iframe").count() == 0
+    assert page.locator(".hdb-big").count() == 0
+
+
+def test_hostile_answers_run_nothing(visit, sample):
+    title = f"</iframe><script>parent.{ATTACK};{ATTACK}</script><img src=x onerror='{ATTACK}'>"
+    record = {"publication": {"title": title, "place": f"${{{ATTACK}}} {{{{value}}}} \u202e"}}
+    lines = [
+        {"id": f"sample-0{n}", "prediction": record, "model": f"<img src=x onerror={ATTACK}>{m}"}
+        for n in (1, 2)
+        for m in "ab"
+    ]
+    page = visit()
+    name = f"${{{ATTACK}}}<img src=x onerror='{ATTACK}'>.jsonl".replace("/", "")
+    upload(page, name, "".join(json.dumps(line) + "\n" for line in lines))
+    inside = report(page)
+    assert inside.get_by_text("</iframe><script>").count() > 0
+    page.locator("#run").wait_for()
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.attacked") is None
+    assert [frame.evaluate("window.attacked") for frame in page.frames] == [None, None]
+    assert page.locator("#first img, #run img").count() == 0
+    sandbox = page.locator("#report iframe").get_attribute("sandbox")
+    assert sandbox == "allow-scripts"
+
+
+def test_each_of_several_models_can_be_shown(visit, answers):
+    lines = [
+        {"id": key, "prediction": value, "model": model}
+        for model, part in (("Good", 2), ("Poor", 1))
+        for key, value in list(answers.items())[:part]
+    ]
+    page = visit()
+    upload(page, "two.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    report(page)
+    assert page.locator("#first tbody tr").count() == 2
+    assert "2 answered" in page.locator("#first").inner_text()
+    page.locator("#run input").click()
+    page.get_by_role("option", name="Poor").click()
+    page.locator("#first").get_by_text("1 answered").wait_for()
+    assert page.locator(".hdb-chosen").inner_text().startswith("Poor")
+
+
+def test_it_speaks_german_to_a_german_browser(visit):
+    page = visit(language="de-CH")
+    page.get_by_role("button", name="Beispieldatei ausprobieren").click()
+    report(page)
+    assert "95-%-Intervall" in page.locator("#first").inner_text()
+    assert page.locator("#download-html").inner_text() == "Bericht (HTML)"
+    assert page.get_by_text("Der Bericht ist bisher nur auf Englisch.").is_visible()
+    page.get_by_role("tab", name="Hintergrund").click()
+    assert page.get_by_role("heading", name="Maße").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_all_without_scrolling_sideways(visit, scheme):
+    page = visit(width=390, color_scheme=scheme)
+    page.locator("#example").click()
+    report(page)
+    page.get_by_role("button", name="Advanced").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.get_by_role("tab", name="About").click()
+    page.get_by_role("button", name="Zettelkatalog").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_keyboard_alone_scores_the_example(visit):
+    page = visit()
+    page.locator("#example").focus()
+    page.keyboard.press("Enter")
+    report(page)
+    assert page.locator(".hdb-big").is_visible()
+
+
+def test_every_control_has_a_label(visit):
+    page = visit()
+    page.get_by_role("button", name="Advanced").click()
+    unlabelled = """() => [...document.querySelectorAll("input, select, textarea, button")]
+      .filter((each) => each.checkVisibility())
+      .filter((each) => !each.labels?.length && !each.ariaLabel && !each.innerText.trim()
+        && !each.title)
+      .map((each) => each.outerHTML.slice(0, 150))"""
+    assert page.evaluate(unlabelled) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_contrast_in_both_schemes(visit, scheme):
+    page = visit(color_scheme=scheme)
+    page.get_by_role("button", name="Advanced").click()
+    page.locator("#example").click()
+    report(page)
+    found = page.evaluate(CONTRAST)
+    assert found["count"] > 30
+    assert (found["page"] < 0.1) == (scheme == "dark")
+    assert found["low"] == []

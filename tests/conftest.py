@@ -1,11 +1,13 @@
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
@@ -42,6 +44,20 @@ def run_hdbench(tmp_path_factory):
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's Chromium, as a person has it."""
+    chromium = shutil.which("chromium")
+    assert chromium, "these tests need Chromium: apt-get install chromium"
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=[*arguments, "--disable-background-networking"]
+        )
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,10 @@
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 
 def free_port():
@@ -33,16 +31,3 @@ def url(sample, scratch):
         yield address
         server.send_signal(signal.SIGTERM)
     assert [each.name for each in scratch.iterdir() if each.name.startswith("hdbench")] == []
-
-
-@pytest.fixture(scope="session")
-def browser():
-    chromium = shutil.which("chromium")
-    assert chromium, "these tests need Chromium: apt-get install chromium"
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=[*arguments, "--disable-background-networking"]
-        )
-        yield browser
-        browser.close()

@@ -145,7 +145,7 @@ def test_what_lost_answers_change_is_shown_beside_the_published_order(here):
     }
 
 
-HOSTILE = '=HYPERLINK("x")|<b>&_%\x1b[31m\u202e'
+HOSTILE = '=HYPERLINK("x")|<b>&_%\x1b[31m\u202e\ud800'
 
 
 def test_foreign_names_do_no_harm_in_any_format(here, run_hdbench):
@@ -158,7 +158,7 @@ def test_foreign_names_do_no_harm_in_any_format(here, run_hdbench):
     assert {form: done.returncode for form, done in made.items()} == dict.fromkeys(made, 0)
     for done in made.values():
         assert "\x1b" not in done.stdout
-        assert "\u202e" not in done.stdout or done is made["json"]
+        assert "\u202e" not in done.stdout
     row = next(line for line in made["markdown"].stdout.splitlines() if "HYPERLINK" in line)
     assert len(re.findall(r"(?<!\\)\|", row)) == row.count("|") - 1  # its own is escaped
     assert r"\<b\>" in row

@@ -76,9 +76,12 @@ def csv(boards: Sequence[Board]) -> bytes:
 
 
 def as_json(boards: Sequence[Board]) -> str:
-    """The leaderboards as JSON: also the runs of each model, and who is better than whom."""
+    """The leaderboards as JSON: also the runs of each model, and who is better than whom.
+
+    It is ASCII, as it goes to a terminal: of foreign names all else is written as escapes.
+    """
     data = {"leaderboards": [board.to_dict() for board in boards]}
-    return json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json.dumps(data, indent=2, allow_nan=False) + "\n"
 
 
 def title(board: Board, *, protocol: bool = True) -> str:

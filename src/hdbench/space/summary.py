@@ -67,12 +67,8 @@ def _interval(result: Result) -> tuple[str, str] | None:
 
 
 def _render(template: str, language: str, **values: object) -> str:
-    told = partial(_told, language)
+    told = partial(text, language=language)
     return _environment().get_template(template).render(text=told, **values)
-
-
-def _told(language: str, key: str, **values: object) -> str:
-    return text(key, language, **values)
 
 
 @cache

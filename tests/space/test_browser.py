@@ -1,100 +1,23 @@
 """The Space in a real browser: it needs Chromium and Playwright, and no network."""
 
-import csv
-import io
 import json
 import zipfile
 
 import openpyxl
 import pytest
 from report.test_browser import CONTRAST
+from space.pages import as_csv, as_jsonl, as_xlsx, as_zip, report, save, upload
 
 from hdbench.api import score
 
 ATTACK = "window.attacked = true"
-OF_GRADIO = "Method not implemented."  # what its own script warns of after each upload
 EXAMPLE = "hdb/zettelkatalog/example_predictions.jsonl"
-
-
-@pytest.fixture
-def visit(browser, url):
-    """Open the Space; whatever it complains of, or asks of another host, fails the test."""
-    contexts, complaints, requests = [], [], []
-
-    def visit(*, width=1280, language="en-GB", **options):
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, locale=language, **options
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(url)
-        page.locator("#score").wait_for()
-        return page
-
-    yield visit
-    for context in contexts:
-        context.close()
-    assert [each for each in complaints if each != OF_GRADIO] == []
-    assert [each for each in requests if not each.startswith((url, "data:"))] == []
-
-
-def upload(page, name, content):
-    if isinstance(content, str):
-        content = content.encode()
-    page.locator("#file input[type=file]").set_input_files(
-        {"name": name, "mimeType": "application/octet-stream", "buffer": content}
-    )
-    page.locator("#file").get_by_role("link").wait_for()
-    page.locator("#score").click()
-
-
-def report(page):
-    page.locator("#report iframe").wait_for(timeout=30_000)
-    return page.frame_locator("#report iframe")
-
-
-def save(page, kind, folder):
-    with page.expect_download() as waiting:
-        page.locator(f"#download-{kind}").click()
-    waiting.value.save_as(folder / waiting.value.suggested_filename)
-    return folder / waiting.value.suggested_filename
 
 
 @pytest.fixture(scope="module")
 def answers(sample):
     lines = (sample / EXAMPLE).read_text().splitlines()
     return {each["id"]: each.get("prediction", each.get("text")) for each in map(json.loads, lines)}
-
-
-def as_csv(answers):
-    table = io.StringIO()
-    writer = csv.writer(table)
-    writer.writerows([("id", "prediction"), *((key, json.dumps(value)) for key, value in answers)])
-    return table.getvalue()
-
-
-def as_xlsx(answers):
-    book = openpyxl.Workbook()
-    for row in [("id", "prediction"), *((key, json.dumps(value)) for key, value in answers)]:
-        book.active.append(row)
-    data = io.BytesIO()
-    book.save(data)
-    return data.getvalue()
-
-
-def as_zip(answers):
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        for key, value in answers:
-            archive.writestr(f"{key}.json", json.dumps(value))
-    return data.getvalue()
-
-
-def as_jsonl(answers):
-    return "".join(json.dumps({"id": key, "prediction": value}) + "\n" for key, value in answers)
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,16 @@
 
 import doctest
 import json
-import os
 import re
-import socket
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
+from space.servers import serving, wait_for_client
 
 from hdbench.api import score
 from hdbench.results import to_record
@@ -136,28 +132,6 @@ serve(SpaceContext(Path("hdb"), **limits))
 """
 
 
-@contextmanager
-def serving(*arguments, cwd, **environment):
-    """The address of a server of its own."""
-    port = str(free_port())
-    server = subprocess.Popen(
-        [sys.executable, *arguments],
-        cwd=cwd,
-        env=os.environ | {"GRADIO_SERVER_PORT": port} | environment,
-    )
-    try:
-        yield f"http://127.0.0.1:{port}/"
-    finally:
-        server.terminate()
-        server.wait(timeout=20)
-
-
-def free_port():
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
-
-
 def test_the_app_of_the_hub_serves_the_same(sample):
     with serving(str(ROOT / "spaces/scorer/app.py"), cwd=sample) as url:
         (told,) = wait_for_client(url).predict(api_name="/benchmarks")
@@ -190,13 +164,3 @@ def test_size_and_queue_are_bounded_and_uploads_are_deleted(sample, tmp_path):
             assert time.monotonic() < deadline
             time.sleep(0.1)
         assert httpx.get(f"{url}gradio_api/file={path}").status_code == 403
-
-
-def wait_for_client(url):
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            return Client(url, verbose=False)
-        except (httpx.TransportError, ValueError):
-            assert time.monotonic() < deadline
-            time.sleep(0.2)

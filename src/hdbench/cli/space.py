@@ -19,8 +19,22 @@ def space(
     namespace: Annotated[
         Path, typer.Option(help="The folder with the built benchmarks.")
     ] = DEFAULT_OUT,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A model that visitors may run here: a repository on the Hub, or a folder. Repeat "
+            "it for several."
+        ),
+    ] = None,
+    results_repository: Annotated[
+        str | None,
+        typer.Option(
+            help="The dataset on the Hub that submissions to the leaderboard go to, as hdb/results.",
+            metavar="ID",
+        ),
+    ] = None,
 ) -> None:
-    """Serve the web application: score a file in the browser."""
+    """Serve the web application: score, compare and run models in the browser."""
     try:
         from hdbench.space.app import serve  # noqa: PLC0415  Gradio is slow to import
     except ModuleNotFoundError as error:
@@ -31,4 +45,7 @@ def space(
         ) from None
     from hdbench.space.context import SpaceContext  # noqa: PLC0415
 
-    serve(SpaceContext(namespace), host=host, port=port, started=typer.echo)
+    context = SpaceContext(
+        namespace, results_repository=results_repository, models=tuple(model or ())
+    )
+    serve(context, host=host, port=port, started=typer.echo)

@@ -14,7 +14,10 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hdbench.space.about_tab import about_tab
+from hdbench.space.compare_tab import compare_api, compare_tab
 from hdbench.space.context import SpaceContext
+from hdbench.space.leaderboard_tab import leaderboard_tab
+from hdbench.space.run_tab import run_tab
 from hdbench.space.score_tab import score_api, score_tab
 from hdbench.space.texts import translations
 
@@ -41,9 +44,18 @@ def build_app(context: SpaceContext) -> gr.Blocks:
         gr.Markdown(say("intro"))
         with gr.Tab(say("tab_score"), id="score"):
             score_tab(context, say)
+        with gr.Tab(say("tab_compare"), id="compare"):
+            compare_tab(context, say)
+        if context.models:
+            with gr.Tab(say("tab_run"), id="run"):
+                run_tab(context, say)
+        if context.results:
+            with gr.Tab(say("tab_leaderboard"), id="leaderboard"):
+                leaderboard_tab(context, say)
         with gr.Tab(say("tab_about"), id="about"):
             about_tab(context, say)
         score_api(context)
+        compare_api(context)
     app.queue(max_size=context.max_waiting, default_concurrency_limit=context.at_once)
     return app
 

@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 from hdbench.benchmark import Benchmark
+from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError
 from hdbench.running.evaluating import find_benchmarks
 
@@ -19,6 +20,10 @@ class SpaceContext:
         max_waiting: visitors who may wait for their score, at most.
         at_once: files that are scored at the same time.
         keep_seconds: how long uploads and downloads are kept.
+        results_repository: the dataset on the Hub that submissions go to; none are taken without.
+        models: the local models that a visitor may run, each a repository on the Hub or a folder.
+        max_run_items: items that a visitor may have a model read, at most.
+        max_run_seconds: how long that may take, at most.
     """
 
     namespace: Path
@@ -26,6 +31,16 @@ class SpaceContext:
     max_waiting: int = 60
     at_once: int = 2
     keep_seconds: int = 3600
+    results_repository: str | None = None
+    models: tuple[str, ...] = ()
+    max_run_items: int = 20
+    max_run_seconds: float = 300
+
+    @property
+    def results(self) -> Path | None:
+        """The folder with the recorded runs; None where there is none."""
+        folder = self.namespace / RESULTS
+        return folder if folder.is_dir() else None
 
     @cached_property
     def benchmarks(self) -> dict[str, Benchmark]:

@@ -15,9 +15,10 @@ from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
 from hdbench.space.downloads import write_downloads
 from hdbench.space.example import write_example
-from hdbench.space.scoring import Upload, score_upload
+from hdbench.space.scoring import Upload
 from hdbench.space.summary import frame, problem, summary
 from hdbench.space.texts import Say, language_of, text
+from hdbench.space.upload_field import upload_field
 
 QUEUE = "scoring"
 """What scores shares one limit of how much of it is done at once."""
@@ -45,7 +46,7 @@ def score_tab(context: SpaceContext, say: Say) -> None:
                 info=say("benchmark_info"),
                 elem_id="benchmark",
             )
-            file = _upload(label=say("file"), elem_id="file", height=150)
+            file = upload_field(label=say("file"), elem_id="file", height=150)
             gr.Markdown(say("file_info"))
             score = gr.Button(say("score"), variant="primary", elem_id="score")
             example = gr.Button(say("example"), elem_id="example")
@@ -109,20 +110,6 @@ def score_tab(context: SpaceContext, say: Say) -> None:
     example.click(example_file, benchmark, file, api_visibility="private").success(**shown)
 
 
-def _upload(**looks: Any) -> gr.File:
-    """A field for a file that a visitor uploads, and for no address: the server fetches nothing."""
-    file = gr.File(file_count="single", **looks)
-    keep = file.async_move_resource_to_block_cache
-
-    async def keep_uploaded(url_or_file_path: str | Path | None) -> str | None:
-        if "://" in str(url_or_file_path):
-            raise gr.Error("upload the file itself, not its address", print_exception=False)
-        return await keep(url_or_file_path)
-
-    file.async_move_resource_to_block_cache = keep_uploaded  # type: ignore[method-assign]
-    return file
-
-
 def _views(
     context: SpaceContext,
     upload: Upload,
@@ -138,7 +125,7 @@ def _views(
         return
     progress(0.1, desc=text("progress_read", language))
     try:
-        benchmark, results = score_upload(context, upload)
+        benchmark, results = scoreupload_field(context, upload)
         chosen = _chosen(list(results), run)
         result = results[chosen]
         progress(0.4, desc=text("progress_intervals", language))
@@ -189,7 +176,7 @@ def score_api(context: SpaceContext) -> None:
         """Score a file of answers; the records are those that hdbench score --json writes."""
         try:
             upload = Upload(benchmark, Path(file), protocol)
-            _, results = score_upload(context, upload, details=False)
+            _, results = scoreupload_field(context, upload, details=False)
             return {"runs": [_for_client(to_record(result)) for result in results.values()]}
         except HdbenchError as error:
             raise gr.Error(escaped(str(error)), print_exception=False) from None
@@ -213,7 +200,7 @@ def score_api(context: SpaceContext) -> None:
     with gr.Row(visible=False):
         inputs = [
             gr.Textbox(label="Benchmark"),
-            _upload(label="File"),
+            upload_field(label="File"),
             gr.Textbox("documented", label="Protocol"),
         ]
         output = gr.JSON(label="Result")

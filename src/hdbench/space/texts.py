@@ -16,7 +16,10 @@ Say = Callable[[str], Any]
 @cache
 def translations() -> dict[str, dict[str, str]]:
     """Language → key → text; every language has every key."""
-    found: dict[str, dict[str, str]] = read_yaml(Path(__file__).with_name("texts.yaml"))
+    found: dict[str, dict[str, str]] = {language: {} for language in LANGUAGES}
+    for path in sorted(Path(__file__).with_name("translations").glob("*.yaml")):
+        for language, texts in read_yaml(path).items():
+            found[language].update(texts)
     return found
 
 
@@ -24,7 +27,7 @@ def text(key: str, language: str, **values: Any) -> str:
     """A text of the interface.
 
     Args:
-        key: its key in texts.yaml.
+        key: its key in a file of the folder `translations`.
         language: one of `LANGUAGES`.
         values: what stands in its places.
 

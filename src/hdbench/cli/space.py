@@ -29,7 +29,7 @@ def space(
     results_repository: Annotated[
         str | None,
         typer.Option(
-            help="The dataset on the Hub that submissions to the leaderboard go to, as hdb/results.",
+            help="The dataset on the Hub that submissions go to, as hdb/results.",
             metavar="ID",
         ),
     ] = None,

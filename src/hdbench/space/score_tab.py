@@ -15,7 +15,7 @@ from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
 from hdbench.space.downloads import write_downloads
 from hdbench.space.example import write_example
-from hdbench.space.scoring import Upload
+from hdbench.space.scoring import Upload, score_upload
 from hdbench.space.summary import frame, problem, summary
 from hdbench.space.texts import Say, language_of, text
 from hdbench.space.upload_field import upload_field
@@ -125,7 +125,7 @@ def _views(
         return
     progress(0.1, desc=text("progress_read", language))
     try:
-        benchmark, results = scoreupload_field(context, upload)
+        benchmark, results = score_upload(context, upload)
         chosen = _chosen(list(results), run)
         result = results[chosen]
         progress(0.4, desc=text("progress_intervals", language))
@@ -176,7 +176,7 @@ def score_api(context: SpaceContext) -> None:
         """Score a file of answers; the records are those that hdbench score --json writes."""
         try:
             upload = Upload(benchmark, Path(file), protocol)
-            _, results = scoreupload_field(context, upload, details=False)
+            _, results = score_upload(context, upload, details=False)
             return {"runs": [_for_client(to_record(result)) for result in results.values()]}
         except HdbenchError as error:
             raise gr.Error(escaped(str(error)), print_exception=False) from None

@@ -19,6 +19,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 CACHE = tempfile.TemporaryDirectory(prefix="hdbench-tests-", ignore_cleanup_errors=True)
 os.environ["HF_HOME"] = CACHE.name
 
+OF_GRADIO = "Method not implemented."  # what its own script warns of after each upload
+
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
@@ -58,6 +60,32 @@ def browser():
         )
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def visit_at(browser):
+    """Open a Gradio page; what it complains of, or asks of another host, fails the test."""
+    contexts, complaints, requests, own = [], [], [], ["data:"]
+
+    def visit_at(url, *, awaited="#score", width=1280, language="en-GB", **options):
+        own.append(url)
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, locale=language, **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(url)
+        page.locator(awaited).wait_for()
+        return page
+
+    yield visit_at
+    for context in contexts:
+        context.close()
+    assert [each for each in complaints if each != OF_GRADIO] == []
+    assert [each for each in requests if not each.startswith(tuple(own))] == []
 
 
 @pytest.fixture(scope="session")

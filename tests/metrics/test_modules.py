@@ -3,14 +3,12 @@
 import doctest
 import json
 import os
-import re
 import subprocess
 import sys
 
 import evaluate
 import pytest
 import yaml
-from gradio_client import Client
 
 from hdbench import resources
 from hdbench.scoring import METRICS
@@ -172,29 +170,3 @@ def test_a_module_for_other_rules_says_so(namespace, tmp_path):
     module.write_text(source.replace("rules = 1", "rules = 2"))
     with pytest.raises(ValueError, match=r"for rules 2, and hdbench .* has rules 1"):
         evaluate.load(str(module))
-
-
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_the_page_of_a_metric_s_space_scores(folder, tmp_path):
-    process = subprocess.Popen(
-        [sys.executable, "app.py"],
-        cwd=folder,
-        env=os.environ
-        | {"HF_HOME": str(tmp_path), "GRADIO_ANALYTICS_ENABLED": "0", "PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        for line in process.stdout:
-            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
-                break
-        client = Client(found.group(), verbose=False)
-        result = client.predict(api_name="/compute")  # the example that stands on the page
-        assert (result["protocol"], result["items"], result["answered"]) == ("documented", 1, 1)
-        assert len(result["per_item"]) == 1
-        with pytest.raises(Exception, match="not a record"):
-            client.predict("[1]", "[2]", "published", api_name="/compute")
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()

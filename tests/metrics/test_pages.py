@@ -1,0 +1,65 @@
+"""The page of each metric's Space: its own `app.py`, for a program and in a real browser."""
+
+import pytest
+from gradio_client.exceptions import AppError
+from space.servers import serving, wait_for_client
+
+from hdbench import resources
+from hdbench.scoring import METRICS
+
+APPS = sorted(resources.folder("metrics").glob("*/app.py"))
+HEADLINES = {
+    "avisblatt_cer": "fuzzy",
+    "letters_f1": "f1_micro",
+    "sciencemeta_accuracy": "overall_accuracy",
+    "zettel_f1": "f1_micro",
+}
+
+
+@pytest.fixture(scope="module", params=APPS, ids=lambda app: app.parent.name)
+def metric_space(request, tmp_path_factory):
+    """The name of a metric, and the address at which its app.py is served."""
+    scratch = tmp_path_factory.mktemp("cache")
+    with serving(str(request.param), cwd=scratch, HF_HOME=str(scratch)) as url:
+        wait_for_client(url)
+        yield request.param.parent.name, url
+
+
+def test_a_program_gets_the_score_of_the_example(metric_space):
+    metric, url = metric_space
+    result = wait_for_client(url).predict(api_name="/compute")  # what stands on the page
+    assert (result["protocol"], result["items"], result["answered"]) == ("documented", 1, 1)
+    assert len(result["per_item"]) == 1
+    assert 0 < result[HEADLINES[metric]] < 1
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "told"),
+    [
+        ("[1]", "[2]", "references[0] is not a record"),
+        ("[{}", "[{}]", "Predictions: no JSON"),
+        ("[" * 5_000, "[{}]", "Predictions: no JSON: nested more than 100 deep"),
+        ("{}", "[{}]", "Predictions: a list in [ ] is wanted"),
+        ("[{}, {}]", "[{}]", "2 predictions and 1 references"),
+        ("[" + " " * 2_000_000 + "]", "[]", "Predictions: more than 1,000,000 characters"),
+    ],
+)
+def test_what_cannot_be_scored_is_told_in_a_line(metric_space, predictions, references, told):
+    client = wait_for_client(metric_space[1])
+    with pytest.raises(AppError) as error:
+        client.predict(predictions, references, "documented", api_name="/compute")
+    assert str(error.value).startswith(told)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_scores_its_example_in_a_browser(visit_at, metric_space, width):
+    metric, url = metric_space
+    page = visit_at(url, awaited="button:has-text('Submit')", width=width)
+    page.get_by_role("button", name="Submit").click()
+    page.get_by_text(f'"{HEADLINES[metric]}"').first.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_every_metric_has_a_page():
+    assert {app.parent.name for app in APPS} == set(METRICS) == set(HEADLINES)

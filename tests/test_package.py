@@ -1,26 +1,53 @@
-"""The wheel alone, without the checkout, from any directory."""
+"""The sdist, and the wheel alone, without the checkout, from any directory."""
 
 import os
+import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
+import hdbench
+from hdbench.building.recipe import recipe_names
+from hdbench.scoring import METRICS
+
 ROOT = Path(__file__).parents[1]
 
 
+def build(folder, *arguments, **environment):
+    """Build as a release does, but with the tools that are here already."""
+    done = subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, *arguments],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def unpacked(wheel, folder):
+    """A wheel's files, as pip would unpack them."""
+    zipfile.ZipFile(wheel).extractall(folder)
+    return folder
+
+
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory) -> Path:
-    """A folder with what the wheel holds, as pip would unpack it."""
-    folder = tmp_path_factory.mktemp("wheel")
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    options = ["--no-deps", "--no-build-isolation", "--wheel-dir", folder]
-    subprocess.run([*pip, "wheel", *options, ROOT], check=True)
-    (wheel,) = folder.glob("*.whl")
-    zipfile.ZipFile(wheel).extractall(folder / "site")
-    return folder / "site"
+def dist(tmp_path_factory) -> Path:
+    """A folder with the sdist, and the wheel that is built from it."""
+    folder = tmp_path_factory.mktemp("dist")
+    build(folder, ROOT)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def installed(dist, tmp_path_factory) -> Path:
+    (wheel,) = dist.glob("*.whl")
+    return unpacked(wheel, tmp_path_factory.mktemp("site"))
 
 
 def run(installed, *arguments, cwd):
@@ -34,6 +61,16 @@ def run(installed, *arguments, cwd):
     )
 
 
+def test_sdist_and_wheel_are_fit_for_the_package_index(dist):
+    done = subprocess.run(
+        [sys.executable, "-m", "twine", "check", "--strict", *sorted(dist.iterdir())],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("PASSED") == 2
+
+
 def test_it_builds_and_scores_from_any_directory(installed, tmp_path):
     where = run(installed, "-c", "import hdbench; print(hdbench.__file__)", cwd=tmp_path)
     assert Path(where.stdout.strip()).is_relative_to(installed)
@@ -41,6 +78,44 @@ def test_it_builds_and_scores_from_any_directory(installed, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "8 items" in done.stdout
     assert (tmp_path / "hdb/zettel_f1/zettel_f1.py").is_file()
+    answers = "hdb/zettelkatalog/example_predictions.jsonl"
+    done = run(installed, "-m", "hdbench", "score", "hdb/zettelkatalog", answers, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"f1_micro +0\.6719", done.stdout)
+
+
+def test_its_recipes_are_not_to_be_edited(installed, tmp_path):
+    correction = ("zettelkatalog", "00414956", "publication.year", "1957", "1958")
+    done = run(
+        installed,
+        *("-m", "hdbench", "errata", "add", *correction, "--evidence", "the image"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 2
+    assert "run this in a checkout that is installed with pip install -e" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_without_a_compiler_there_is_a_wheel_for_any_machine_that_scores_alike(
+    dist, installed, tmp_path
+):
+    (sdist,) = dist.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path / "source", filter="data")
+    (source,) = (tmp_path / "source").iterdir()
+    build(tmp_path, "--wheel", source, CC="no-compiler", CXX="no-compiler")
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name == f"hdbench-{hdbench.__version__}-py3-none-any.whl"
+    plain = unpacked(wheel, tmp_path / "site")
+    assert list(installed.rglob("_gestalt*.so"))
+    assert not list(plain.rglob("_gestalt*.so"))
+    script = (
+        "from hdbench.scoring.sequence_ratio import field_similarity\n"
+        "text = 'Die hüftnahen Femurosteotomien unter Berücksichtigung der Form. ' * 30\n"
+        "print(field_similarity(text, text[::3]))"
+    )
+    results = [run(site, "-c", script, cwd=tmp_path) for site in (plain, installed)]
+    assert results[0].stdout == results[1].stdout != ""
 
 
 def test_it_is_typed_and_licensed_and_carries_no_tests(installed):
@@ -48,3 +123,46 @@ def test_it_is_typed_and_licensed_and_carries_no_tests(installed):
     assert list(installed.glob("hdbench-*.dist-info/licenses/LICENSE"))
     assert not list(installed.rglob("test_*.py"))
     assert not list(installed.rglob("__pycache__"))
+
+
+def test_the_sdist_has_what_a_checkout_has_and_nothing_that_was_built(dist):
+    (sdist,) = dist.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"LICENSE", "CHANGELOG.md", "hatch_build.py", "tests/conftest.py"} <= names
+    assert {f"dataset_scripts/{name}/benchmark.yaml" for name in recipe_names()} <= names
+    assert {f"metrics/{name}/{name}.py" for name in METRICS} <= names
+    assert not [
+        name for name in names if name.startswith((".venv", "hdb/")) or name.endswith(".so")
+    ]
+
+
+def test_the_package_s_version_stands_in_one_place_only():
+    version = re.escape(hdbench.__version__)
+    sources = [
+        *ROOT.glob("src/hdbench/**/*.py"),
+        *ROOT.glob("metrics/*/*"),
+        *ROOT.glob("spaces/**/*.*"),
+        ROOT / "pyproject.toml",
+    ]
+    said = [
+        path.relative_to(ROOT).as_posix()
+        for path in sources
+        if path.suffix in {".md", ".py", ".toml", ".txt"}
+        and re.search(rf"(?<![\d.]){version}(?![\d.])", path.read_text())
+    ]
+    assert said == ["src/hdbench/__init__.py"]
+
+
+def test_the_installed_version_is_that_of_the_code(dist):
+    version = hdbench.__version__
+    assert re.fullmatch(r"\d+\.\d+\.\d+", version)
+    names = sorted(path.name for path in dist.iterdir())
+    assert [name.split("-")[1].removesuffix(".tar.gz") for name in names] == [version, version]
+
+
+def test_a_dataset_s_version_stands_in_its_benchmark_yaml_and_its_changelog_only():
+    for name in recipe_names():
+        folder = ROOT / "dataset_scripts" / name
+        for path in (folder / "build.py", *folder.glob("README*.md")):
+            assert not re.search(r"\b\d+\.\d+\.\d+\b", path.read_text()), path

@@ -70,6 +70,7 @@ def test_the_result_as_flat_json(score, cards):
         "benchmark": "hdb/cards",
         "dataset_version": "1.0.0",
         "dataset_sha256": hashlib.sha256(metadata).hexdigest(),
+        "dataset_revision": None,
         "headline": "f1_micro",
         "higher_is_better": True,
         "strict": False,

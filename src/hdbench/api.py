@@ -30,6 +30,7 @@ def score(
     reread: bool = False,
     as_given: bool = False,
     details: bool = False,
+    revision: str | None = None,
     **options: object,
 ) -> Result:
     """Score one run's answers against a benchmark.
@@ -37,13 +38,14 @@ def score(
     An id without an answer is a complete failure.
 
     Args:
-        benchmark: the folder of a built benchmark, as `hdb/zettelkatalog`.
+        benchmark: the folder of a built benchmark, as `hdb/zettelkatalog`; else one on the Hub.
         predictions: a file or folder of answers in any of the forms that `hdbench score` takes.
         protocol: `documented` or `published`.
         strict: only answers that are sound JSON, and nothing else, count as answers.
         reread: where there are both, the text is read and not the prediction taken.
         as_given: as of `score_runs`.
         details: keep what became of every item and field.
+        revision: of the benchmark on the Hub: a tag, branch or commit.
         options: the metric's options.
 
     Raises:
@@ -58,6 +60,7 @@ def score(
         reread=reread,
         as_given=as_given,
         details=details,
+        revision=revision,
         **options,
     )
     if len(results) > 1:
@@ -75,6 +78,7 @@ def score_runs(
     reread: bool = False,
     as_given: bool = False,
     details: bool = False,
+    revision: str | None = None,
     **options: object,
 ) -> dict[str | None, Result]:
     """Score each run of a file or folder of answers; a `model` column tells them apart.
@@ -91,6 +95,7 @@ def score_runs(
         as_given: a prediction is taken as it stands, and a text beside one of null is not read;
             under published that is so in any case.
         details: keep what became of every item and field.
+        revision: of the benchmark on the Hub: a tag, branch or commit.
         options: the metric's options.
 
     Returns:
@@ -99,7 +104,7 @@ def score_runs(
     Raises:
         HdbenchError: the benchmark, the predictions or an option is unusable.
     """
-    loaded = load_benchmark(benchmark)
+    loaded = load_benchmark(benchmark, revision=revision)
     metric = make_metric(loaded.spec.metric, protocol, **options)
     schema = AnswerSchema.load(loaded.schema) if loaded.schema else None
     path = Path(predictions)
@@ -163,10 +168,19 @@ def _score_run(
 ) -> Result:
     """Score one run, on the items that were asked."""
     asked = None if info is None or info.items is None else set(info.items)
+    total = 0
+
+    def asked_ids() -> Iterator[str]:
+        nonlocal total
+        for item_id in benchmark.ids():
+            if asked is None or item_id in asked:
+                total += 1
+                yield item_id
+
     answers = Answers(
         container,
         run,
-        (item_id for item_id in benchmark.ids() if asked is None or item_id in asked),
+        asked_ids(),
         benchmark.id if asked is None else f"{benchmark.id}, of the items in {RUN_FILE},",
         schema,
         strict=read_as["strict"],
@@ -194,12 +208,13 @@ def _score_run(
 
     result = score_items(
         metric,
-        progress(candidates(), "Scoring"),
+        progress(candidates(), "Scoring", total),
         details=details,
         dataset={
             "benchmark": benchmark.id,
             "dataset_version": benchmark.spec.version,
             "dataset_sha256": benchmark.content_hash(),
+            "dataset_revision": benchmark.revision,
             "headline": benchmark.spec.headline,
             "higher_is_better": benchmark.spec.higher_is_better,
         },

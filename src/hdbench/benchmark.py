@@ -1,6 +1,7 @@
 """A benchmark: a dataset repository that says of itself how it is scored."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,9 @@ from hdbench.errors import HdbenchError
 from hdbench.jsonio import parse_json, read_jsonl
 
 METADATA = "metadata.jsonl"
+
+_DESCRIPTION = "benchmark.yaml"
+_ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 MEDIA_KEYS = {"image": "file_name", "pages": "pages_file_names", "pdf": "file_name"}
 """The key of a row's media in the metadata, by the column that `load_dataset` makes of it."""
@@ -130,11 +134,17 @@ class Benchmark:
 
     Attributes:
         id: its name with namespace, or the folder it was read from.
+        folder: where its files are.
+        spec: what it says of itself.
+        revision: the commit of one from the Hub; None of one in a folder.
+        within: where its media may lie: what comes from the Hub are links into the client's cache.
     """
 
     id: str
     folder: Path
     spec: BenchmarkSpec
+    revision: str | None = None
+    within: Path | None = None
 
     @property
     def schema(self) -> Path | None:
@@ -180,7 +190,7 @@ class Benchmark:
                 self.folder / str(name) for name in ([names] if isinstance(names, str) else names)
             ]
             for file in files:
-                if not file.resolve().is_relative_to(self.folder.resolve()):
+                if not file.resolve().is_relative_to((self.within or self.folder).resolve()):
                     where = f"{self.folder / METADATA}:{line.number}"
                     raise HdbenchError(
                         f"{where}: {str(file)!r} is outside of the benchmark's folder"
@@ -208,19 +218,43 @@ class Benchmark:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def load_benchmark(name: str) -> Benchmark:
-    """The benchmark in a folder below the working directory, as `hdb/zettelkatalog`.
+def load_benchmark(name: str, *, revision: str | None = None, media: bool = False) -> Benchmark:
+    """The benchmark in a folder below the working directory, else on the Hub: `hdb/zettelkatalog`.
 
-    Its media are not touched.
+    From the Hub comes what describes it, and its media only where they are asked for.
+
+    Args:
+        name: the folder; or the dataset's name with namespace.
+        revision: a tag, branch or commit on the Hub, where it is then taken from in any case.
+        media: whether its media are needed.
 
     Raises:
-        HdbenchError: there is no such folder, or its `benchmark.yaml` is unusable.
+        HdbenchError: there is no such benchmark, or its `benchmark.yaml` is unusable.
     """
     folder = Path(name)
-    if not (folder / "benchmark.yaml").is_file():
+    if revision is None and (folder / _DESCRIPTION).is_file():
+        return Benchmark(name, folder, _spec(folder))
+    if not _ON_THE_HUB.fullmatch(name) or (revision is None and folder.is_dir()):
         raise HdbenchError(
-            f"{name}: no benchmark here (no {folder / 'benchmark.yaml'}): "
+            f"{name}: no benchmark here (no {folder / _DESCRIPTION}): "
             f"build it with: hdbench build {folder.name}"
         )
-    path = folder / "benchmark.yaml"
-    return Benchmark(name, folder, validate(BenchmarkSpec, read_yaml(path), path))
+    from hdbench.hub import fetch_dataset  # noqa: PLC0415  slow to import
+
+    try:
+        folder = fetch_dataset(name, revision=revision, media=media)
+    except HdbenchError as error:
+        if revision is not None:
+            raise
+        raise HdbenchError(
+            f"{name}: no benchmark here: build it with: hdbench build {folder.name}; "
+            f"and none on the Hub: {error}"
+        ) from None
+    if not (folder / _DESCRIPTION).is_file():
+        raise HdbenchError(f"{name}: this dataset on the Hub is no benchmark: no {_DESCRIPTION}")
+    return Benchmark(name, folder, _spec(folder), folder.name, folder.parents[1])
+
+
+def _spec(folder: Path) -> BenchmarkSpec:
+    path = folder / _DESCRIPTION
+    return validate(BenchmarkSpec, read_yaml(path), path)

@@ -13,6 +13,7 @@ from hdbench.scoring.letters_f1 import PERSONS
 from hdbench.scoring.metric import Metric, coverage_of
 from hdbench.scoring.person_names import read_name
 from hdbench.scoring.result import Result
+from hdbench.warning_texts import message
 
 Kind = Literal[
     "ids",
@@ -264,45 +265,30 @@ class Checks:
         )
         items, given = self._items, self._given
         if unanswered.count > items * UNANSWERED_SHARE:
-            message = (
-                f"{given:,} of {items:,} items have an answer, and the other "
-                f"{unanswered.count:,} count as failures: complete the run, or compare it only "
-                "with runs of the same items"
-            )
-            yield RunWarning("partial", message, unanswered.count, items, unanswered.ids)
+            told = message("partial", given=given, items=items, count=unanswered.count)
+            yield RunWarning("partial", told, unanswered.count, items, unanswered.ids)
         if unparsable.count > given * UNPARSABLE_SHARE:
-            message = (
-                f"{unparsable.count:,} of {given:,} answers hold no record and count as failures: "
-                "look at some; was a record asked for, and are these the model's answers?"
-            )
-            yield RunWarning("unparsable", message, unparsable.count, given, unparsable.ids)
+            told = message("unparsable", count=unparsable.count, given=given)
+            yield RunWarning("unparsable", told, unparsable.count, given, unparsable.ids)
         if truncated.count >= CUT_OFF and truncated.count > given * TRUNCATED_SHARE:
-            message = (
-                f"{truncated.count:,} of {given:,} answers are cut off, and what is missing counts "
-                "as missing: raise the limit of output tokens and ask for these again"
-            )
-            yield RunWarning("truncated", message, truncated.count, given, truncated.ids)
+            told = message("truncated", count=truncated.count, given=given)
+            yield RunWarning("truncated", told, truncated.count, given, truncated.ids)
 
     def _same_input_tokens(self) -> Iterator[RunWarning]:
         of = self._counted
         for tokens, seen in self._tokens.most()[:1]:
             if seen.count >= TOKENS_ITEMS and seen.count >= of * TOKENS_SHARE:
-                message = (
-                    f"the input was {tokens:,} tokens for {seen.count:,} of {of:,} items: was the "
-                    "image sent? Right only where all images have one size or the provider counts "
-                    "every image alike; look at one request"
-                )
-                yield RunWarning("same_input_tokens", message, seen.count, of, seen.ids)
+                told = message("same_input_tokens", tokens=tokens, count=seen.count, items=of)
+                yield RunWarning("same_input_tokens", told, seen.count, of, seen.ids)
 
     def _repeated_answer(self) -> Iterator[RunWarning]:
         of = self._looked_at
         for _, seen in self._answers.most():
             if seen.count >= FEW and seen.count > of * REPEATED_SHARE and seen.truths_differ:
-                message = (
-                    f"{seen.count:,} of {self._of(of)} are the same, {seen.shown}, though the "
-                    "truths differ: was each item's own image sent, and is this the model's answer?"
+                told = message(
+                    "repeated_answer", count=seen.count, answers=self._of(of), shown=seen.shown
                 )
-                yield RunWarning("repeated_answer", message, seen.count, of, seen.ids)
+                yield RunWarning("repeated_answer", told, seen.count, of, seen.ids)
                 return
 
     def _wrong_fields(self, result: Result, explained: Container[Any]) -> list[RunWarning]:
@@ -316,27 +302,26 @@ class Checks:
                 wrong.setdefault(name, (_shown(value), seen))
         unfit = {name: seen for name, seen in self._types.most() if self._is_often(seen)}
         warnings = []
-        of = f"of {self._of(self._records)}"
         for name in wrong | unfit:
-            if name in wrong:
-                value, seen = wrong[name]
-                what = f"wrongly {value} in {seen.count:,} {of}"
-                if name in unfit:
-                    what += f", and not of the schema's type in {unfit[name].count:,}"
-                what += ": does the prompt ask for it as the schema and the truth have it?"
-            else:
-                seen = unfit[name]
-                what = (
-                    f"not of the schema's type in {seen.count:,} {of}, as {seen.shown}, which is "
-                    "scored all the same: does the prompt ask for it as the schema has it?"
-                )
-            message = f"{escaped(name)} is {what}{_without(result, name)}"
-            warnings.append(RunWarning("wrong_field", message, seen.count, self._records, seen.ids))
+            key = "wrong_value" if name in wrong else "wrong_type"
+            shown, seen = wrong[name] if name in wrong else (unfit[name].shown, unfit[name])
+            told = message(
+                key,
+                field=escaped(name),
+                shown=shown,
+                count=seen.count,
+                answers=self._of(self._records),
+                and_type=message("and_type", count=unfit[name].count) if name in unfit else "",
+                without=_without(result, name),
+            )
+            warnings.append(RunWarning("wrong_field", told, seen.count, self._records, seen.ids))
         return warnings[:FIELDS]
 
     def _of(self, number: int) -> str:
         """That many answers, and whether there are more."""
-        return f"{number:,} answers" + (" looked at" if self._looked_at < self._given else "")
+        return message(
+            "answers_looked_at" if self._looked_at < self._given else "answers", number=number
+        )
 
     def _is_often(self, seen: Seen) -> bool:
         return seen.count >= FEW and seen.count > self._records * FIELD_SHARE
@@ -356,14 +341,15 @@ def _warn_of_organisations(result: Result, examples: Iterable[str]) -> Iterator[
     count = int(result.totals["false_positives_organisations"])
     of = int(sum(result.totals[f"{category}.false_positives"] for category in PERSONS))
     if count >= FEW and count > of * ORGANISATIONS_SHARE:
-        example = next(map(_shown, examples), "")
-        message = (
-            f"{count:,} of {of:,} wrong persons are organisations or offices"
-            f"{', as ' + example if example else ''}: the truth has persons only; does the prompt "
-            "ask for persons only?"
+        shown = next(map(_shown, examples), "")
+        told = message(
+            "organisations",
+            count=count,
+            persons=of,
+            example=message("example", shown=shown) if shown else "",
         )
         ids = [item_id for item_id, number in zip(result.ids, column, strict=True) if number]
-        yield RunWarning("organisations", message, count, of, ids[:EXAMPLES])
+        yield RunWarning("organisations", told, count, of, ids[:EXAMPLES])
 
 
 def _is_counted(value: Any) -> bool:
@@ -380,7 +366,7 @@ def _without(result: Result, name: str) -> str:
         return ""
     headline = next(iter(rates))
     score = result.metric.rates(result.totals)[headline]
-    return f" {headline} {score:.3f}, without this field {rates[headline]:.3f}"
+    return message("without", headline=headline, score=score, other=rates[headline])
 
 
 def _shown(value: Any, most: int = SHOWN) -> str:

@@ -9,7 +9,7 @@ import evaluate
 from rich.console import Console
 
 from hdbench.benchmark import BenchmarkSpec, read_yaml, validate
-from hdbench.building.builder import build, install_metrics
+from hdbench.building.builder import build, install_spaces
 from hdbench.building.recipe import find_recipe, recipe_names
 from hdbench.errors import HdbenchError
 from hdbench.reading.answers import Answers
@@ -34,7 +34,7 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
     recipe = find_recipe(benchmark, sample=True)
     _refuse_to_replace(out / benchmark)
     built = build(recipe, out)
-    install_metrics(out)
+    install_spaces(out)
     name, metric_name = f"{out}/{benchmark}", f"{out}/{recipe.spec.metric}"
     console.print(f"Built the sample, {built.rows} items, into {built.folder}.\n")
 

@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -149,19 +150,23 @@ def write_whole(path: Path, data: bytes) -> None:
     Raises:
         HdbenchError: the file cannot be written.
     """
+    with whole_file(path) as beside:
+        beside.write_bytes(data)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A file to be written beside its place, renamed when the block ends: whole or not at all.
+
+    Raises:
+        HdbenchError: the file cannot be written.
+    """
     try:
-        descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(descriptor)  # else a power cut could leave the new name with nothing in it
-            umask = os.umask(0)
-            os.umask(umask)
-            Path(beside).chmod(0o666 & ~umask)  # mkstemp's 0600 would hide a result from others
-            Path(beside).replace(path)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name[:100]}-") as folder:
+            beside = Path(folder) / "file"
+            yield beside
+            with beside.open("rb") as file:
+                os.fsync(file.fileno())  # else a power cut could leave the new name with nothing
+            beside.replace(path)
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be written: {error.strerror}") from None
+        raise HdbenchError(f"{path}: cannot be written: {error.strerror or error}") from None

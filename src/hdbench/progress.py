@@ -1,6 +1,9 @@
-"""Progress of long work, for a person at a terminal."""
+"""Progress of long work, for a person at a terminal or for whoever listens."""
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 from rich.console import Console
@@ -8,18 +11,64 @@ from rich.progress import track
 
 Element = TypeVar("Element")
 
+Listener = Callable[[int, int | None], None]
+"""What is told how many elements are done, and of how many, if that is known."""
+
+EVERY = 0.1
+"""Seconds between what a listener is told."""
+
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
 
 def progress(
     elements: Iterable[Element], title: str, total: int | None = None
 ) -> Iterable[Element]:
     """The elements, with a bar on standard error while they are gone through, if it is a terminal.
 
+    Within `listening` there is no bar, and the listener is told instead.
+
     Args:
         elements: what is gone through.
         title: what stands before the bar.
         total: how many there are, if that is known.
     """
+    listener = _listener.get()
+    if listener is not None:
+        return _told(elements, total, listener)
     console = Console(stderr=True)
     if not console.is_terminal:
         return elements
     return track(elements, title, total=total, console=console, transient=True)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Have a listener told of all progress within, in this thread or task and no other.
+
+    Args:
+        listener: what is told: seldom, and once at the end of each loop.
+
+    Example:
+        >>> with listening(lambda done, total: print(done, "of", total)):
+        ...     letters = list(progress("abc", "Letters", total=3))
+        1 of 3
+        3 of 3
+    """
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def _told(elements: Iterable[Element], total: int | None, listener: Listener) -> Iterator[Element]:
+    done, told, due = 0, 0, 0.0
+    for element in elements:
+        yield element
+        done += 1
+        now = time.monotonic()
+        if now >= due:
+            due, told = now + EVERY, done
+            listener(done, total)
+    if told != done:
+        listener(done, total)

@@ -53,6 +53,7 @@ class _Dataset(_Checked):
     benchmark: str
     dataset_version: str
     dataset_sha256: str
+    dataset_revision: str | None = None
     headline: str
     higher_is_better: bool
 

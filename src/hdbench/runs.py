@@ -19,6 +19,7 @@ def load_runs(
     protocol: str = "documented",
     as_given: bool = False,
     details: bool = False,
+    revision: str | None = None,
 ) -> dict[str, Result]:
     """The results of runs, scored where they are not yet.
 
@@ -30,6 +31,7 @@ def load_runs(
         protocol: of what is scored now.
         as_given: as of `score_runs`.
         details: with what became of every item and field.
+        revision: of the benchmark on the Hub.
 
     Returns:
         Name → result: the model's, with the run's where several are of one model; else the file's.
@@ -42,10 +44,21 @@ def load_runs(
     named: list[tuple[str, Result]] = []
     for path, folder in progress(found, "Scoring") if len(found) > 1 else found:
         if folder is None:
+            if revision is not None:
+                raise HdbenchError(
+                    f"{path}: is a result, and stays as it was scored: give the run or its answers"
+                )
             results = read_results(path)
             _require_details(path, results.values(), details)
         else:
-            scored = score_runs(folder, path, protocol=protocol, as_given=as_given, details=details)
+            scored = score_runs(
+                folder,
+                path,
+                protocol=protocol,
+                as_given=as_given,
+                details=details,
+                revision=revision,
+            )
             results = {_stem(path) if name is None else name: each for name, each in scored.items()}
         named += [(result.model or name, result) for name, result in results.items()]
     return _distinct(named)

@@ -1,7 +1,9 @@
 """A result as tables for a terminal."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -12,6 +14,7 @@ from rich.text import Text
 from hdbench.errors import escaped
 
 if TYPE_CHECKING:  # scipy takes long to import
+    from hdbench.publishing.repositories import Repository
     from hdbench.running.evaluating import Evaluation
     from hdbench.statistics.comparison import Comparison
 
@@ -26,6 +29,9 @@ MAX_NOTE = 1_000
 
 MAX_VIOLATIONS = 8
 """Rows of the table of schema violations."""
+
+MAX_ALIKE = 5
+"""Files below one folder, with one ending, that are listed each; more are counted."""
 
 MAX_ERRORS = 4
 """Errors that are shown of one item."""
@@ -286,3 +292,35 @@ def print_evaluations(console: Console, evaluations: Sequence["Evaluation"]) -> 
         console.print(printable(line, MAX_NOTE), soft_wrap=True)
         for said in each.outcome.lines(each.folder):
             console.print(Text("  ") + printable(said, MAX_NOTE), soft_wrap=True)
+
+
+def print_repositories(console: Console, repositories: Sequence["Repository"]) -> None:
+    """Print what would be published: repositories with their licences, files and sizes.
+
+    Args:
+        console: where to.
+        repositories: of `hdbench.publishing.repositories`.
+    """
+    for each in repositories:
+        heading = (
+            f"{each.id} ({each.kind}, {each.licence}, {each.tag or 'no tag'}): "
+            f"{len(each.files)} files, {_bytes(each.size)}"
+        )
+        console.print(printable(heading, MAX_NOTE), style="bold", soft_wrap=True)
+        table = plain_table(None, "file", right=["size"])
+        alike: dict[str, dict[str, int]] = defaultdict(dict)
+        for path in each.files:
+            folder = path.rpartition("/")[0].partition("/")[0]
+            pattern = f"{folder}/…/*{PurePosixPath(path).suffix}" if folder else path
+            alike[pattern][path] = each.file_size(path)
+        for pattern, sizes in sorted(alike.items()):
+            if len(sizes) > MAX_ALIKE:
+                sizes = {f"{pattern} ({len(sizes)} files)": sum(sizes.values())}  # noqa: PLW2901
+            for path, size in sizes.items():
+                table.add_row(printable(path, MAX_NOTE), _bytes(size))
+        console.print(table)
+
+
+def _bytes(size: int) -> str:
+    """A size for a person, in powers of 1,000."""
+    return f"{size:,} B" if size < 10_000 else f"{size / 1000:,.0f} kB"  # noqa: PLR2004

@@ -71,7 +71,8 @@ def test_the_folder_has_the_documented_form(source, tmp_path):
     folder = tmp_path / "hdb/results"
     assert built.folder == folder
     assert tree(folder).keys() == {
-        *("README.md", ".built-by-hdbench", "runs.parquet", "zettelkatalog/answers.parquet"),
+        *("README.md", ".built-by-hdbench", "models.yaml"),
+        *("runs.parquet", "zettelkatalog/answers.parquet"),
         "zettelkatalog/2026-01-24_T0252/run.json",
         "zettelkatalog/2026-01-24_T0252/answers.jsonl",
     }
@@ -229,9 +230,12 @@ def test_the_card_s_yaml_and_its_numbers_are_of_what_was_built(source, tmp_path)
     header = yaml.safe_load(front)
     assert header["license"] == "other"
     assert {config["config_name"]: config["data_files"] for config in header["configs"]} == {
-        "runs": [{"split": "test", "path": "runs.parquet"}],
-        "avisblatt": [{"split": "test", "path": "avisblatt/answers.parquet"}],
-        "zettelkatalog": [{"split": "test", "path": "zettelkatalog/answers.parquet"}],
+        name: [{"split": "test", "path": paths}]
+        for name, paths in {
+            "runs": ["runs.parquet", "*/*/run.parquet"],
+            "avisblatt": ["avisblatt/answers.parquet", "avisblatt/*/answers.parquet"],
+            "zettelkatalog": ["zettelkatalog/answers.parquet", "zettelkatalog/*/answers.parquet"],
+        }.items()
     }
     assert [config.get("default") for config in header["configs"]] == [True, None, None]
     text = " ".join(body.split())

@@ -418,3 +418,39 @@ def test_the_same_run_gives_the_same_bytes(form, tmp_path):
     if form == "xlsx":  # it has no time of its own in it
         made = load_workbook(tmp_path / "table.xlsx").properties.created
         assert made == datetime.datetime(1980, 1, 1)
+
+
+def test_json_lines_are_read_again_as_the_same_answers(tmp_path):
+    card = {"publication": {"title": "A", "place": None, "year": "0012"}, "x": {"y": [1, None]}}
+    benchmark, answers = cards(
+        tmp_path,
+        {"id": "clean", "prediction": card},
+        {"id": "fenced", "text": f"Here:\n```json\n{json.dumps(CARD)}\n```"},
+        {"id": "prose", "text": "I cannot \ud800 read this."},
+        {"id": "lost", "error": "timeout", "prediction": None},
+        truths=dict.fromkeys(["clean", "fenced", "prose", "lost", "unasked"], CARD),
+    )
+    path = exported(tmp_path, benchmark, answers, "jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert lines == [
+        {"id": "clean", "status": "clean", "prediction": card},
+        {"id": "fenced", "status": "unwrapped", "prediction": CARD},
+        {"id": "prose", "status": "unparsable", "text": "I cannot \ud800 read this."},
+        {"id": "lost", "status": "unanswered", "error": "timeout", "prediction": None},
+        {"id": "unasked", "status": "unanswered", "prediction": None},
+    ]
+    old, new = (score(benchmark, each) for each in (answers, path))
+    assert new.statistics == old.statistics
+    assert (new.figures()["answered"], new.figures()["unparsable"]) == (2, 1)
+
+
+def test_json_lines_name_the_models_of_a_file(tmp_path):
+    benchmark, answers = cards(
+        tmp_path,
+        {"id": "1", "model": "one", "prediction": CARD},
+        {"id": "1", "model": "two", "prediction": CARD},
+        truths={"1": CARD},
+    )
+    path = exported(tmp_path, benchmark, answers, "jsonl")
+    models = [json.loads(line)["model"] for line in path.read_text().splitlines()]
+    assert models == ["one", "two"]

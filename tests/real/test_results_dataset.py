@@ -8,6 +8,7 @@ import datasets
 import pytest
 from lost_answers import RECORDED
 
+from hdbench.leaderboard.model_facts import read_model_facts
 from hdbench.run_info import read_run_info
 
 RUNS = {"zettelkatalog": 33, "avisblatt": 59, "rheinschifffahrt": 135}
@@ -154,3 +155,8 @@ def test_a_file_that_was_cut_off_in_a_copy_is_refused(shared, run_hdbench, tmp_p
     (source / "fraktur_adverts.jsonl.gz").write_bytes(gzip.compress(b"\n".join(runs)))
     done = run_hdbench("build", "results", "--source", source, cwd=tmp_path)
     assert "fraktur_adverts.jsonl.gz:7: the run '" in done.stderr
+
+
+def test_something_is_said_of_every_model_and_of_no_other(built, shared):
+    models = {run["model"] for recorded in RECORDED for run in recorded.runs(shared)}
+    assert read_model_facts(built / "hdb/results").keys() == models

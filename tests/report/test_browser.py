@@ -4,6 +4,7 @@ import json
 
 import pytest
 from PIL import Image
+from report.test_truth_errors import told
 
 from hdbench.api import score
 from hdbench.benchmark import load_benchmark
@@ -25,7 +26,12 @@ ANSWERS = [
 
 
 @pytest.fixture
-def file(cards):
+def language():
+    return "en"
+
+
+@pytest.fixture
+def file(cards, language):
     """The page of four answers, of which three are wrong, two of them hostile."""
     folder = cards / "hdb/cards"
     rows = [json.loads(line) for line in (folder / "metadata.jsonl").read_text().splitlines()]
@@ -37,7 +43,8 @@ def file(cards):
     (cards / "answers.jsonl").write_text("\n".join(lines))
     result = score(str(folder), cards / "answers.jsonl", details=True)
     path = cards / "report.html"
-    path.write_text(report_page(result, load_benchmark(str(folder))), encoding="utf-8")
+    page = report_page(result, load_benchmark(str(folder)), language=language)
+    path.write_text(page, encoding="utf-8")
     return path
 
 
@@ -125,6 +132,66 @@ def test_items_are_filtered_by_how_the_answer_was_read(visit):
     assert len(shown(page)) == 4
 
 
+@pytest.mark.parametrize("language", ["de"])
+def test_items_are_filtered_in_german(visit):
+    page = visit()
+    assert page.locator("html").get_attribute("lang") == "de"
+    page.get_by_label("Fehlerart").select_option("Großschreibung")
+    assert shown(page) == ["0002"]
+    assert page.get_by_role("status").inner_text() == "1 von 4 Einträgen angezeigt"
+    page.get_by_role("button", name="Alle zeigen").click()
+    page.get_by_text("4 von 4 Einträgen angezeigt").wait_for()
+
+
+def asked_in_a_tab(page, do):
+    """The request with which a tab of its own opens, in a browser that reaches no network."""
+    asking = page.context.expect_event("request", lambda each: each.is_navigation_request())
+    with page.context.expect_page(), asking as asked:
+        do()
+    return asked.value
+
+
+def test_an_error_in_the_truth_is_reported_with_the_item_and_its_values(visit):
+    page = visit()
+    link = page.get_by_role("link", name="Report an error in the truth (item 0002;")
+    assert link.inner_text().startswith("Report an error in the truth")
+    address = link.get_attribute("href")
+    request = asked_in_a_tab(page, link.click)
+    assert request.url == address
+    assert "referer" not in request.headers
+    title, description = told(request.url)
+    assert title == "Error in the truth: 0002"
+    assert "field: title\n    truth: Stellingen\n    a model's answer: STELLINGEN\n" in description
+    assert "field: year\n    truth: 1924\n    a model's answer: 1925\n" in description
+
+
+@pytest.mark.parametrize("language", ["de"])
+def test_the_keyboard_reports_an_error_in_german(visit):
+    page = visit()
+    link = page.get_by_role("link", name="Fehler in der Referenz melden (Eintrag 0000;")
+    link.focus()
+    request = asked_in_a_tab(page, lambda: page.keyboard.press("Enter"))
+    title, description = told(request.url)
+    assert title == "Fehler in der Referenz: 0000"
+    assert f"Antwort eines Modells: <script>{ATTACK}</script>\n" in description
+
+
+def test_each_item_has_its_own_link_and_hostile_values_do_not_leave_it(visit):
+    page = visit()
+    links = page.locator(".item a").all()
+    assert len(links) == 4
+    for link in links:
+        assert link.get_attribute("target") == "_blank"
+        assert link.get_attribute("rel") == "noopener noreferrer"
+        assert link.evaluate("each => each.origin") == "https://huggingface.co"
+        assert link.evaluate("each => each.pathname") == "/datasets/hdb/cards/discussions/new"
+        assert len(link.evaluate("each => each.href")) < 2_000
+    hostile = page.locator(".item", has=page.get_by_role("heading", name="0001")).locator("a")
+    _, description = told(hostile.get_attribute("href"))
+    assert "a model's answer: Stelling\\u202een\\u200b\n" in description
+    assert page.evaluate("window.attacked") is None
+
+
 def test_without_scripts_all_items_are_shown(visit):
     page = visit(java_script_enabled=False)
     assert page.locator(".item:visible").count() == 4
@@ -141,6 +208,7 @@ def test_the_keyboard_reaches_the_items_right_values(visit):
     assert page.locator(".item details").first.get_attribute("open") is not None
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("width", [320, 390, 800, 1280])
 def test_nothing_is_wider_than_the_screen(visit, width):
     page = visit(width=width)

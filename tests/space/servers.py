@@ -30,14 +30,14 @@ def serving(*arguments, cwd, **environment):
         yield f"http://127.0.0.1:{port}/"
     finally:
         server.terminate()
-        server.wait(timeout=20)
+        server.wait(timeout=60)
 
 
-def wait_for_client(url):
-    deadline = time.monotonic() + 60
+def wait_for_client(url, **options):
+    deadline = time.monotonic() + 180
     while True:
         try:
-            return Client(url, verbose=False)
+            return Client(url, verbose=False, **options)
         except (httpx.TransportError, ValueError):
             assert time.monotonic() < deadline
             time.sleep(0.2)

@@ -5,7 +5,8 @@ import zipfile
 
 import openpyxl
 import pytest
-from report.test_browser import CONTRAST
+from report.test_browser import CONTRAST, asked_in_a_tab
+from report.test_truth_errors import told
 from space.pages import as_csv, as_jsonl, as_xlsx, as_zip, report, save, upload
 
 from hdbench.api import score
@@ -115,7 +116,21 @@ def test_hostile_answers_run_nothing(visit, sample):
     assert [frame.evaluate("window.attacked") for frame in page.frames] == [None, None]
     assert page.locator("#first img, #run img").count() == 0
     sandbox = page.locator("#report iframe").get_attribute("sandbox")
-    assert sandbox == "allow-scripts"
+    assert sandbox == "allow-scripts allow-popups allow-popups-to-escape-sandbox"
+
+
+def test_an_error_in_the_truth_is_reported_from_within_the_frame(visit):
+    # At this proxy nothing answers, so that the tab does not reach the Hub.
+    page = visit(proxy={"server": "http://127.0.0.1:9", "bypass": "127.0.0.1"})
+    page.locator("#example").click()
+    link = report(page).get_by_role("link", name="Report an error in the truth").first
+    address = link.get_attribute("href")
+    request = asked_in_a_tab(page, link.click)
+    assert request.url == address
+    assert "referer" not in request.headers
+    assert address.startswith("https://huggingface.co/datasets/hdb/zettelkatalog/discussions/new?")
+    title, _ = told(address)
+    assert title.startswith("Error in the truth: sample-")
 
 
 def test_each_of_several_models_can_be_shown(visit, answers):
@@ -138,10 +153,10 @@ def test_each_of_several_models_can_be_shown(visit, answers):
 def test_it_speaks_german_to_a_german_browser(visit):
     page = visit(language="de-CH")
     page.get_by_role("button", name="Beispieldatei ausprobieren").click()
-    report(page)
+    inside = report(page)
     assert "95-%-Intervall" in page.locator("#first").inner_text()
     assert page.locator("#download-html").inner_text() == "Bericht (HTML)"
-    assert page.get_by_text("Der Bericht ist bisher nur auf Englisch.").is_visible()
+    assert inside.get_by_role("heading", name="So wurde gerechnet").is_visible()
     page.get_by_role("tab", name="Hintergrund").click()
     assert page.get_by_role("heading", name="Maße").is_visible()
 
@@ -164,6 +179,17 @@ def test_the_keyboard_alone_scores_the_example(visit):
     page.keyboard.press("Enter")
     report(page)
     assert page.locator(".hdb-big").is_visible()
+
+
+def test_warnings_are_german_in_the_summary_and_the_report(visit, answers):
+    [first, *_] = answers.items()
+    page = visit(language="de-CH")
+    upload(page, "one.jsonl", as_jsonl([first]))
+    inside = report(page)
+    told = "1 von 8 Einträgen haben eine Antwort; die anderen 7 zählen als falsch."
+    assert told in page.locator("#first").inner_text()
+    assert told in inside.locator(".warnings").first.inner_text()
+    assert page.locator("#first [lang=en]").count() == 0
 
 
 def test_every_control_has_a_label(visit):

@@ -2,9 +2,10 @@
 
 import doctest
 import json
+import os
 import re
 import time
-from concurrent.futures import ThreadPoolExecutor
+import zipfile
 from pathlib import Path
 
 import httpx
@@ -15,6 +16,9 @@ from space.servers import serving, wait_for_client
 
 from hdbench.api import score
 from hdbench.results import to_record
+from hdbench.space.app import build_app
+from hdbench.space.context import SpaceContext
+from hdbench.space.limits import CLOSED, sweep
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = "hdb/zettelkatalog/example_predictions.jsonl"
@@ -42,9 +46,10 @@ def test_the_score_is_the_record_of_hdbench_score(client, sample):
     assert scored == {"runs": [json.loads(json.dumps(expected))]}
 
 
-def test_only_the_two_endpoints_are_offered(client):
+def test_only_the_documented_endpoints_are_offered(client):
     assert sorted(client.view_api(return_format="dict")["named_endpoints"]) == [
         "/benchmarks",
+        "/compare",
         "/score",
     ]
     assert client.view_api(return_format="dict")["unnamed_endpoints"] == {}
@@ -53,11 +58,12 @@ def test_only_the_two_endpoints_are_offered(client):
 def test_the_examples_of_its_readme_run(url, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     line = {"id": "sample-01", "prediction": {"type": {"type": "Reference"}}}
-    Path("answers.jsonl").write_text(json.dumps(line))
+    for name in ("answers.jsonl", "others.jsonl"):
+        Path(name).write_text(json.dumps(line))
     readme = (ROOT / "spaces/scorer/README.md").read_text()
-    (examples,) = re.findall(r"```python\n(>>>.*?)```", readme, re.DOTALL)
+    examples = "".join(re.findall(r"```python\n(>>>.*?)```", readme, re.DOTALL))
     test = doctest.DocTestParser().get_doctest(examples, {"url": url}, "README.md", None, None)
-    assert doctest.DocTestRunner().run(test) == doctest.TestResults(failed=0, attempted=5)
+    assert doctest.DocTestRunner().run(test) == doctest.TestResults(failed=0, attempted=8)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +106,7 @@ def test_no_file_of_the_server_is_given_out(url, sample, scratch):
 def test_no_address_is_fetched_for_a_visitor(url):
     for address in ("http://127.0.0.1:1/", "HTTPS://127.0.0.1:1/"):
         answer = httpx.get(f"{url}gradio_api/file={address}")
-        assert (answer.status_code, answer.text) == (403, "no file of this server")
+        assert (answer.status_code, answer.text) == (403, "not offered by this server")
     file = {"path": "http://127.0.0.1:1/a.jsonl", "meta": {"_type": "gradio.FileData"}}
     assert "upload the file itself" in call(url, ["zettelkatalog", file, "documented"])
 
@@ -138,7 +144,7 @@ def test_the_app_of_the_hub_serves_the_same(sample):
     assert told["name"] == "zettelkatalog"
 
 
-def test_size_and_queue_are_bounded_and_uploads_are_deleted(sample, tmp_path):
+def test_size_is_bounded_and_uploads_are_deleted(sample, tmp_path):
     with serving("-c", LIMITED, cwd=sample, TMPDIR=str(tmp_path)) as url:
         wait_for_client(url)
 
@@ -150,17 +156,131 @@ def test_size_and_queue_are_bounded_and_uploads_are_deleted(sample, tmp_path):
         (path,) = send(b'{"id": "sample-01", "prediction": {}}').json()
         assert httpx.get(f"{url}gradio_api/file={path}").status_code == 200
 
-        def join(_):
-            data = ["zettelkatalog", {"path": path, "meta": {"_type": "gradio.FileData"}}, "x"]
-            return httpx.post(f"{url}gradio_api/call/score", json={"data": data})
-
-        with ThreadPoolExecutor(20) as pool:
-            answers = list(pool.map(join, range(60)))
-        assert {answer.status_code for answer in answers} == {200, 503}
-        assert "Queue is full" in next(each for each in answers if each.is_error).text
-
         deadline = time.monotonic() + 60
         while Path(path).exists():
             assert time.monotonic() < deadline
             time.sleep(0.1)
         assert httpx.get(f"{url}gradio_api/file={path}").status_code == 403
+
+
+OPEN = """
+/config /static/ /assets/ /favicon.ico /theme.css /robots.txt /pwa_icon /manifest.json /svelte/
+/report/ /user /app_id /info /openapi.json /file= /file/ /reset /heartbeat/ /run/ /api/ /call/
+/queue/ /cancel /upload /startup-events /docs /redoc
+"""
+
+
+def test_each_route_of_gradio_is_known_and_what_is_not_needed_is_closed(sample, url):
+    app = build_app(SpaceContext(sample / "hdb")).app
+    included = [getattr(each, "original_router", each) for each in app.routes]
+    routes = {route.path for each in included for route in getattr(each, "routes", [each])}
+    known = tuple(OPEN.split())
+    left = {path for path in routes if not CLOSED.match(path)}
+    unknown = {path for path in left if not path.removeprefix("/gradio_api").startswith(known)} - {
+        "/"
+    }
+    assert unknown == set()
+    for path in (
+        "deep_link?session_hash=a",
+        "vibe-code",
+        "dev/reload",
+        "stream/a/b/1/a.ts",
+        "runs",
+    ):
+        assert httpx.get(f"{url}gradio_api/{path}").status_code == 403
+    for path in ("monitoring", "monitoring/summary", "login", "logout"):
+        assert httpx.get(f"{url}{path}").status_code == 403
+    posted = httpx.post(f"{url}gradio_api/component_server", json={"data": [], "fn_name": "x"})
+    assert posted.status_code == 403
+
+
+def test_no_token_of_the_operator_is_given_out(sample, tmp_path):
+    token = "hf_" + "Secret" * 5
+    with serving("-m", "hdbench", "space", cwd=sample, HF_TOKEN=token) as url:
+        client = wait_for_client(url)
+        for path in ("", "config", "gradio_api/info", "gradio_api/app_id", "theme.css"):
+            answer = httpx.get(f"{url}{path}")
+            assert answer.status_code == 200
+            assert token not in answer.text
+            assert str(sample) not in answer.text
+        (tmp_path / "a.jsonl").write_text('{"id": "sample-01", "prediction": {}}')
+        told = client.predict("zettelkatalog", handle_file(tmp_path / "a.jsonl"), api_name="/score")
+        assert token not in json.dumps(told)
+
+
+def test_headers_of_safety_are_set_and_the_hub_may_show_it_in_a_frame(url):
+    headers = httpx.get(url).headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "same-origin"
+    assert "https://huggingface.co" in headers["content-security-policy"]
+    assert "x-frame-options" not in headers
+
+
+@pytest.mark.parametrize(
+    "name", ["../../../evil.jsonl", "/etc/evil", "a\0b.jsonl", "x" * 1_000, ".."]
+)
+def test_a_hostile_file_name_stays_in_its_folder(url, scratch, name):
+    (served,) = scratch.glob("hdbench-space-*")
+    before = set(scratch.rglob("*"))
+    answer = httpx.post(
+        f"{url}gradio_api/upload", files={"files": (name, b"hostile" + name.encode())}
+    )
+    made = {path for path in set(scratch.rglob("*")) - before if path.is_file()}
+    assert all(path.is_relative_to(served / "files") for path in made)
+    assert answer.status_code in (200, 400, 500)
+    assert "Traceback" not in answer.text
+
+
+def test_what_is_sent_is_bounded(url):
+    small = [("files", (f"{number}.txt", b"x")) for number in range(1_001)]
+    assert httpx.post(f"{url}gradio_api/upload", files=small).status_code == 400
+    unsaid = httpx.post(f"{url}gradio_api/upload", content=iter([b"x"]))
+    assert unsaid.status_code == 411
+    data = {"data": ["zettelkatalog", None, "x" * 2**20]}
+    assert httpx.post(f"{url}gradio_api/call/score", json=data).status_code == 413
+    # The queue cannot be gone round.
+    assert httpx.post(f"{url}gradio_api/run/score", json={"data": []}).status_code == 404
+
+
+def test_a_zip_bomb_is_one_line(client, tmp_path):
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(3):
+            archive.writestr(f"sample-0{number + 1}.json", b" " * 2**28)
+    with pytest.raises(AppError) as error:
+        client.predict("zettelkatalog", handle_file(tmp_path / "bomb.zip"), api_name="/score")
+    assert "bomb.zip" in str(error.value)
+    assert "\n" not in str(error.value)
+    assert "/tmp" not in str(error.value)
+
+
+def test_a_report_is_found_by_its_own_address_only(url):
+    for name in ("a", "x" * 32, "..%2f..%2fetc%2fpasswd", "%2e%2e"):
+        assert httpx.get(f"{url}report/{name}").status_code == 404
+
+
+def test_old_files_go_and_of_too_many_the_oldest(tmp_path):
+    for number, age in enumerate((5_000, 50, 40, 30)):
+        path = tmp_path / "deep" / f"{number}.txt"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"x" * 10)
+        os.utime(path, (time.time() - age,) * 2)
+    sweep(tmp_path, keep_seconds=3_600, max_bytes=25)
+    assert sorted(path.name for path in tmp_path.rglob("*.txt")) == ["2.txt", "3.txt"]
+    sweep(tmp_path / "gone", keep_seconds=1, max_bytes=1)
+
+
+def test_one_visitor_cannot_fill_the_disk(sample):
+    more = "serve(SpaceContext(Path('hdb'), max_upload=2 * 2**20, max_disk=12 * 2**20))"
+    imports = "\n".join(LIMITED.strip().splitlines()[:3])
+    with serving("-c", f"{imports}\n{more}", cwd=sample) as url:
+        wait_for_client(url)
+
+        def send(address):
+            files = {"files": ("a.jsonl", b"x" * 2**20)}
+            headers = {"X-Forwarded-For": address}
+            return httpx.post(f"{url}gradio_api/upload", files=files, headers=headers)
+
+        told = [send("192.0.2.1") for _ in range(3)]
+        assert [each.status_code for each in told] == [200, 200, 429]
+        assert told[2].text == "too many uploads from your address: try again in 60 minutes"
+        assert send("192.0.2.2").status_code == 200

@@ -7,13 +7,15 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
 from hdbench import resources
 from hdbench.benchmark import MEDIA_KEYS, METADATA, BenchmarkSpec
-from hdbench.building.card import render_card
+from hdbench.building.card import write_cards
+from hdbench.building.eval_yaml import eval_yaml
+from hdbench.building.licences import OPEN_LICENCES
 from hdbench.building.media import MEDIA_FOLDERS, copy_media
 from hdbench.building.namespace import writing
 from hdbench.building.recipe import Recipe, Row
@@ -21,8 +23,7 @@ from hdbench.building.source import MissingFileError, Source
 from hdbench.errors import HdbenchError
 from hdbench.progress import progress
 
-OPEN_LICENCES = {"apache-2.0", "cc-by-4.0", "cc-by-sa-4.0", "cc0-1.0", "mit", "pddl"}
-
+_SPACES: tuple[Literal["metrics", "spaces"], ...] = ("metrics", "spaces")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 _COLUMN_TYPES: dict[str, type] = {
@@ -103,26 +104,27 @@ def build(
             spec.model_dump(exclude_none=True), sort_keys=False, allow_unicode=True
         )
         (folder / "benchmark.yaml").write_text(description, encoding="utf-8")
-        card = render_card(recipe, built, folder)
-        (folder / "README.md").write_text(card, encoding="utf-8")
+        (folder / "eval.yaml").write_text(eval_yaml(spec), encoding="utf-8")
+        write_cards(recipe, built, folder)
     _forget_cached_copy(out / spec.name)
     return replace(built, folder=out / spec.name)
 
 
-def install_metrics(out: Path) -> list[Path]:
-    """Copy every metric module into a namespace folder, so that it is the whole namespace.
+def install_spaces(out: Path) -> list[Path]:
+    """Copy the metrics and the scorer into a namespace folder, so that it is the whole namespace.
 
     Raises:
-        HdbenchError: a folder of a metric's name is there that hdbench did not make.
+        HdbenchError: a folder of such a name is there that hdbench did not make.
     """
     installed = []
-    for module in sorted(resources.folder("metrics").iterdir()):
-        if (module / f"{module.name}.py").is_file():
-            with writing(out, module.name) as folder:
-                for file in sorted(module.iterdir()):
-                    if file.is_file():
-                        shutil.copyfile(file, folder / file.name)
-            installed.append(out / module.name)
+    for space in sorted(
+        app.parent for name in _SPACES for app in resources.folder(name).glob("*/app.py")
+    ):
+        with writing(out, space.name) as folder:
+            for file in sorted(space.iterdir()):
+                if file.is_file():
+                    shutil.copyfile(file, folder / file.name)
+        installed.append(out / space.name)
     return installed
 
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import yaml
 
+from hdbench import pdf
 from hdbench.benchmark import MEDIA_KEYS, METADATA, BenchmarkSpec
+from hdbench.building.croissant import CROISSANT, croissant
 from hdbench.building.media import MEDIA_FOLDERS
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import read_jsonl
+from hdbench.jsonio import read_jsonl, write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,38 +23,73 @@ if TYPE_CHECKING:
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
+_PDF_PICTURE = "example.png"
 
-def render_card(recipe: Recipe, built: Built, folder: Path) -> str:
-    """The README.md of a built repository.
+_PICTURE_WIDTH = 800
+
+
+def write_cards(recipe: Recipe, built: Built, folder: Path) -> None:
+    """Write the README.md of a built repository, its translations, and its Croissant metadata.
 
     The recipe's own README.md is YAML between two `---` lines and a Jinja template, which is given
     `spec`, `rows`, `sample`, `excluded` and `corrections` (of the errata), `missing`, `example`
-    (the first row as JSON) and `media` (the files of the first row that has any). What
-    `load_dataset` needs is added to the YAML, as `configs`.
+    (a row of middling length, as JSON) and `picture` (the path of that row's image, or of one that
+    is made of the first page of its PDF; empty where the row has neither). What `load_dataset`
+    needs is added to the YAML, as `configs`. A translation, as `README.zh.md`, is a template of the
+    same values.
 
     Raises:
-        HdbenchError: the template is not of that form.
+        HdbenchError: a template is not of that form.
     """
     lines = [line.value for line in read_jsonl(folder / METADATA)]
     key = MEDIA_KEYS[recipe.spec.media]
-    media: Any = next((line[key] for line in lines if line[key]), [])
-    return fill_card(
-        recipe.folder / "README.md",
-        {
-            "pretty_name": recipe.spec.title,
-            "license": recipe.spec.licence,
-            "size_categories": [next((name for most, name in _SIZES if built.rows < most), "n>1M")],
-            "configs": [_config(recipe.spec, built)],
-        },
-        spec=recipe.spec,
-        rows=built.rows,
-        sample=recipe.sample,
-        excluded=() if recipe.sample else recipe.errata.exclude,
-        corrections=() if recipe.sample else recipe.errata.corrections,
-        missing=built.missing,
-        media=media if isinstance(media, list) else [media],
-        example=json.dumps(_readable(lines[0]), ensure_ascii=False, indent=2),
+    shown = sorted(
+        (line for line in lines if line[key]), key=lambda line: len(line["ground_truth"])
     )
+    example = shown[len(shown) // 2] if shown else lines[0]
+    header = {
+        "pretty_name": recipe.spec.title,
+        "license": recipe.spec.licence,
+        "size_categories": [next((name for most, name in _SIZES if built.rows < most), "n>1M")],
+        "configs": [_config(recipe.spec, built)],
+    }
+    values = {
+        "spec": recipe.spec,
+        "rows": built.rows,
+        "sample": recipe.sample,
+        "excluded": () if recipe.sample else recipe.errata.exclude,
+        "corrections": () if recipe.sample else recipe.errata.corrections,
+        "missing": built.missing,
+        "picture": _picture(example[key], folder),
+        "example": json.dumps(_readable(example), ensure_ascii=False, indent=2),
+    }
+    card = fill_card(recipe.folder / "README.md", header, **values)
+    (folder / "README.md").write_text(card, encoding="utf-8")
+    for path in sorted(recipe.folder.glob("README.*.md")):
+        text = _rendered(path, path.read_text(encoding="utf-8"), values)
+        (folder / path.name).write_text(text + "\n", encoding="utf-8")
+    _, front, body = card.split("---\n", 2)
+    about = croissant(recipe.spec, built, folder, _summary(body), yaml.safe_load(front))
+    write_json(folder / CROISSANT, about)
+
+
+def _summary(body: str) -> str:
+    """The first paragraph below the title of a card, or the title where nothing follows."""
+    title, *paragraphs = body.strip().split("\n\n")
+    return " ".join((paragraphs or [title.lstrip("# ")])[0].replace("**", "").split())
+
+
+def _picture(media: str | list[str] | None, folder: Path) -> str:
+    """The path of a picture of an item."""
+    if not media:
+        return ""
+    path = media if isinstance(media, str) else media[0]
+    if not path.endswith(".pdf"):
+        return path
+    with pdf.opened(folder / path) as document:
+        page = document[0]
+        pdf.rendered(page, _PICTURE_WIDTH / page.get_width()).save(folder / _PDF_PICTURE)
+    return _PDF_PICTURE
 
 
 def fill_card(path: Path, header: dict[str, Any], **values: Any) -> str:
@@ -72,15 +109,19 @@ def fill_card(path: Path, header: dict[str, Any], **values: Any) -> str:
         raise HdbenchError(f"{path}: no such file: a dataset needs a card") from None
     except ValueError:
         raise HdbenchError(f"{path}: must begin with YAML between two --- lines") from None
+    text = _rendered(path, body, values)
+    full = yaml.safe_load(front) | header
+    return f"---\n{yaml.safe_dump(full, sort_keys=False, allow_unicode=True)}---\n{text}\n"
+
+
+def _rendered(path: Path, template: str, values: dict[str, Any]) -> str:
     environment = jinja2.Environment(  # noqa: S701  it is Markdown, and the data are the recipe's
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     try:
-        text = environment.from_string(body).render(values)
+        return environment.from_string(template).render(values)
     except jinja2.TemplateError as error:
         raise HdbenchError(f"{path}: {error}") from None
-    full = yaml.safe_load(front) | header
-    return f"---\n{yaml.safe_dump(full, sort_keys=False, allow_unicode=True)}---\n{text}\n"
 
 
 def _config(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:

@@ -6,6 +6,9 @@ import copy
 import re
 from typing import TYPE_CHECKING, Any
 
+from pydantic import field_validator
+from pydantic_core import PydanticCustomError
+
 from hdbench.benchmark import Strict
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import AS_PUBLISHED
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 
     from hdbench.building.recipe import Row
 
+_BRACKET = r"\[(?:\d+|\*|\w+=[^\]]*)\]"
+_PATH = re.compile(rf"(?:[^.\[\]]+(?:{_BRACKET})*\.)*[^.\[\]]+")
 _STEP = re.compile(r"(?P<key>[^.\[\]]+)|\[(?P<index>\d+|\*)\]|\[(?P<name>\w+)=(?P<value>[^\]]*)\]")
 
 
@@ -42,6 +47,14 @@ class Correction(Strict):
     old: Any
     new: Any
     reason: str
+
+    @field_validator("field")
+    @classmethod
+    def _is_path(cls, field: str) -> str:
+        if not _PATH.fullmatch(field):
+            wrong = "{field} is no path to a key, as advertisements[3].date is"
+            raise PydanticCustomError("path", wrong, {"field": repr(field)})
+        return field
 
 
 class Errata(Strict):
@@ -89,21 +102,28 @@ class Errata(Strict):
             )
 
 
+def holders(truth: Any, field: str) -> tuple[list[dict[str, Any]], str]:
+    """The objects that a path leads to, and the key in them, which they need not have.
+
+    Example:
+        >>> holders({"ads": [{"date": "1731"}, {}]}, "ads[*].date")
+        ([{'date': '1731'}, {}], 'date')
+    """
+    path, _, last = field.rpartition(".")
+    found = [truth]
+    for step in _STEP.finditer(path):
+        found = [child for holder in found for child in _children(holder, step)]
+    return [holder for holder in found if isinstance(holder, dict)], last
+
+
 def _correct(truth: Any, correction: Correction) -> bool:
     """Correct a truth in place; False if the wrong value is not in it."""
-    path, _, last = correction.field.rpartition(".")
-    holders = [truth]
-    for step in _STEP.finditer(path):
-        holders = [child for holder in holders for child in _children(holder, step)]
-    wrong = [
-        holder
-        for holder in holders
-        if isinstance(holder, dict) and holder.get(last) == correction.old
-    ]
+    found, key = holders(truth, correction.field)
+    wrong = [holder for holder in found if holder.get(key) == correction.old]
     for holder in wrong:
-        holder[last] = correction.new
+        holder[key] = correction.new
         if correction.new is None:
-            del holder[last]
+            del holder[key]
     return bool(wrong)
 
 

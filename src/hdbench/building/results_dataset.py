@@ -2,8 +2,8 @@
 
 import datetime
 import hashlib
-import json
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,56 +12,32 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from hdbench import resources
 from hdbench.benchmark import UrlSource
 from hdbench.building.card import fill_card
 from hdbench.building.namespace import writing
 from hdbench.building.recipe import find_recipe, read_registry, recipe_names
-from hdbench.building.recorded import RecordedRun, read_recorded
+from hdbench.building.recorded import read_recorded
+from hdbench.building.run_tables import (
+    ANSWERS_TABLE,
+    RUN_TABLE,
+    RUNS,
+    answers_jsonl,
+    answers_table,
+    run_row,
+    write_table,
+)
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import write_json
+from hdbench.leaderboard.model_facts import MODELS_FILE
 from hdbench.progress import progress
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.run_info import RUN_FILE, Prompt, RunInfo
 
 NAME = "results"
 
-RUNS = pa.schema(
-    {
-        "run": pa.string(),
-        "benchmark": pa.string(),
-        "model": pa.string(),
-        "provider": pa.string(),
-        "date": pa.date32(),
-        "prompt": pa.string(),
-        "prompt_sha256": pa.string(),
-        "items": pa.int64(),
-        "answered": pa.int64(),
-        "published": pa.string(),
-    }
-)
-"""The columns of `runs.parquet`."""
-
-ANSWERS = pa.schema(
-    {
-        "run": pa.string(),
-        "model": pa.string(),
-        "provider": pa.string(),
-        "id": pa.string(),
-        "text": pa.string(),
-        "prediction": pa.string(),
-        "tokens": pa.struct({"input": pa.int64(), "output": pa.int64()}),
-        "seconds": pa.float64(),
-        "error": pa.string(),
-    }
-)
-"""The columns of a benchmark's answers. Runs recorded so far have no tokens, seconds and errors;
-those of later runs have, and the form is to stay."""
-
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class _Published(NamedTuple):
@@ -128,10 +104,11 @@ def build_results(out: Path, source: Path | None) -> BuiltResults:
         rows: list[dict[str, Any]] = []
         for benchmark in there:
             rows += _write_benchmark(benchmark, source / benchmark.file, folder)
-        _write_parquet(folder / "runs.parquet", pa.Table.from_pylist(rows, RUNS))
+        write_table(folder / "runs.parquet", pa.Table.from_pylist(rows, RUNS))
         counts = Counter(row["benchmark"].removeprefix("hdb/") for row in rows)
         built = BuiltResults(folder, dict(counts), sum(row["items"] for row in rows), missing)
         (folder / "README.md").write_text(_card(built, rows), encoding="utf-8")
+        shutil.copyfile(_recipe() / MODELS_FILE, folder / MODELS_FILE)
     return replace(built, folder=out / NAME)
 
 
@@ -170,17 +147,11 @@ def _write_benchmark(benchmark: _Published, file: Path, folder: Path) -> Iterato
         )
         (place / run.folder).mkdir()
         write_json(place / run.folder / RUN_FILE, info.model_dump(exclude_none=True))
-        lines = [_json_text(answer) + "\n" for answer in run.answers]
-        (place / run.folder / OUR_ANSWERS).write_bytes("".join(lines).encode())
-        rows = [_answer_row(run, answer) for answer in run.answers]
-        tables.append(pa.Table.from_pylist(rows, ANSWERS))
-        yield _run_row(run, info)
+        (place / run.folder / OUR_ANSWERS).write_bytes(answers_jsonl(run.answers))
+        tables.append(answers_table(info, run.answers))
+        yield run_row(info, run.answers)
     # A row group a run would be two and a half times as large.
-    _write_parquet(place / "answers.parquet", pa.concat_tables(tables))
-
-
-def _write_parquet(path: Path, table: pa.Table) -> None:
-    pq.write_table(table, path, compression="zstd")
+    write_table(place / ANSWERS_TABLE, pa.concat_tables(tables))
 
 
 def _date(run: str) -> str | None:
@@ -196,61 +167,29 @@ def _date(run: str) -> str | None:
     return None
 
 
-def _run_row(run: RecordedRun, info: RunInfo) -> dict[str, Any]:
-    answered = [
-        answer
-        for answer in run.answers
-        if answer["prediction"] is not None or (answer["text"] or "").strip()
-    ]
-    return {
-        "run": info.run,
-        "benchmark": info.benchmark,
-        "model": info.model,
-        "provider": info.provider,
-        "date": info.date and datetime.date.fromisoformat(info.date),
-        "prompt": info.prompt and info.prompt.name,
-        "prompt_sha256": info.prompt and info.prompt.sha256,
-        "items": len(run.answers),
-        "answered": len(answered),
-        "published": _json_text(run.published),
-    }
-
-
-def _answer_row(run: RecordedRun, answer: dict[str, Any]) -> dict[str, Any]:
-    text, prediction = answer["text"], answer["prediction"]
-    return {
-        "run": run.run,
-        "model": run.model,
-        "provider": run.provider,
-        "id": answer["id"],
-        # Parquet has its texts in UTF-8, which has no lone surrogates.
-        "text": text and _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text),
-        "prediction": None if prediction is None else _json_text(prediction),
-    }
-
-
-def _json_text(value: Any) -> str:
-    """A value as JSON on one line, its lone surrogates as escapes."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+def _recipe() -> Path:
+    return resources.folder("dataset_scripts") / NAME
 
 
 def _card(built: BuiltResults, rows: list[dict[str, Any]]) -> str:
     """The recipe's README.md with what `load_dataset` needs in its YAML, and filled in."""
-    files = {"runs": "runs.parquet"} | {name: f"{name}/answers.parquet" for name in built.runs}
+    # The second of each finds runs that are added later, as what the Space proposes.
+    files = {"runs": ["runs.parquet", f"*/*/{RUN_TABLE}"]} | {
+        name: [f"{name}/{ANSWERS_TABLE}", f"{name}/*/{ANSWERS_TABLE}"] for name in built.runs
+    }
     configs: list[dict[str, Any]] = [
         {
             "config_name": name,
             # `datasets` finds a folder's cache by its configs alone: without the content hash in
             # them, another build would come from this one's cache.
-            "description": f"sha256 {_sha256(built.folder / path)}",
-            "data_files": [{"split": "test", "path": path}],
+            "description": f"sha256 {_sha256(built.folder / paths[0])}",
+            "data_files": [{"split": "test", "path": paths}],
         }
-        for name, path in files.items()
+        for name, paths in files.items()
     ]
     configs[0]["default"] = True
     return fill_card(
-        resources.folder("dataset_scripts") / NAME / "README.md",
+        _recipe() / "README.md",
         {"configs": configs},
         benchmarks=built.runs,
         answers=built.answers,

@@ -4,7 +4,14 @@ import sys
 
 import typer
 
-from hdbench.cli import datasets, running, runs, scoring, space  # noqa: F401  each enters its commands
+from hdbench.cli import (  # noqa: F401  each enters its commands
+    datasets,
+    publishing,
+    running,
+    runs,
+    scoring,
+    space,
+)
 from hdbench.cli.app import app, one_line
 from hdbench.errors import HdbenchError
 

@@ -32,6 +32,13 @@ Runs = Annotated[
         metavar="RUN…",
     ),
 ]
+Revision = Annotated[
+    str | None,
+    typer.Option(
+        help="Of the benchmark on the Hub: a tag as hdbench-1.0.0, a branch or a commit.",
+        metavar="REVISION",
+    ),
+]
 OfBenchmark = Annotated[
     str | None,
     typer.Option(help="The built benchmark; without it the one that a run names.", metavar="PATH"),

@@ -47,12 +47,12 @@ def build(
         ),
     ] = None,
 ) -> None:
-    """Build datasets, and the metrics beside them, into a folder that stands for the Hub.
+    """Build datasets, and the Spaces beside them, into a folder that stands for the Hub.
 
     Afterwards `load_dataset("hdb/NAME")` and `evaluate.load("hdb/METRIC")` read it from there.
     """
     from hdbench.building.builder import build as build_dataset  # noqa: PLC0415  slow to import
-    from hdbench.building.builder import install_metrics  # noqa: PLC0415
+    from hdbench.building.builder import install_spaces  # noqa: PLC0415
     from hdbench.building.recipe import find_recipe, recipe_names  # noqa: PLC0415
     from hdbench.building.results_dataset import NAME, build_results  # noqa: PLC0415
 
@@ -85,10 +85,52 @@ def build(
             f"{built.folder}: {built.rows} rows{note}, version {built.version}, "
             f"metadata sha256 {built.metadata_sha256}"
         )
-    for folder in install_metrics(out):
-        typer.echo(f"{folder}: metric")
+    for folder in install_spaces(out):
+        typer.echo(f"{folder}: Space")
     if failed:
         raise typer.Exit(2)
+
+
+errata = typer.Typer(help="Corrections of published truths.", no_args_is_help=True)
+app.add_typer(errata, name="errata")
+
+
+@errata.command()
+def add(
+    name: Annotated[str, typer.Argument(help="The benchmark, or the folder of its recipe.")],
+    item: Annotated[
+        str, typer.Argument(help="The item; * for all that have the wrong value.", metavar="ID")
+    ],
+    field: Annotated[
+        str,
+        typer.Argument(
+            help="Where in its truth: publication.year, advertisements[3].date, "
+            "persons[name=Frey].alternateName; [*] for every item of a list."
+        ),
+    ],
+    old: Annotated[
+        str, typer.Argument(help="The published value; null where the field is absent.")
+    ],
+    new: Annotated[str, typer.Argument(help="The right one; null takes the field away.")],
+    *,
+    evidence: Annotated[
+        str, typer.Option(help="What shows that it is right; the card gives it as the reason.")
+    ],
+) -> None:
+    """Record a correction in a recipe's errata.yaml, which makes a new version of the dataset.
+
+    What was published is kept, and the protocol `published` scores it. The version in
+    benchmark.yaml is raised, and CHANGELOG.md says why. OLD is compared with the published value
+    where the dataset is built in ./hdb. Both values are JSON, or a text where they are none.
+    """
+    from hdbench.building.errata_add import add_correction  # noqa: PLC0415  slow to import
+
+    added = add_correction(name, item, field, old=old, new=new, evidence=evidence, out=DEFAULT_OUT)
+    unchecked = (
+        "" if added.checked else ", not compared with the published truth, which a build does"
+    )
+    typer.echo(f"{added.path}: recorded as version {added.version}{unchecked}")
+    typer.echo(f"build it: hdbench build {name}")
 
 
 @app.command()

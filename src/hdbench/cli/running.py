@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hdbench.cli.app import OfBenchmark, app
+from hdbench.cli.app import OfBenchmark, Protocol, app
 from hdbench.errors import HdbenchError, escaped
 
 INTERRUPTED = 130
@@ -32,11 +32,14 @@ Concurrency = Annotated[int, typer.Option(help="Requests at once, to a server.",
 MaxNewTokens = Annotated[int, typer.Option(help="Answers are cut off there.", min=1)]
 
 
-class TableForm(StrEnum):
-    """A table's form."""
+class ExportForm(StrEnum):
+    """How a run is exported."""
 
     xlsx = "xlsx"
     csv = "csv"
+    jsonl = "jsonl"
+    eval_results = "eval-results"
+    model_index = "model-index"
 
 
 @app.command()
@@ -231,24 +234,54 @@ def export(
     run_path: Annotated[
         Path,
         typer.Argument(
-            help="A run folder; with --benchmark also answers in any form.", metavar="RUN"
+            help="A run folder; with --benchmark also answers in any form; for eval-results and "
+            "model-index also a result of hdbench score --json.",
+            metavar="RUN",
         ),
     ],
     *,
-    form: Annotated[TableForm, typer.Option("--format", help="The form of the table.")],
+    form: Annotated[
+        ExportForm,
+        typer.Option(
+            "--format",
+            help="The answers as xlsx, csv or jsonl; or the score as the Hub takes it: "
+            "eval-results for a model's folder .eval_results, model-index for its card.",
+        ),
+    ],
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="The file; without it one named as the run.")
+        Path | None,
+        typer.Option(
+            "-o",
+            "--out",
+            help="The file; without it one named as the run, and for the Hub's forms standard "
+            "output.",
+        ),
     ] = None,
     benchmark: OfBenchmark = None,
+    protocol: Protocol = "documented",
 ) -> None:
-    """Make a table of a run's answers: a row an item, or an advertisement, a column a field.
+    """Write a run for others: its answers as a table, or its score for a model's page on the Hub.
 
-    hdbench score reads it back. What a table cannot hold is lost: above all an empty cell is an
-    empty text, whether the model wrote one, null or nothing.
+    A table has a row an item, or an advertisement, and a column a field. hdbench score reads it
+    back. What a table cannot hold is lost: above all an empty cell is an empty text, whether the
+    model wrote one, null or nothing. JSON Lines lose nothing.
     """
-    from hdbench.exporting.export import export as export_run  # noqa: PLC0415  slow to import
+    match form.value:
+        case "eval-results" | "model-index" as hub_form:
+            from hdbench.exporting.hub_results import hub_results  # noqa: PLC0415  slow to import
+            from hdbench.jsonio import write_whole  # noqa: PLC0415
 
-    done = export_run(run_path, form.value, out=out, benchmark=benchmark)
-    typer.echo(escaped(f"{done.path}: {done.rows} rows"))
-    for note in done.notes:
-        typer.echo(escaped(f"note: {note}"), err=True)
+            text = hub_results(run_path, hub_form, benchmark=benchmark, protocol=protocol)
+            if out is None:
+                typer.echo(text, nl=False)
+            else:
+                write_whole(out, text.encode())
+        case table_form:
+            from hdbench.exporting.export import export as export_run  # noqa: PLC0415
+
+            if protocol != "documented":
+                raise HdbenchError(f"--protocol is of scores: --format {form} writes the answers")
+            done = export_run(run_path, table_form, out=out, benchmark=benchmark)
+            typer.echo(escaped(f"{done.path}: {done.rows} rows"))
+            for note in done.notes:
+                typer.echo(escaped(f"note: {note}"), err=True)

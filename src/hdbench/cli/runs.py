@@ -77,6 +77,14 @@ def leaderboard(
         Form, typer.Option("--format", help="How to write it to standard output.")
     ] = Form.table,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
+    revision: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A revision of the benchmark on the Hub, as hdbench-1.0.0; given more than once, "
+            "old and new scores and ranks stand side by side.",
+            metavar="REVISION",
+        ),
+    ] = None,
 ) -> None:
     """Rank runs, with intervals: the rank is 1 + the number of significantly better models.
 
@@ -85,16 +93,26 @@ def leaderboard(
     """
     from hdbench.leaderboard import formats  # noqa: PLC0415  slow to import
     from hdbench.leaderboard.boards import leaderboards  # noqa: PLC0415
-    from hdbench.leaderboard.changes import changes  # noqa: PLC0415
+    from hdbench.leaderboard.changes import changes, revisions  # noqa: PLC0415
     from hdbench.runs import load_runs  # noqa: PLC0415
 
+    asked = list(dict.fromkeys(revision or ()))
+    if (show_changes or len(asked) > 1) and form is not Form.table:
+        what = "--changes" if show_changes else "several revisions"
+        raise HdbenchError(f"{what}: --format {form} has no form for that: leave it out")
+    if show_changes and asked:
+        raise HdbenchError("--changes and --revision: give one of them")
+    if len(asked) > 1:
+        side_by_side = revisions(runs, asked, benchmark=benchmark, protocol=protocol, seed=seed)
+        formats.print_revisions(Console(), side_by_side)
+        return
     if show_changes:
-        if form is not Form.table:
-            raise HdbenchError(f"--changes has no --format {form}: it is a table for a terminal")
         found = changes(runs, benchmark=benchmark, seed=seed)
         formats.print_changes(Console(), found)
         return
-    loaded = load_runs(runs, benchmark=benchmark, protocol=protocol)
+    loaded = load_runs(
+        runs, benchmark=benchmark, protocol=protocol, revision=asked[0] if asked else None
+    )
     boards = leaderboards(loaded.values(), seed=seed)
     if form is Form.table:
         formats.print_boards(Console(), boards)

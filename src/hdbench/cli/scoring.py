@@ -2,18 +2,21 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 
-from hdbench.cli.app import OfBenchmark, Protocol, app
+from hdbench.cli.app import OfBenchmark, Protocol, Revision, app
 from hdbench.errors import HdbenchError, escaped
 
 
 @app.command()
 def score(
-    benchmark: Annotated[str, typer.Argument(help="A built benchmark, as hdb/zettelkatalog.")],
+    benchmark: Annotated[
+        str,
+        typer.Argument(help="A benchmark, as hdb/zettelkatalog: built here, else from the Hub."),
+    ],
     predictions: Annotated[
         Path,
         typer.Argument(
@@ -47,6 +50,7 @@ def score(
         bool,
         typer.Option("--reread", help='Read "text" also where there is a "prediction" already.'),
     ] = False,
+    revision: Revision = None,
 ) -> None:
     """Score a file of answers.
 
@@ -64,6 +68,7 @@ def score(
         strict=strict,
         reread=reread,
         details=details,
+        revision=revision,
         **dict(_option(text) for text in option or ()),
     )
     records = [to_record(result, details=details) for result in results.values()]
@@ -81,7 +86,7 @@ def _option(text: str) -> tuple[str, Any]:
     name, sign, value = text.partition("=")
     if not sign:
         raise HdbenchError(f"--option {text}: must be NAME=VALUE")
-    if name in ("benchmark", "predictions", "protocol", "strict", "reread", "details"):
+    if name in ("benchmark", "predictions", "protocol", "strict", "reread", "details", "revision"):
         raise HdbenchError(f"--option {text}: {name} is no option of a metric")
     try:
         return name, json.loads(value)
@@ -137,6 +142,7 @@ def report(
     ],
     benchmark: OfBenchmark = None,
     protocol: Protocol = "documented",
+    language: Annotated[Literal["en", "de"], typer.Option(help="The page's language.")] = "en",
 ) -> None:
     """Write a report of one run: a page with every item and its image, Excel, CSV and plots.
 
@@ -148,7 +154,8 @@ def report(
     loaded = load_runs([run], benchmark=benchmark, protocol=protocol, details=True)
     if len(loaded) > 1:
         raise HdbenchError(f"{run}: holds {len(loaded)} runs: give one")
-    for path in write_report(next(iter(loaded.values())), out, benchmark=benchmark):
+    result = next(iter(loaded.values()))
+    for path in write_report(result, out, benchmark=benchmark, language=language):
         typer.echo(escaped(str(path)))
 
 

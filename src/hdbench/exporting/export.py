@@ -1,9 +1,6 @@
 """A run's answers as a file that others work with."""
 
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,11 +8,12 @@ from typing import Literal
 from hdbench.errors import HdbenchError
 from hdbench.exporting.cells import Cell
 from hdbench.exporting.columns import OTHER_FIELDS
-from hdbench.exporting.rows import AnswerRows
+from hdbench.exporting.rows import AnswerRows, json_line
 from hdbench.exporting.run_answers import RunAnswers
+from hdbench.jsonio import whole_file
 from hdbench.progress import progress
 
-Format = Literal["xlsx", "csv"]
+Format = Literal["xlsx", "csv", "jsonl"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,7 @@ class Exported:
 
     Attributes:
         path: the file.
-        rows: below the head.
+        rows: below the head; lines of JSON.
         notes: what a person has to know, a line each.
     """
 
@@ -68,9 +66,13 @@ def export(
     CSV has no types: where Excel opens it, it drops leading zeros of ids, which `hdbench score`
     understands. In XLSX ids are text, and years that are numbers are numbers.
 
+    JSON Lines have an object an item, with `id`, `model`, `status`, `prediction` and `error`, and
+    `text` where no record was found in it: the same answers, but that what was found in a text is
+    the record that a model gave.
+
     Args:
         run: a run folder, also one over images of one's own; with `benchmark` answers in any form.
-        form: `xlsx` or `csv`.
+        form: `xlsx`, `csv` or `jsonl`.
         out: the file, which is replaced; without it the run's name in the working directory.
         benchmark: the folder of the built benchmark; without it the one that run.json names.
 
@@ -83,9 +85,18 @@ def export(
     if path.resolve() == run.resolve():
         raise HdbenchError(f"{path}: is the answers themselves: name another file with -o")
     # Imported here, since the command line names the formats in its help.
-    from hdbench.exporting.formats import check_size, write_csv, write_xlsx  # noqa: PLC0415
+    from hdbench.exporting.formats import (  # noqa: PLC0415
+        check_size,
+        write_csv,
+        write_jsonl,
+        write_xlsx,
+    )
 
     with RunAnswers.opened(run, benchmark) as answers:
+        if form == "jsonl":
+            with whole_file(path) as beside:
+                lines = write_jsonl(beside, map(json_line, progress(answers.items(), "Writing")))
+            return Exported(path, lines, answers.notes)
         table = AnswerRows(answers.schema)
         table.see(progress(answers.items(), "Reading"))
         head = table.head
@@ -97,7 +108,7 @@ def export(
                 for row in table.of(item):
                     yield [row.get(title, "") for title in head]
 
-        with _whole(path) as beside:
+        with whole_file(path) as beside:
             if form == "csv":
                 write_csv(beside, head, rows())
             else:
@@ -106,17 +117,3 @@ def export(
     if OTHER_FIELDS in table.widths:
         notes.append(f"fields that have no column are in {OTHER_FIELDS}, and not read from there")
     return Exported(path, table.rows, notes)
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[Path]:
-    """A file beside its place, renamed when it is whole: `jsonio.write_whole`, but row by row."""
-    try:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name[:100]}-") as folder:
-            beside = Path(folder) / "table"
-            yield beside
-            with beside.open("rb") as file:
-                os.fsync(file.fileno())
-            beside.replace(path)
-    except OSError as error:
-        raise HdbenchError(f"{path}: cannot be written: {error.strerror or error}") from None

@@ -1,7 +1,8 @@
-"""Tables as files, CSV and XLSX, in which nothing is run that a model wrote."""
+"""Answers as files, CSV, XLSX and JSON Lines, in which nothing is run that a model wrote."""
 
 import csv
 import datetime
+import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -47,6 +48,20 @@ def _harmless(value: Cell) -> Cell:
     if not isinstance(value, str) or not _LETTER.search(value) or _NUMBER.fullmatch(value):
         return value
     return _FORMULA.sub(r"\1'", value)
+
+
+def write_jsonl(path: Path, values: Iterable[Any]) -> int:
+    """Write JSON values, a line each; a lone surrogate of a model's text is a JSON escape.
+
+    Returns:
+        The number of lines.
+    """
+    lines = 0
+    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+        for value in values:
+            file.write(json.dumps(value, ensure_ascii=False) + "\n")
+            lines += 1
+    return lines
 
 
 def write_xlsx(

@@ -17,6 +17,19 @@ MAX_WIDTH = 60
 """Characters of a cell's longest line that count for the width of its column, at most."""
 
 
+def json_line(item: ItemAnswer) -> dict[str, Any]:
+    """An item as `hdbench score` reads it again: its record, or its text where there is none."""
+    model, answer, _ = item
+    found: dict[str, Any] = {"id": answer.id, "status": answer.status}
+    if model is not None:
+        found["model"] = model
+    if answer.error is not None:
+        found["error"] = answer.error
+    if isinstance(answer.prediction, str):
+        return found | {"text": answer.prediction}
+    return found | {"prediction": answer.prediction}
+
+
 class AnswerRows:
     """Makes rows of answers, and knows the columns that those seen so far need.
 

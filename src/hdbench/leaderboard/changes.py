@@ -1,4 +1,4 @@
-"""What becomes of values and their order when the same answers are scored by other rules."""
+"""What becomes of values and their order under other rules, or by another revision of the truth."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,24 +21,26 @@ of null is read, which is often an answer that the harness lost."""
 
 
 class Place(NamedTuple):
-    """A model's headline under some rules.
+    """A model's headline under some rules, or by the truth of some revision.
 
     Attributes:
         value: the headline.
         place: 1 + the number of models of better headline, whether significantly or not.
+        rank: 1 + the number of models that are significantly better.
     """
 
     value: float
     place: int
+    rank: int
 
 
 @dataclass(frozen=True)
 class Changes:
-    """The places of the models of one leaderboard under several rules.
+    """The places of the models of one leaderboard under several rules, or by several revisions.
 
     Attributes:
-        boards: rules → the leaderboard under them.
-        models: model → rules → its place; in the order of the first rules.
+        boards: rules, or revision → the leaderboard.
+        models: model → the same → its place; in the order of the first.
     """
 
     boards: dict[str, Board]
@@ -73,16 +75,62 @@ def changes(paths: Sequence[Path], *, benchmark: str | None = None, seed: int = 
                     "some of these are results, scored already: give run folders or answers"
                 )
             boards[rules] = same[0]
-        places = {rules: _places(board) for rules, board in boards.items()}
-        models = {
-            row.model: {rules: places[rules][row.model] for rules in RULES}
-            for row in boards[PUBLISHED].rows
-        }
-        found.append(Changes(boards, models))
+        found.append(_changes(boards))
     return found
+
+
+def revisions(
+    paths: Sequence[Path],
+    names: Sequence[str],
+    *,
+    benchmark: str | None = None,
+    protocol: str = "documented",
+    seed: int = 0,
+) -> list[Changes]:
+    """Score runs by the truth of several revisions of their benchmark on the Hub.
+
+    Args:
+        paths: as of `changes`.
+        names: the revisions: tags, branches or commits.
+        benchmark: as of `load_runs`.
+        protocol: as of `load_runs`.
+        seed: of the random numbers.
+
+    Raises:
+        HdbenchError: as of `load_runs`, or the revisions do not have the same items.
+    """
+    ranked = {
+        name: leaderboards(
+            load_runs(paths, benchmark=benchmark, protocol=protocol, revision=name).values(),
+            seed=seed,
+        )
+        for name in names
+    }
+    found = []
+    for first in ranked[names[0]]:
+        boards = {}
+        for name, boards_of in ranked.items():
+            same = [each for each in boards_of if each.kind.question == first.kind.question]
+            if len(same) != 1:
+                raise HdbenchError(
+                    f"{first.kind.benchmark}: {names[0]} and {name} do not have the same items: "
+                    "their scores cannot be put side by side"
+                )
+            boards[name] = same[0]
+        found.append(_changes(boards))
+    return found
+
+
+def _changes(boards: dict[str, Board]) -> Changes:
+    places = {name: _places(board) for name, board in boards.items()}
+    first = next(iter(boards.values()))
+    models = {row.model: {name: places[name][row.model] for name in boards} for row in first.rows}
+    return Changes(boards, models)
 
 
 def _places(board: Board) -> dict[str, Place]:
     """Model → its place; the rows come best first."""
     values = [row.value for row in board.rows]
-    return {row.model: Place(row.value, values.index(row.value) + 1) for row in board.rows}
+    return {
+        row.model: Place(row.value, values.index(row.value) + 1, row.rank) for row in board.rows
+    }

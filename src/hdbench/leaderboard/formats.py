@@ -47,6 +47,23 @@ def print_changes(console: Console, found: Sequence[Changes]) -> None:
         )
 
 
+def print_revisions(console: Console, found: Sequence[Changes]) -> None:
+    """Print the value and rank of each model by each revision, and the last less the first."""
+    for each in found:
+        first = next(iter(each.boards.values()))
+        heads = [
+            f"{revision} ({board.kind.dataset_version})" for revision, board in each.boards.items()
+        ]
+        rows = []
+        for model, places in each.models.items():
+            values = [place.value for place in places.values()]
+            shown = [f"{place.value:.3f} ({place.rank})" for place in places.values()]
+            rows.append([_name(model), *shown, f"{values[-1] - values[0]:+.3f}"])
+        what = f"{first.kind.benchmark}, {first.kind.protocol}: {first.headline} (rank)"
+        _print(console, what, ["model", *heads, "change"], rows)
+        console.print(notes(first)[0] + "\n", soft_wrap=True, markup=False, highlight=False)
+
+
 def markdown(boards: Sequence[Board]) -> str:
     """A heading, a table and its notes for each leaderboard."""
     return "\n".join(

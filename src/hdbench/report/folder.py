@@ -13,13 +13,16 @@ from hdbench.results import write_results
 from hdbench.scoring.result import Result
 
 
-def write_report(result: Result, out: Path, *, benchmark: str | None = None) -> list[Path]:
+def write_report(
+    result: Result, out: Path, *, benchmark: str | None = None, language: str = "en"
+) -> list[Path]:
     """Write a report of a run.
 
     Args:
         result: a result with details.
         out: the folder; another report there is replaced.
         benchmark: the folder of the benchmark; without it the one that the result names.
+        language: the page's, one of `hdbench.texts.LANGUAGES`.
 
     Returns:
         The files: the page `index.html`, the workbook, the CSV files, `result.json`, the plots.
@@ -36,7 +39,9 @@ def write_report(result: Result, out: Path, *, benchmark: str | None = None) -> 
         )
     with writing(out.resolve().parent, out.resolve().name) as folder:
         (folder / "index.html").write_text(
-            report_page(result, loaded), encoding="utf-8", errors="backslashreplace"
+            report_page(result, loaded, language=language),
+            encoding="utf-8",
+            errors="backslashreplace",
         )
         (folder / "report.xlsx").write_bytes(workbook(result))
         for name, data in csv_files(result).items():

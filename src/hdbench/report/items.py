@@ -42,29 +42,22 @@ class Band(NamedTuple):
 
     Attributes:
         lowest: the lowest similarity in it.
-        name: for the style sheet.
-        words: for readers.
+        name: for texts and the style sheet.
     """
 
     lowest: float
     name: str
-    words: str
 
 
-BANDS = (
-    Band(1.0, "same", "same"),
-    Band(0.8, "close", "close"),
-    Band(0.5, "partly", "partly alike"),
-    Band(0.0, "far", "far apart"),
-)
+BANDS = (Band(1.0, "same"), Band(0.8, "close"), Band(0.5, "partly"), Band(0.0, "far"))
 
 
 def band(similarity: float) -> Band:
     """The band of a similarity, 0.0 to 1.0.
 
     Example:
-        >>> band(1.0).words, band(0.999).words, band(0.5).words, band(0.499).words
-        ('same', 'close', 'partly alike', 'far apart')
+        >>> band(1.0).name, band(0.999).name, band(0.5).name, band(0.499).name
+        ('same', 'close', 'partly', 'far')
     """
     return next((each for each in BANDS if similarity >= each.lowest), BANDS[-1])
 

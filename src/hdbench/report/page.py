@@ -1,6 +1,7 @@
 """The page of a report: one HTML file with everything in it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -9,12 +10,14 @@ from hdbench.errors import HdbenchError
 from hdbench.reading.answer import STATUSES
 from hdbench.report.items import BANDS, LOST, ItemView, cut, item_views
 from hdbench.report.pictures import pictures
-from hdbench.report.rendering import render
+from hdbench.report.rendering import TEXTS, render
 from hdbench.report.rows import direction
+from hdbench.report.truth_errors import dataset_id, truth_error_url
 from hdbench.results import errors_by_class, given_options
 from hdbench.scoring.result import Result
-from hdbench.statistics.bootstrap import Intervals
+from hdbench.statistics.bootstrap import MIN_ITEMS, Intervals
 from hdbench.statistics.resampling import rate_names
+from hdbench.warning_texts import in_language
 
 MAX_ITEMS = 2_000
 """Items that are shown, the worst."""
@@ -29,32 +32,6 @@ MAX_MESSAGE = 1_000
 FEW_ITEMS = 20
 """With fewer, nothing can be told apart."""
 
-ERROR_WORDS = {
-    "missing": ("missing", "the answer has nothing here"),
-    "invented": ("invented", "the truth has nothing here"),
-    "case": ("capitals", "capital and small letters differ"),
-    "white_space": ("spaces", "only spaces differ"),
-    "punctuation": ("punctuation", "signs, or the way of writing a format or page count, differ"),
-    "diacritics": ("diacritics", "accents or umlauts differ"),
-    "other_field": ("of another field", "the value belongs to another field"),
-    "truncated": ("cut short", "a part of the truth"),
-    "over_specified": ("too much", "the truth, and more"),
-    "number_or_date": ("number or date", "another number or date"),
-    "ocr": ("misread letters", "a few letters differ"),
-    "different": ("different", "another value"),
-}
-"""Class of error → its name for readers, and what it means."""
-
-STATUS_WORDS = {
-    "clean": "read as it was",
-    "unwrapped": "taken out of other text",
-    "repaired": "read after repair",
-    "truncated": "breaks off; what is whole was kept",
-    "unparsable": "no record found in the answer",
-    "unanswered": "no answer",
-}
-"""Status → what it means for readers."""
-
 
 class Figure(NamedTuple):
     """A figure with its interval.
@@ -64,14 +41,14 @@ class Figure(NamedTuple):
         value: its value.
         low: the interval's lower end; None where there is no interval.
         high: its upper end.
-        direction: "higher is better", or "lower is better".
+        higher_is_better: its direction.
     """
 
     name: str
     value: float
     low: float | None
     high: float | None
-    direction: str
+    higher_is_better: bool
 
     @property
     def is_share(self) -> bool:
@@ -93,7 +70,7 @@ class FieldRow(NamedTuple):
     numbers: list[str]
 
 
-def report_page(result: Result, benchmark: Benchmark) -> str:
+def report_page(result: Result, benchmark: Benchmark, *, language: str = "en") -> str:
     """The page of a result: figures, fields, errors by class, and every item with its picture.
 
     The page is complete in itself, runs no script but its own, and can be written as UTF-8
@@ -102,6 +79,7 @@ def report_page(result: Result, benchmark: Benchmark) -> str:
     Args:
         result: a result with `per_item`.
         benchmark: what was scored; of its media those that are there are shown.
+        language: the page's, one of `hdbench.texts.LANGUAGES`.
 
     Raises:
         HdbenchError: the result was scored without details, or the benchmark's metadata cannot be
@@ -119,6 +97,7 @@ def report_page(result: Result, benchmark: Benchmark) -> str:
     figures = result.figures()
     return render(
         "report.html",
+        language,
         title=benchmark.spec.title,
         result=result,
         licence=benchmark.spec.licence,
@@ -126,10 +105,12 @@ def report_page(result: Result, benchmark: Benchmark) -> str:
         headline=_figure(result, result.headline, found),
         figures=[_figure(result, name, found) for name in _rate_names(result)],
         counts=figures,
-        intervals=found,
+        no_interval=_no_interval(found, language),
         few=FEW_ITEMS,
-        warnings=[_message(each["message"]) for each in result.reading.get("warnings", ())],
-        notes=[_message(note) for note in result.reading.get("notes", ())],
+        warnings=[
+            in_language(each["message"], language) for each in result.reading.get("warnings", ())
+        ],
+        notes=result.reading.get("notes", ()),
         violations=_violations(result),
         fields=fields[:MAX_FIELDS],
         more_fields=max(0, len(fields) - MAX_FIELDS),
@@ -138,17 +119,23 @@ def report_page(result: Result, benchmark: Benchmark) -> str:
         classes_by_field=dict(islice(errors["fields"].items(), MAX_FIELDS)),
         confusions=errors["confusions"][:MAX_CONFUSIONS],
         f1_form=errors.get("f1_form"),
-        items=list(zip(shown, _pictures(shown, benchmark), strict=True)),
+        items=list(
+            zip(
+                shown,
+                _pictures(shown, benchmark),
+                _truth_errors(result, shown, language),
+                strict=True,
+            )
+        ),
         more_items=len(items) - len(shown),
         filter_fields=names,
         places={name: place for place, name in enumerate(names)},
         statuses=[status for status in STATUSES if result.status[status]],
-        error_words=ERROR_WORDS,
-        status_words=STATUS_WORDS,
         bands=BANDS,
         lost=LOST,
         cut=cut,
-        method=_method(result, found, figures["signature"]),
+        most=MAX_MESSAGE,
+        method=_method(result, found, figures["signature"], language),
     )
 
 
@@ -161,11 +148,11 @@ def _rate_names(result: Result) -> list[str]:
 def _figure(result: Result, name: str, found: Intervals) -> Figure:
     value = result.metric.rates(result.totals)[name]
     interval = found.figures.get(name)
-    told = direction(name, value)
+    higher = direction(name, value) == "higher is better"
     if name == result.headline:  # which its benchmark knows best
-        told = f"{'higher' if result.higher_is_better else 'lower'} is better"
+        higher = result.higher_is_better
     low, high = (interval.low, interval.high) if interval else (None, None)
-    return Figure(name, value, low, high, told)
+    return Figure(name, value, low, high, higher)
 
 
 def _heads(rates: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -174,7 +161,6 @@ def _heads(rates: Mapping[str, Mapping[str, Any]]) -> list[str]:
         "false_positives": "FP",
         "false_negatives": "FN",
         "f1": "F1",
-        "both_empty": "both empty",
     }
     return [words.get(name, name) for name in next(iter(rates.values()), ())]
 
@@ -230,46 +216,70 @@ def _violations(result: Result) -> list[tuple[str, str, int]]:
     return sorted(rows, key=lambda row: -row[2])[:MAX_FIELDS]
 
 
+def _truth_errors(result: Result, items: Sequence[ItemView], language: str) -> list[str | None]:
+    """The address for an error in each item's truth; None where the benchmark is not on the Hub."""
+    dataset = dataset_id(result.dataset.get("benchmark", ""))
+    if dataset is None:
+        return [None] * len(items)
+    version = result.dataset["dataset_version"]
+    tell = partial(TEXTS.text, language=language)
+    return [truth_error_url(dataset, version, item, tell) for item in items]
+
+
 def _run(result: Result) -> dict[str, str]:
-    """What the run says of itself."""
+    """What the run says of itself, by the name of its label."""
     run = result.run
     prompt = run.get("prompt") or {}
     told = {
-        "Model": result.model or run.get("model"),
-        "Run": run.get("run"),
-        "Provider": run.get("provider"),
-        "Date": run.get("date"),
-        "Prompt": prompt.get("name"),
-        "Cost": None if run.get("cost_usd") is None else f"{run['cost_usd']} USD",
+        "run_model": result.model or run.get("model"),
+        "run_run": run.get("run"),
+        "run_provider": run.get("provider"),
+        "run_date": run.get("date"),
+        "run_prompt": prompt.get("name"),
+        "run_cost": None if run.get("cost_usd") is None else f"{run['cost_usd']} USD",
     }
     return {label: cut(str(value), MAX_MESSAGE) for label, value in told.items() if value}
 
 
-def _method(result: Result, found: Intervals, signature: str) -> dict[str, str]:
-    """How the figures were computed."""
+def _method(result: Result, found: Intervals, signature: str, language: str) -> dict[str, str]:
+    """How the figures were computed, by the name of its label."""
+    tell = partial(TEXTS.text, language=language)
     options = given_options(result.metric)
+    drawn = tell(
+        "bootstrap",
+        items=found.items,
+        resamples=found.resamples,
+        seed=found.seed,
+        level=found.level,
+    )
     told = {
-        "Signature": signature,
-        "Metric": f"hdb/{result.metric.name}, rules {result.metric.rules}",
-        "Protocol": result.metric.protocol,
-        "Options": "; ".join(f"{name} = {value}" for name, value in result.metric.options.items()),
-        "Not the default": ", ".join(options),
-        "Dataset": result.dataset.get("benchmark"),
-        "Dataset version": result.dataset.get("dataset_version"),
-        "Dataset sha256": result.dataset.get("dataset_sha256"),
-        "Answers": result.answers.get("path"),
-        "Answers sha256": result.answers.get("sha256"),
-        "Prompt sha256": (result.run.get("prompt") or {}).get("sha256"),
-        "Published as": ", ".join(
-            f"{name} {value}" for name, value in (result.run.get("published") or {}).items()
+        "method_signature": signature,
+        "method_metric": tell(
+            "metric_rules", metric=f"hdb/{result.metric.name}", rules=result.metric.rules
         ),
-        "Intervals": found.why
-        or f"bootstrap over {found.items} items, {found.resamples} resamples, seed {found.seed}, "
-        f"expanded percentile intervals of level {found.level}",
-        "Versions": ", ".join(f"{name} {version}" for name, version in result.versions.items()),
+        "method_protocol": result.metric.protocol,
+        "method_options": _listed(result.metric.options, " = ", "; "),
+        "method_given": ", ".join(options),
+        "method_dataset": result.dataset.get("benchmark"),
+        "method_version": result.dataset.get("dataset_version"),
+        "method_dataset_sha256": result.dataset.get("dataset_sha256"),
+        "method_answers": result.answers.get("path"),
+        "method_answers_sha256": result.answers.get("sha256"),
+        "method_prompt_sha256": (result.run.get("prompt") or {}).get("sha256"),
+        "method_published": _listed(result.run.get("published") or {}),
+        "method_intervals": _no_interval(found, language) or drawn,
+        "method_versions": _listed(result.versions),
     }
     return {label: cut(str(value), MAX_MESSAGE) for label, value in told.items() if value}
 
 
-def _message(text: str) -> str:
-    return cut(text, MAX_MESSAGE)
+def _no_interval(found: Intervals, language: str) -> str | None:
+    """Why there are no intervals; None where there are."""
+    if found.why is None:
+        return None
+    key = "too_few_one" if found.items == 1 else "too_few"
+    return TEXTS.text(key, language, items=found.items, least=MIN_ITEMS)
+
+
+def _listed(values: Mapping[str, Any], sign: str = " ", between: str = ", ") -> str:
+    return between.join(f"{name}{sign}{value}" for name, value in values.items())

@@ -1,11 +1,12 @@
 """The pictures of a page's items, as many as a page can carry."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from hdbench.errors import HdbenchError
+from hdbench.progress import progress
 from hdbench.report.thumbnails import thumbnail
 
 MAX_TOTAL = 6_000_000
@@ -20,10 +21,12 @@ class Picture(NamedTuple):
     Attributes:
         uri: the picture as a data URI.
         why: why there is none.
+        file: the file's name.
     """
 
     uri: str | None
-    why: str | None
+    why: Literal["absent", "damaged", "left_out"] | None
+    file: str
 
 
 def pictures(files: Sequence[Path]) -> list[Picture]:
@@ -34,22 +37,28 @@ def pictures(files: Sequence[Path]) -> list[Picture]:
     """
     found: list[Picture] = []
     total = 0
+    for picture in progress(_all(files), "Pictures", len(files)):
+        total += len(picture.uri or "")
+        if total > MAX_TOTAL:
+            break
+        found.append(picture)
+    return found + [_left_out(file.name) for file in files[len(found) :]]
+
+
+def _all(files: Sequence[Path]) -> Iterator[Picture]:
     with ThreadPoolExecutor() as executor:
         # A few at a time: there may be thousands, of which only the first are wanted.
         for start in range(0, len(files), _AT_ONCE):
-            if total >= MAX_TOTAL:
-                break
-            for picture in executor.map(_picture, files[start : start + _AT_ONCE]):
-                total += len(picture.uri or "")
-                full = Picture(None, "left out to keep this page small")
-                found.append(picture if total <= MAX_TOTAL else full)
-    left = len(files) - len(found)
-    return found + [Picture(None, "left out to keep this page small")] * left
+            yield from executor.map(_picture, files[start : start + _AT_ONCE])
+
+
+def _left_out(file: str) -> Picture:
+    return Picture(None, "left_out", file)
 
 
 def _picture(file: Path) -> Picture:
     try:
         uri = thumbnail(file)
     except HdbenchError:
-        return Picture(None, f"{file.name} cannot be read")
-    return Picture(uri, None if uri else "the file is not there")
+        return Picture(None, "damaged", file.name)
+    return Picture(uri, None if uri else "absent", file.name)

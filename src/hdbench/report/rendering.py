@@ -2,21 +2,28 @@
 
 import base64
 import hashlib
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
 from hdbench.errors import escaped
+from hdbench.texts import Texts
 
 LINE_BREAK = "↵"
 """What stands before a line break in a shown value, so that one can see it."""
 
+TEXTS = Texts(Path(__file__).with_name("translations"))
+"""The texts of the pages; they may hold HTML."""
 
-def render(template: str, **context: Any) -> str:
+
+def render(template: str, language: str = "en", **context: Any) -> str:
     """A page from a template of this package.
+
+    In a template `t(key, name=value)` is a text of `TEXTS` in the page's language.
 
     Whatever a template puts out is escaped, and its control and invisible characters and lone
     surrogates are written as escapes, so that the page can be written as UTF-8. The style sheet
@@ -25,9 +32,22 @@ def render(template: str, **context: Any) -> str:
 
     Args:
         template: its file name.
+        language: the page's, one of `hdbench.texts.LANGUAGES`.
         context: what it is given.
     """
-    return _environment().get_template(template).render(**context)
+    told = partial(markup, language=language)
+    return _environment().get_template(template).render(t=told, language=language, **context)
+
+
+def markup(key: str, language: str, **values: Any) -> Markup:
+    """A text of `TEXTS` as HTML; what stands in its places is escaped as all that is put out.
+
+    Example:
+        >>> print(markup("from_to", "de", low=Markup("<b>1</b>"), high="<2>"))
+        <b>1</b> bis &lt;2&gt;
+    """
+    text = Markup(TEXTS.translations[language][key])  # noqa: S704  this package's own
+    return text.format(**{name: _plain(value) for name, value in values.items()})
 
 
 def shown(text: str) -> Markup:

@@ -71,8 +71,9 @@ class Result:
         fields: outcome → how often each field had it.
         worst: what became of the items of lowest figure, the lowest first.
         per_item: what became of every item; empty unless details were asked for.
-        dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`, its
-            `headline` and whether of that `higher_is_better`; empty where the truths came alone.
+        dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`,
+            `dataset_revision` (the commit, of one from the Hub), its `headline` and whether of that
+            `higher_is_better`; empty where the truths came alone.
         reading: what reading a file of answers showed: `options`, `notes`, `schema_violations`,
             `warnings`; empty where the answers came from no file.
         answers: the file or folder that was scored, `path` and `sha256`; empty where there is none.

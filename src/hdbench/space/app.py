@@ -10,18 +10,24 @@ from typing import Any
 
 import gradio as gr
 from starlette.middleware import Middleware
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hdbench.space.about_tab import about_tab
 from hdbench.space.compare_tab import compare_api, compare_tab
 from hdbench.space.context import SpaceContext
 from hdbench.space.leaderboard_tab import leaderboard_tab
+from hdbench.space.limits import Guard, believe_proxies, keep_swept
+from hdbench.space.report_files import REPORTS
+from hdbench.space.run_reports import run_reports
 from hdbench.space.run_tab import run_tab
 from hdbench.space.score_tab import score_api, score_tab
+from hdbench.space.telling import announcer
 from hdbench.space.texts import translations
+from hdbench.space.waiting import bound_queue
 
 _PREFIX = "hdbench_"  # Gradio has texts of its own, of which one is called "file"
+
+SESSIONS = 200
+"""Visitors of whose page Gradio keeps the state in memory, the last ones."""
 
 
 def build_app(context: SpaceContext) -> gr.Blocks:
@@ -42,6 +48,7 @@ def build_app(context: SpaceContext) -> gr.Blocks:
     with app:
         gr.Markdown(say("title"), elem_id="title")
         gr.Markdown(say("intro"))
+        announcer()
         with gr.Tab(say("tab_score"), id="score"):
             score_tab(context, say)
         with gr.Tab(say("tab_compare"), id="compare"):
@@ -56,7 +63,7 @@ def build_app(context: SpaceContext) -> gr.Blocks:
             about_tab(context, say)
         score_api(context)
         compare_api(context)
-    app.queue(max_size=context.max_waiting, default_concurrency_limit=context.at_once)
+    bound_queue(app, context)
     return app
 
 
@@ -85,7 +92,10 @@ def serve(
     with tempfile.TemporaryDirectory(prefix="hdbench-space-") as folder:
         os.environ["GRADIO_TEMP_DIR"] = str(Path(folder) / "files")
         os.environ["GRADIO_EXAMPLES_CACHE"] = str(Path(folder) / "examples")
+        os.environ["GRADIO_ANALYTICS_MAX_EVENTS"] = "100"  # it goes through all after each
+        believe_proxies()
         app = build_app(context)
+        keep_swept(Path(folder), context)
         _, url, _ = app.launch(
             prevent_thread_lock=True,
             quiet=True,
@@ -94,6 +104,7 @@ def serve(
             share=False,
             show_error=False,
             max_file_size=context.max_upload,
+            state_session_capacity=SESSIONS,
             i18n=_texts(context),
             theme=gr.themes.Default(
                 font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
@@ -105,29 +116,13 @@ def serve(
             ssr_mode=False,
             mcp_server=False,
             pwa=False,
-            app_kwargs={"middleware": [Middleware(NoForeignFiles)]},
+            app_kwargs={
+                "middleware": [Middleware(Guard, context=context)],
+                "routes": [REPORTS, run_reports(context, Path(folder) / "run-reports")],
+            },
         )
         started(url)
         app.block_thread()
-
-
-class NoForeignFiles:
-    """Refuses what would make the server fetch an address for a visitor.
-
-    Gradio's file route passes on what lies at any address that it is asked for.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass it on."""
-        path = scope.get("path", "")
-        if scope["type"] == "http" and ("file=http" in path.lower() or "/proxy=" in path):
-            refused = PlainTextResponse("no file of this server", status_code=403)
-            await refused(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
 
 
 def _say(texts: gr.I18n, key: str) -> Any:

@@ -1,12 +1,181 @@
 """The tab that compares runs."""
 
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import gradio as gr
+
+from hdbench.errors import HdbenchError, escaped
+from hdbench.jsonio import write_json
+from hdbench.scoring.metric import PROTOCOLS
+from hdbench.space.comparing import MAX_COMPARED, Wanted, compare_wanted, recorded_runs
 from hdbench.space.context import SpaceContext
-from hdbench.space.texts import Say
+from hdbench.space.score_tab import QUEUE
+from hdbench.space.scoring import sendable
+from hdbench.space.summary import problem
+from hdbench.space.texts import Say, language_of, text
+from hdbench.space.upload_field import upload_field
+from hdbench.space.verdict import comparison_page
+
+_LOADED = 0.5  # of the bar; the other half is the comparison's
 
 
 def compare_tab(context: SpaceContext, say: Say) -> None:
-    """STUB."""
+    """The tab's controls, within a `gr.Blocks`.
+
+    Args:
+        context: the Space's.
+        say: the texts.
+    """
+    names = [(each.spec.title, name) for name, each in context.benchmarks.items()]
+    gr.Markdown(say("compare_intro"))
+    with gr.Row():
+        with gr.Column(scale=2, min_width=300):
+            benchmark = gr.Dropdown(
+                names,
+                value=names[0][1],
+                label=say("benchmark"),
+                info=say("benchmark_info"),
+                elem_id="compare-benchmark",
+            )
+            files = upload_field(
+                label=say("compare_files"),
+                file_count="multiple",
+                elem_id="compare-files",
+                height=150,
+            )
+            gr.Markdown(say("file_info"))
+            recorded = gr.Dropdown(
+                **_offer(context, names[0][1]),
+                value=[],
+                multiselect=True,
+                max_choices=MAX_COMPARED,
+                label=say("compare_recorded"),
+                info=say("compare_recorded_info"),
+                elem_id="compare-recorded",
+            )
+            start = gr.Button(say("compare_start"), variant="primary", elem_id="compare")
+            with gr.Accordion(say("advanced"), open=False):
+                protocol = gr.Radio(
+                    list(PROTOCOLS),
+                    value="documented",
+                    label=say("protocol"),
+                    info=say("protocol_info"),
+                )
+        with gr.Column(scale=3, min_width=300):
+            bar = gr.HTML(elem_id="compare-progress", min_height=60)
+            shown = gr.HTML(elem_id="comparison")
+            download = gr.DownloadButton(
+                say("compare_json"), visible=False, elem_id="compare-json", size="sm"
+            )
+
+    def offer(benchmark: str, files: list[str] | None, chosen: list[str] | None) -> dict[str, Any]:
+        offered = _offer(context, benchmark, whole=bool(files))
+        still = {folder for _, folder in offered["choices"]}
+        return gr.update(**offered, value=[each for each in chosen or () if each in still])
+
+    def view(  # noqa: PLR0917  Gradio gives the inputs in their order
+        benchmark: str,
+        files: list[str] | None,
+        recorded: list[str] | None,
+        protocol: str,
+        request: gr.Request,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  so Gradio knows that one is wanted
+    ) -> Iterator[list[Any]]:
+        language = language_of(request.headers.get("accept-language"))
+        paths = [Path(file) for file in files or ()]
+        wanted = Wanted(benchmark, paths, recorded or [], protocol, language)
+        yield from _views(context, wanted, progress)
+
+    gr.on(
+        [benchmark.change, files.change],
+        offer,
+        [benchmark, files, recorded],
+        recorded,
+        api_visibility="private",
+        show_progress="hidden",
+    )
+    start.click(
+        view,
+        [benchmark, files, recorded, protocol],
+        [shown, download],
+        show_progress_on=bar,
+        concurrency_id=QUEUE,
+        concurrency_limit=context.at_once,
+        api_visibility="private",
+    )
+
+
+def _offer(context: SpaceContext, benchmark: str, *, whole: bool = False) -> dict[str, Any]:
+    """The choice of recorded runs: with an upload only those over all items, as it is."""
+    runs = recorded_runs(context, benchmark)
+    choices = [(run.label, run.folder) for run in runs if run.whole or not whole]
+    return {"choices": choices, "visible": bool(runs)}
+
+
+def _views(context: SpaceContext, wanted: Wanted, progress: gr.Progress) -> Iterator[list[Any]]:
+    """The outputs of a comparison, or why there is none."""
+
+    def loaded(share: float) -> None:
+        told = "compare_loading" if share < 1 else "compare_testing"
+        progress(0.05 + _LOADED * share, desc=text(told, wanted.language))
+
+    try:
+        runs, comparisons = compare_wanted(context, wanted, loaded)
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / f"hdbench-compare-{wanted.benchmark}.json"
+            write_json(path, {"comparisons": [asdict(each) for each in comparisons]})
+            # Gradio copies the file before it goes on here, where it is deleted.
+            yield [
+                comparison_page(runs, comparisons, wanted.language),
+                gr.update(visible=True, value=str(path)),
+            ]
+    except HdbenchError as error:
+        message = problem(str(error), wanted.language, "compare_error")
+        yield [message, gr.update(visible=False, value=None)]
 
 
 def compare_api(context: SpaceContext) -> None:
-    """STUB."""
+    """The endpoint `/compare`, within a `gr.Blocks`.
+
+    Args:
+        context: the Space's.
+    """
+
+    def compare(
+        benchmark: str,
+        files: list[str] | None,
+        recorded: list[str] | None = None,
+        protocol: str = "documented",
+    ) -> dict[str, Any]:
+        """Compare runs in pairs; the comparisons are those that hdbench compare --json writes."""
+        try:
+            paths = [Path(file) for file in files or ()]
+            wanted = Wanted(benchmark, paths, recorded or [], protocol)
+            _, comparisons = compare_wanted(context, wanted)
+            return {"comparisons": [sendable(asdict(each)) for each in comparisons]}
+        except HdbenchError as error:
+            raise gr.Error(escaped(str(error)), print_exception=False) from None
+
+    # Not gr.api: it takes paths as they come, and a field refuses those that are no upload.
+    with gr.Row(visible=False):
+        inputs = [
+            gr.Textbox(label="Benchmark"),
+            upload_field(label="Files", file_count="multiple"),
+            gr.Dropdown(
+                [], value=[], multiselect=True, allow_custom_value=True, label="Recorded runs"
+            ),
+            gr.Textbox("documented", label="Protocol"),
+        ]
+        output = gr.JSON(label="Comparison")
+        gr.Button("compare").click(
+            compare,
+            inputs,
+            output,
+            api_name="compare",
+            concurrency_id=QUEUE,
+            concurrency_limit=context.at_once,
+        )

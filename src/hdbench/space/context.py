@@ -7,6 +7,7 @@ from pathlib import Path
 from hdbench.benchmark import Benchmark
 from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError
+from hdbench.run_info import RUN_FILE, is_run
 from hdbench.running.evaluating import find_benchmarks
 
 
@@ -18,6 +19,8 @@ class SpaceContext:
         namespace: the folder with the built benchmarks.
         max_upload: bytes of a file, at most.
         max_waiting: visitors who may wait for their score, at most.
+        max_per_visitor: how much of one visitor may wait or be done at the same time.
+        max_disk: bytes that all uploads and what is made of them may have.
         at_once: files that are scored at the same time.
         keep_seconds: how long uploads and downloads are kept.
         results_repository: the dataset on the Hub that submissions go to; none are taken without.
@@ -29,6 +32,8 @@ class SpaceContext:
     namespace: Path
     max_upload: int = 50 * 2**20
     max_waiting: int = 60
+    max_per_visitor: int = 20
+    max_disk: int = 4 * 2**30
     at_once: int = 2
     keep_seconds: int = 3600
     results_repository: str | None = None
@@ -62,6 +67,22 @@ class SpaceContext:
                 f"no benchmark {name[:100]!r} here: choose one of {', '.join(self.benchmarks)}"
             )
         return self.benchmarks[name]
+
+    def run_folders(self, benchmark: str) -> dict[str, Path]:
+        """Name → folder of each recorded run of a benchmark, by name.
+
+        Raises:
+            HdbenchError: there is no such benchmark.
+        """
+        name = self.benchmark(benchmark).spec.name
+        if self.results is None or not (self.results / name).is_dir():
+            return {}
+        return {
+            each.name: each
+            for each in sorted((self.results / name).iterdir())
+            # A symbolic link could lead to any other folder.
+            if not each.is_symlink() and not (each / RUN_FILE).is_symlink() and is_run(each)
+        }
 
     def public_id(self, benchmark: Benchmark) -> str:
         """A benchmark's name as on the Hub, without the server's folders: `hdb/zettelkatalog`."""

@@ -8,16 +8,15 @@ from typing import Any
 import gradio as gr
 
 from hdbench.errors import HdbenchError, escaped
-from hdbench.report.items import cut
-from hdbench.report.page import report_page
 from hdbench.results import to_record
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
-from hdbench.space.downloads import write_downloads
 from hdbench.space.example import write_example
-from hdbench.space.scoring import Upload, score_upload
-from hdbench.space.summary import frame, problem, summary
-from hdbench.space.texts import Say, language_of, text
+from hdbench.space.result_view import download_buttons, result_views
+from hdbench.space.scoring import Upload, score_upload, sendable
+from hdbench.space.submit_panel import submit_panel
+from hdbench.space.submitting import Scored
+from hdbench.space.texts import Say, language_of
 from hdbench.space.upload_field import upload_field
 
 QUEUE = "scoring"
@@ -25,8 +24,6 @@ QUEUE = "scoring"
 
 FORMS = [".jsonl", ".json", ".csv", ".tsv", ".txt", ".xlsx", ".zip", ".gz"]
 """The endings that a browser offers; what a file is, its content decides."""
-
-DOWNLOADS = ("xlsx", "csv", "json", "html")
 
 
 def score_tab(context: SpaceContext, say: Say) -> None:
@@ -66,16 +63,9 @@ def score_tab(context: SpaceContext, say: Say) -> None:
                 [], visible=False, label=say("run"), info=say("run_info"), elem_id="run"
             )
             with gr.Row():
-                files = [
-                    gr.DownloadButton(
-                        say(f"download_{kind}"),
-                        visible=False,
-                        elem_id=f"download-{kind}",
-                        size="sm",
-                        min_width=120,
-                    )
-                    for kind in DOWNLOADS
-                ]
+                files = download_buttons(say)
+            repository = context.results_repository
+            scored = submit_panel(context, say, repository) if repository else None
     report = gr.HTML(elem_id="report")
 
     def view(  # noqa: PLR0917  Gradio gives the inputs in their order
@@ -90,7 +80,9 @@ def score_tab(context: SpaceContext, say: Say) -> None:
     ) -> Iterator[list[Any]]:
         language = language_of(request.headers.get("accept-language"))
         upload = Upload(benchmark, Path(file or ""), protocol, strict, reread)
-        yield from _views(context, upload, run, language, progress)
+        for outputs in result_views(context, upload, run, language, progress):
+            done = Scored(upload, run) if outputs[2] else None
+            yield outputs if scored is None else [*outputs, done]
 
     def example_file(benchmark: str) -> Iterator[str]:
         with TemporaryDirectory() as folder:
@@ -99,7 +91,7 @@ def score_tab(context: SpaceContext, say: Say) -> None:
     shown: dict[str, Any] = {
         "fn": view,
         "inputs": [benchmark, file, protocol, strict, reread, run],
-        "outputs": [first, run, report, *files],
+        "outputs": [first, run, report, *files, *([] if scored is None else [scored])],
         "show_progress_on": bar,
         "concurrency_id": QUEUE,
         "concurrency_limit": context.at_once,
@@ -108,53 +100,6 @@ def score_tab(context: SpaceContext, say: Say) -> None:
     score.click(**shown)
     run.input(**shown)
     example.click(example_file, benchmark, file, api_visibility="private").success(**shown)
-
-
-def _views(
-    context: SpaceContext,
-    upload: Upload,
-    run: str | None,
-    language: str,
-    progress: gr.Progress,
-) -> Iterator[list[Any]]:
-    """The outputs of a scored file: first what is short, then the report and the downloads."""
-    hidden = [gr.update(visible=False, value=None)] * len(DOWNLOADS)
-    if not upload.path.name:
-        message = problem(text("choose_file", language), language)
-        yield [message, gr.update(visible=False), "", *hidden]
-        return
-    progress(0.1, desc=text("progress_read", language))
-    try:
-        benchmark, results = score_upload(context, upload)
-        chosen = _chosen(list(results), run)
-        result = results[chosen]
-        progress(0.4, desc=text("progress_intervals", language))
-        runs = gr.update(
-            choices=[(cut(escaped(name or "")), name or "") for name in results],
-            value=chosen or "",
-            visible=len(results) > 1,
-        )
-        first = summary(upload.path, results, chosen, language, done=False)
-        yield [first, runs, "", *hidden]
-        progress(0.6, desc=text("progress_report", language))
-        page = report_page(result, benchmark)
-        with TemporaryDirectory() as folder:
-            paths = write_downloads(result, page, f"hdbench-{upload.benchmark}", Path(folder))
-            first = summary(upload.path, results, chosen, language, done=True)
-            # Gradio copies the files before it goes on here, where they are deleted.
-            yield [
-                first,
-                runs,
-                frame(page, language),
-                *(gr.update(visible=True, value=str(path)) for path in paths),
-            ]
-    except HdbenchError as error:
-        yield [problem(str(error), language), gr.update(visible=False), "", *hidden]
-
-
-def _chosen(runs: list[str | None], run: str | None) -> str | None:
-    """The run that is shown: the one that was asked for, else the first."""
-    return run if run in runs else runs[0]
 
 
 def _for_client(record: dict[str, Any]) -> dict[str, Any]:
@@ -177,7 +122,9 @@ def score_api(context: SpaceContext) -> None:
         try:
             upload = Upload(benchmark, Path(file), protocol)
             _, results = score_upload(context, upload, details=False)
-            return {"runs": [_for_client(to_record(result)) for result in results.values()]}
+            return {
+                "runs": [_for_client(sendable(to_record(result))) for result in results.values()]
+            }
         except HdbenchError as error:
             raise gr.Error(escaped(str(error)), print_exception=False) from None
 

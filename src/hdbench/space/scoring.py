@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from hdbench.api import score_runs
 from hdbench.benchmark import Benchmark
 from hdbench.errors import HdbenchError
+from hdbench.progress import Listener, listening
 from hdbench.scoring.result import Result
 from hdbench.space.context import SpaceContext
 
@@ -32,8 +33,12 @@ class Upload(NamedTuple):
     reread: bool = False
 
 
+def _to_nobody(done: int, total: int | None) -> None:
+    """Tell nobody: the terminal is the operator's, and several files are scored at once."""
+
+
 def score_upload(
-    context: SpaceContext, upload: Upload, *, details: bool = True
+    context: SpaceContext, upload: Upload, *, details: bool = True, tell: Listener = _to_nobody
 ) -> tuple[Benchmark, dict[str | None, Result]]:
     """Score each run of an upload.
 
@@ -43,6 +48,7 @@ def score_upload(
         context: the Space's.
         upload: what is scored, and how.
         details: keep what became of every item.
+        tell: is told how many of a run's items are scored.
 
     Returns:
         The benchmark, and model → result.
@@ -53,14 +59,15 @@ def score_upload(
     benchmark = context.benchmark(upload.benchmark)
     plain = _without_paths(context, benchmark, upload.path)
     try:
-        results = score_runs(
-            benchmark.id,
-            upload.path,
-            protocol=upload.protocol,
-            strict=upload.strict,
-            reread=upload.reread,
-            details=details,
-        )
+        with listening(tell):
+            results = score_runs(
+                benchmark.id,
+                upload.path,
+                protocol=upload.protocol,
+                strict=upload.strict,
+                reread=upload.reread,
+                details=details,
+            )
     except HdbenchError as error:
         raise HdbenchError(plain(str(error))) from None
     if len(results) > MAX_RUNS:
@@ -89,10 +96,20 @@ def _without_paths(
     return plain
 
 
+def sendable(value: Any) -> Any:
+    r"""A JSON value that Gradio can send: lone surrogates, which answers can hold, as escapes.
+
+    Example:
+        >>> sendable({"\ud800": ["Müller"]})
+        {'\\ud800': ['Müller']}
+    """
+    return _mapped(value, lambda text: text.encode(errors="backslashreplace").decode())
+
+
 def _mapped(value: Any, change: Callable[[str], str]) -> Any:
-    """A JSON value with its texts changed."""
+    """A JSON value with its texts, keys among them, changed."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):
-        return {key: _mapped(child, change) for key, child in value.items()}
+        return {change(key): _mapped(child, change) for key, child in value.items()}
     return [_mapped(child, change) for child in value] if isinstance(value, list) else value

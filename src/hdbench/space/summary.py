@@ -11,7 +11,9 @@ from hdbench.report.page import FEW_ITEMS, MAX_MESSAGE
 from hdbench.report.rendering import shown
 from hdbench.scoring.result import Result
 from hdbench.space.example import MADE
+from hdbench.space.report_files import keep_report
 from hdbench.space.texts import text
+from hdbench.warning_texts import in_language
 
 
 def summary(
@@ -27,7 +29,7 @@ def summary(
         done: whether the report is there already.
     """
     result = results[run]
-    return _render(
+    return render(
         "summary.html",
         language,
         file=file.name,
@@ -37,24 +39,30 @@ def summary(
         figures=result.figures(),
         value=_value,
         interval=_interval,
-        warnings=[cut(warning["message"], MAX_MESSAGE) for warning in result.reading["warnings"]],
+        warnings=[
+            in_language(warning["message"], language) for warning in result.reading["warnings"]
+        ],
+        cut=cut,
+        most=MAX_MESSAGE,
+        language=language,
         few=FEW_ITEMS,
         made=file.name == MADE,
         done=done,
     )
 
 
-def problem(message: str, language: str) -> str:
-    """Why a file cannot be scored, as HTML."""
-    return _render("problem.html", language, message=cut(message, MAX_MESSAGE))
+def problem(message: str, language: str, lead: str = "error") -> str:
+    """Why something cannot be done, as HTML; `lead` is the key of the words before the reason."""
+    return render("problem.html", language, message=cut(message, MAX_MESSAGE), lead=lead)
 
 
 def frame(page: str, language: str) -> str:
-    """A report within the page: it may run its own script, and reach nothing around it."""
-    # Else its links to its own sections would lead to the page around it. The report's policy
-    # forbids a base, so that this has to come before it.
-    page = page.replace("<head>", '<head><base href="about:srcdoc">', 1)
-    return _render("frame.html", language, page=page)
+    """A report within the page: it may run its own script, and reach nothing around it.
+
+    Its links to the Hub open in a tab of their own, as on any page: the Hub cannot be framed. No
+    script but the report's own can open one, as its policy forbids all others.
+    """
+    return render("frame.html", language, address=keep_report(page))
 
 
 def _value(result: Result) -> str:
@@ -66,7 +74,14 @@ def _interval(result: Result) -> tuple[str, str] | None:
     return None if found is None else (f"{found.low:.4f}", f"{found.high:.4f}")
 
 
-def _render(template: str, language: str, **values: object) -> str:
+def render(template: str, language: str, /, **values: object) -> str:
+    """HTML from a template of this package: what it puts out is escaped.
+
+    Args:
+        template: its file name.
+        language: the interface's.
+        values: what it is given, beside `text`.
+    """
     told = partial(text, language=language)
     return _environment().get_template(template).render(text=told, **values)
 

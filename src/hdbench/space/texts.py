@@ -1,26 +1,22 @@
 """The texts of the interface in English and German."""
 
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hdbench.benchmark import read_yaml
+from hdbench.texts import LANGUAGES, Texts
 
-LANGUAGES = ("en", "de")
+__all__ = ["LANGUAGES", "Say", "language_of", "text", "translations"]
 
 Say = Callable[[str], Any]
 """A text's key → what Gradio shows of it in the language of the browser."""
 
+_TEXTS = Texts(Path(__file__).with_name("translations"))
 
-@cache
+
 def translations() -> dict[str, dict[str, str]]:
     """Language → key → text; every language has every key."""
-    found: dict[str, dict[str, str]] = {language: {} for language in LANGUAGES}
-    for path in sorted(Path(__file__).with_name("translations").glob("*.yaml")):
-        for language, texts in read_yaml(path).items():
-            found[language].update(texts)
-    return found
+    return _TEXTS.translations
 
 
 def text(key: str, language: str, **values: Any) -> str:
@@ -35,7 +31,7 @@ def text(key: str, language: str, **values: Any) -> str:
         >>> text("perfect", "de", perfect=3, items=4)
         '3 von 4 Einträgen ohne jeden Fehler'
     """
-    return translations()[language][key].format(**values)
+    return _TEXTS.text(key, language, **values)
 
 
 def language_of(accept: str | None) -> str:

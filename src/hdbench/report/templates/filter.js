@@ -2,6 +2,7 @@
 // Without this script every item is shown, and the form is not.
 (() => {
   const form = document.getElementById("filter");
+  const output = form.querySelector("output");
   const items = [...document.querySelectorAll(".item")].map((element) => ({
     element,
     text: [...element.querySelectorAll("bdi")].map((each) => each.textContent).join("\n")
@@ -24,7 +25,8 @@
       element.hidden = !fits;
       count += fits;
     }
-    form.querySelector("output").textContent = `${count} of ${items.length} items shown`;
+    output.textContent = output.dataset.text
+      .replace("{count}", count).replace("{items}", items.length);
   }
 
   form.addEventListener("input", update);

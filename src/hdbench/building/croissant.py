@@ -1,0 +1,218 @@
+"""Croissant metadata: what search engines and other loaders read of a dataset repository."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+from hdbench.benchmark import MEDIA_KEYS, METADATA, BenchmarkSpec
+from hdbench.building.licences import OPEN_LICENCES
+from hdbench.building.media import MEDIA_FOLDERS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hdbench.building.builder import Built
+
+CROISSANT = "croissant.json"
+
+_CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
+
+_TERMS = (
+    "citeAs column equivalentProperty extract field fileObject fileProperty fileSet format "
+    "includes isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated "
+    "replace samplingRate separator source subField transform"
+)
+
+_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "sc": "https://schema.org/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    **{term: f"cr:{term}" for term in _TERMS.split()},
+}
+
+_DATA_TYPES = {
+    "string": "sc:Text",
+    "strings": "sc:Text",
+    "int32": "sc:Integer",
+    "int64": "sc:Integer",
+    "float64": "sc:Float",
+    "bool": "sc:Boolean",
+    "date32": "sc:Date",
+}
+
+_MIME_TYPES = {
+    ".jpg": "image/jpeg",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
+    ".tif": "image/tiff",
+    ".webp": "image/webp",
+}
+
+_COMBINING = dict(zip("\"'`^~", "\u0308\u0301\u0300\u0302\u0303", strict=True))
+
+_ACCENT = re.compile(r"""\{?\\(["'`^~])\{?(\w)\}?\}?""")
+
+
+def croissant(
+    spec: BenchmarkSpec, built: Built, folder: Path, description: str, header: dict[str, Any]
+) -> dict[str, Any]:
+    """The JSON-LD of a built repository, by version 1.0 of the Croissant format.
+
+    Its paths are relative, so that it holds for any copy of the repository. The rows of
+    `metadata.jsonl` are the record set `items`; images are the record set `images`, which `items`
+    names by their paths.
+
+    Args:
+        spec: the benchmark.
+        built: what was written.
+        folder: the repository, with its media.
+        description: what it is, in a sentence or two.
+        header: the YAML of the card.
+    """
+    year = re.search(r"^\s*year\s*=\s*\{?(\d{4})", spec.citation, re.MULTILINE)
+    media = MEDIA_FOLDERS[spec.media]
+    suffixes = sorted({path.suffix for path in (folder / media).iterdir()})
+    files = [_metadata_file(built)]
+    record_sets = [_items(spec)]
+    if suffixes:
+        files.append(_media_files(media, suffixes))
+        if spec.media != "pdf":  # there is no data type for the content of a PDF
+            record_sets.append(_images(media))
+    about = {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": _CONFORMS_TO,
+        "name": spec.name,
+        "alternateName": spec.title,
+        "description": description,
+        "url": f"https://huggingface.co/datasets/hdb/{spec.name}",
+        "version": spec.version,
+        "license": _licence(spec.licence),
+        "creator": _creators(spec.citation),
+        "datePublished": year and year[1],
+        "citeAs": spec.citation.strip(),
+        "inLanguage": header.get("language"),
+        "keywords": header.get("tags"),
+        "distribution": files,
+        "recordSet": record_sets,
+    }
+    return {key: value for key, value in about.items() if value}
+
+
+def _licence(name: str) -> str:
+    return (
+        f"https://spdx.org/licenses/{OPEN_LICENCES[name]}.html" if name in OPEN_LICENCES else name
+    )
+
+
+def _creators(citation: str) -> list[dict[str, str]]:
+    r"""The authors of a BibTeX entry; one that is wholly in braces is an organisation.
+
+    Example:
+        >>> [each["name"] for each in _creators(r'author = {M{\"u}ller, Gabriel and {RISE}},')]
+        ['Müller, Gabriel', 'RISE']
+    """
+    found = re.search(r"^\s*author\s*=\s*\{(.*)\},?\s*$", citation, re.MULTILINE)
+    names = re.split(r"\s+and\s+(?![^{]*\})", _plain(found[1])) if found else []
+    return [
+        {"@type": "sc:Organization", "name": name[1:-1]}
+        if name.startswith("{")
+        else {"@type": "sc:Person", "name": name}
+        for name in names
+    ]
+
+
+def _plain(tex: str) -> str:
+    """A text with TeX's accents as letters."""
+    return _ACCENT.sub(
+        lambda accent: unicodedata.normalize("NFC", accent[2] + _COMBINING[accent[1]]), tex
+    )
+
+
+def _metadata_file(built: Built) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": METADATA,
+        "name": METADATA,
+        "description": "A row an item, as JSON.",
+        "contentUrl": METADATA,
+        "encodingFormat": "application/jsonlines",
+        "sha256": built.metadata_sha256,
+    }
+
+
+def _media_files(media: str, suffixes: list[str]) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileSet",
+        "@id": f"{media}-files",
+        "name": f"{media}-files",
+        "description": "The media, each under the sha256 of its content.",
+        "includes": [f"{media}/*{suffix}" for suffix in suffixes],
+        "encodingFormat": [_MIME_TYPES[suffix] for suffix in suffixes],
+    }
+
+
+def _items(spec: BenchmarkSpec) -> dict[str, Any]:
+    """The record set of the rows, with the keys that they have in the file."""
+    several = "strings" if spec.media == "pages" else "string"
+    columns = {
+        "id": "string",
+        MEDIA_KEYS[spec.media]: several,
+        "sha256": several,
+        "ground_truth": "string",
+        **spec.columns,
+    }
+    descriptions = {
+        "id": "The item. It is a text, also where it is all digits, zeros first.",
+        MEDIA_KEYS[spec.media]: "The path of what a model is shown, in this repository.",
+        "sha256": "The sha256 of that file.",
+        "ground_truth": "What answers are scored against, as JSON.",
+    }
+    source = {"fileObject": {"@id": METADATA}}
+    return {
+        "@type": "cr:RecordSet",
+        "@id": "items",
+        "name": "items",
+        "description": f"The items of the one split, {spec.split}.",
+        "key": {"@id": "items/id"},
+        "field": [
+            _field(f"items/{name}", _DATA_TYPES[kind], source, {"column": name})
+            | ({"description": descriptions[name]} if name in descriptions else {})
+            | ({"repeated": True} if kind == "strings" else {})
+            for name, kind in columns.items()
+        ],
+    }
+
+
+def _images(media: str) -> dict[str, Any]:
+    source = {"fileSet": {"@id": f"{media}-files"}}
+    return {
+        "@type": "cr:RecordSet",
+        "@id": media,
+        "name": media,
+        "description": "The images; one that several items share is here once.",
+        "key": {"@id": f"{media}/file_name"},
+        "field": [
+            _field(f"{media}/file_name", "sc:Text", source, {"fileProperty": "fullpath"}),
+            _field(f"{media}/image", "sc:ImageObject", source, {"fileProperty": "content"}),
+        ],
+    }
+
+
+def _field(name: str, kind: str, source: dict[str, Any], extract: dict[str, str]) -> dict[str, Any]:
+    return {
+        "@type": "cr:Field",
+        "@id": name,
+        "name": name,
+        "dataType": kind,
+        "source": {**source, "extract": extract},
+    }

@@ -1,0 +1,259 @@
+"""Recording a correction: in the recipe's errata, with the version that it makes."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+import hdbench
+from hdbench.benchmark import load_benchmark, validate
+from hdbench.building.errata import Correction, Errata, holders
+from hdbench.building.recipe import Recipe, Row, find_recipe
+from hdbench.errors import HdbenchError
+from hdbench.jsonio import write_whole
+from hdbench.scoring.metric import AS_PUBLISHED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_HEAD = (
+    "# Reviewed corrections of the published files. Each is listed in the card with its reason.\n"
+)
+
+_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class Added:
+    """What was recorded.
+
+    Attributes:
+        path: the errata.
+        version: the dataset's new version.
+        checked: whether the published truths were at hand to compare with.
+    """
+
+    path: Path
+    version: str
+    checked: bool
+
+
+def add_correction(
+    name: str, item: str, field: str, *, old: str, new: str, evidence: str, out: Path
+) -> Added:
+    """Record a correction in a recipe: `errata.yaml`, the version, and the changelog.
+
+    The values are compared with the published ones where these are at hand: in the built dataset,
+    or in the recipe itself where it is in the plain form. Where the published value is a text, so
+    are `old` and `new`; elsewhere they are JSON, and a text where they are no JSON.
+
+    Args:
+        name: the benchmark, or the folder of a recipe.
+        item: the item's id; `*` for every item that has the wrong value.
+        field: the path of the value, as `publication.year` or `advertisements[3].date`.
+        old: the published value; `null` where the field is absent.
+        new: the right one; `null` takes the field away.
+        evidence: what shows that it is right; it stands in the card as the reason.
+        out: the namespace folder in which the dataset may be built.
+
+    Raises:
+        HdbenchError: there is no such item, field or published value, it is corrected already,
+            nothing would change, or the recipe is not one that can be edited.
+    """
+    recipe = find_recipe(name)
+    if recipe.folder.resolve().is_relative_to(Path(hdbench.__file__).parent.resolve()):
+        raise HdbenchError(
+            f"{name}: the recipes of an installed hdbench are not to be edited: run this in a "
+            "checkout that is installed with pip install -e, or give the folder of a recipe"
+        )
+    path = recipe.folder / "errata.yaml"
+    truths = _published(recipe, out)
+    given = {"id": item, "field": field, "reason": " ".join(evidence.split()).rstrip(".")}
+    if not given["reason"]:
+        raise HdbenchError("--evidence: says nothing: what shows that the new value is right?")
+    correction = validate(Correction, {**given, "old": _json(old), "new": _json(new)}, path)
+    if truths is not None:
+        if _is_text(truths, correction, old):
+            texts = {"old": old, "new": None if new == "null" else new}
+            correction = correction.model_copy(update=texts)
+        _check_published(recipe.spec.name, truths, correction)
+    if correction.old == correction.new:
+        raise HdbenchError(f"{item} {field}: the old value and the new one are the same")
+    _check_errata(recipe.errata, truths, correction, path)
+    version = _next_version(recipe)
+    _write(
+        {
+            path: _with_correction(path, recipe.errata, correction),
+            recipe.folder / "benchmark.yaml": _with_version(recipe, version),
+            recipe.folder / "CHANGELOG.md": _with_entry(recipe, version, correction),
+        }
+    )
+    return Added(path, version, truths is not None)
+
+
+def _json(text: str) -> Any:
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)
+    return text
+
+
+def _published(recipe: Recipe, out: Path) -> dict[str, dict[str, Any]] | None:
+    """The truths as published, by id, where they are at hand."""
+    if not recipe.has_script:
+        plain = replace(recipe, errata=Errata())
+        return {row.id: row.ground_truth for row in plain.rows(plain.source(None))}
+    folder = out / recipe.spec.name
+    if not (folder / "benchmark.yaml").is_file():
+        return None
+    built = load_benchmark(str(folder))
+    if "+" in built.spec.version:  # the sample, or a changed source
+        return None
+    return {
+        item.id: item.ground_truth.get(AS_PUBLISHED, item.ground_truth) for item in built.items()
+    }
+
+
+def _values(truths: Mapping[str, dict[str, Any]], correction: Correction) -> list[Any]:
+    """What stands where a correction points to; None where the key is absent."""
+    found = [
+        holders(truth, correction.field)
+        for item, truth in truths.items()
+        if correction.id in {item, "*"}
+    ]
+    return [holder.get(key) for objects, key in found for holder in objects]
+
+
+def _is_text(truths: Mapping[str, dict[str, Any]], correction: Correction, text: str) -> bool:
+    return any(isinstance(value, str) and value == text for value in _values(truths, correction))
+
+
+def _check_published(
+    name: str, truths: Mapping[str, dict[str, Any]], correction: Correction
+) -> None:
+    if correction.id != "*" and correction.id not in truths:
+        raise HdbenchError(f"{correction.id}: {name} has no such item: look at its metadata.jsonl")
+    place = f"{correction.id} {correction.field}"
+    values = _values(truths, correction)
+    if not values or (correction.old is not None and all(value is None for value in values)):
+        raise HdbenchError(f"{place}: there is no such field in the published truth")
+    if correction.old not in values:
+        there = " or ".join(dict.fromkeys(map(_shown, values)))
+        raise HdbenchError(f"{place}: published is {there}, not {_shown(correction.old)}")
+
+
+def _check_errata(
+    errata: Errata,
+    truths: Mapping[str, dict[str, Any]] | None,
+    correction: Correction,
+    path: Path,
+) -> None:
+    """Whether no other entry corrects the same value already."""
+    place = f"{correction.id} {correction.field}"
+    for other in errata.corrections:
+        if (other.id, other.field, other.old) == (correction.id, correction.field, correction.old):
+            raise HdbenchError(f"{path}: corrects {place} already, to {_shown(other.new)}")
+    if truths is None:
+        return
+    rows = [Row(item, (), truth) for item, truth in truths.items()]
+    only = Errata(corrections=errata.corrections)
+    corrected = {row.id: row.ground_truth for row in only.apply(rows, changed=True)}
+    if correction.old not in _values(corrected, correction):
+        raise HdbenchError(f"{path}: another entry corrects {place} already")
+
+
+def _shown(value: Any) -> str:
+    text = "absent" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _next_version(recipe: Recipe) -> str:
+    version = recipe.spec.version
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        path = recipe.folder / "benchmark.yaml"
+        raise HdbenchError(f"{path}: version: {version!r} is not X.Y.Z and cannot be raised")
+    major, minor, patch = version.split(".")
+    return f"{major}.{minor}.{int(patch) + 1}"
+
+
+def _with_correction(path: Path, errata: Errata, correction: Correction) -> str:
+    """The errata's text with one more correction, its comments and its order kept."""
+    text = path.read_text(encoding="utf-8") if path.is_file() else _HEAD
+    editor = YAML()
+    editor.preserve_quotes = True
+    editor.width = 10_000  # no line is folded anew
+    editor.indent(mapping=2, sequence=4, offset=2)
+    editor.representer.add_representer(
+        type(None), lambda dumper, _: dumper.represent_scalar("tag:yaml.org,2002:null", "null")
+    )
+    entry = _quoted(correction.model_dump())
+    document = editor.load(text)
+    if not document:
+        document, before = {"corrections": [entry]}, text
+    else:
+        before = ""
+        document["corrections"] = [*(document.get("corrections") or ()), entry]
+    written = io.StringIO()
+    editor.dump(document, written)
+    result = before + written.getvalue()
+    expected = errata.model_copy(update={"corrections": (*errata.corrections, correction)})
+    if validate(Errata, yaml.safe_load(result), path) != expected:
+        raise HdbenchError(f"{path}: is of a form that cannot be added to: edit it by hand")
+    return result
+
+
+def _quoted(value: Any) -> Any:
+    """A value whose texts stay texts for every reader of YAML, as `no` and `12:30` would not."""
+    if isinstance(value, str):
+        return DoubleQuotedScalarString(value)
+    if isinstance(value, dict):
+        return {key: _quoted(child) for key, child in value.items()}
+    return [_quoted(child) for child in value] if isinstance(value, list) else value
+
+
+def _with_version(recipe: Recipe, version: str) -> str:
+    path = recipe.folder / "benchmark.yaml"
+    text, count = re.subn(
+        rf"^(version:.*?){re.escape(recipe.spec.version)}",
+        rf"\g<1>{version}",
+        path.read_text(encoding="utf-8"),
+        flags=re.MULTILINE,
+    )
+    if count != 1:
+        raise HdbenchError(f"{path}: has no line that begins with version: and says it")
+    return text
+
+
+def _with_entry(recipe: Recipe, version: str, correction: Correction) -> str:
+    path = recipe.folder / "CHANGELOG.md"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+    place = "every item" if correction.id == "*" else f"`{correction.id}`"
+    entry = f"## {version}\n\n- {place}, `{correction.field}`: {correction.reason}.\n"
+    head, newest, rest = text.partition("\n## ")
+    return f"{head}\n{entry}{newest}{rest}"
+
+
+def _write(texts: Mapping[Path, str]) -> None:
+    """Write files: all of them, or none."""
+    before = {path: path.read_bytes() if path.is_file() else None for path in texts}
+    try:
+        for path, text in texts.items():
+            write_whole(path, text.encode())
+    except BaseException:
+        for path, data in before.items():
+            if data is None:
+                path.unlink(missing_ok=True)
+            elif path.read_bytes() != data:
+                write_whole(path, data)
+        raise

@@ -1,0 +1,217 @@
+"""A run's headline as the Hub takes results: `.eval_results/*.yaml`, and a model card's index."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import yaml
+from huggingface_hub import EvalResult, EvalResultEntry, eval_result_entries_to_yaml
+from huggingface_hub.repocard_data import eval_results_to_model_index
+
+from hdbench.benchmark import Benchmark, load_benchmark
+from hdbench.errors import HdbenchError
+from hdbench.results import given_options, is_result
+from hdbench.runs import load_runs
+from hdbench.scoring.result import READ_AS, Result
+
+HubForm = Literal["eval-results", "model-index"]
+
+NAMESPACE = "hdb"
+"""Where on the Hub the benchmarks are that were built into a folder of any other name."""
+
+TASK_TYPE = "image-to-text"
+
+SHOWN = 3
+"""Names of runs in a message, at most."""
+
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+class Headline(NamedTuple):
+    """The figure that ranks, as the Hub ranks: higher is better.
+
+    Attributes:
+        name: `f1_micro`, or `1 - cer` where of the figure itself lower is better.
+        value: of the whole run.
+        interval: the 95 % interval, from low to high; None with fewer than two items.
+    """
+
+    name: str
+    value: float
+    interval: tuple[float, float] | None
+
+
+def hub_results(
+    run: Path, form: HubForm, *, benchmark: str | None = None, protocol: str = "documented"
+) -> str:
+    """The headline of a run as YAML that a model's repository on the Hub takes.
+
+    `eval-results` is a file for its folder `.eval_results`, and `model-index` goes into the YAML
+    of its card. Both have the dataset, its version and hash, the protocol, the interval, the
+    coverage and the signature; the date where the run has one. The dataset's revision is the tag
+    of its version, or its commit where the benchmark is a snapshot of the Hub's. The task of
+    `eval-results` is the protocol, as in the dataset's `eval.yaml`.
+
+    Args:
+        run: a run folder, or a result of `hdbench score --json`, which stays as it was scored; with
+            `benchmark` also answers in any form.
+        form: which.
+        benchmark: the folder of the built benchmark; without it the one that the run names.
+        protocol: of what is scored now.
+
+    Raises:
+        HdbenchError: the run or its benchmark is unusable, or there are several runs; or, for
+            `eval-results`, the Hub would rank what is not comparable: a score on a sample, on a
+            part of the items, or with options.
+    """
+    if run.is_file() and benchmark is None and not is_result(run):
+        raise HdbenchError(
+            f"{run}: no result of hdbench score --json: name the benchmark of these answers with "
+            "--benchmark"
+        )
+    runs = load_runs([run], benchmark=benchmark, protocol=protocol)
+    if len(runs) > 1:
+        names = ", ".join(list(runs)[:SHOWN]) + (", …" if len(runs) > SHOWN else "")
+        raise HdbenchError(
+            f"{run}: holds {len(runs)} runs ({names}): the Hub has a file for each model: "
+            "export each by itself"
+        )
+    [(name, result)] = runs.items()
+    if not (result.dataset and result.reading):
+        raise HdbenchError(f"{run}: names no benchmark: score the answers with hdbench score")
+    of = load_benchmark(benchmark or result.dataset["benchmark"])
+    if of.spec.metric != result.metric.name or not result.ids:
+        raise HdbenchError(f"{run}: is no result of {of.id}: name its benchmark with --benchmark")
+    if form == "model-index":
+        index = eval_results_to_model_index(name, [_index_entry(result, of)])
+        return _yaml({"model-index": index})
+    if reasons := list(_not_ranked(result, of)):
+        raise HdbenchError(
+            f"{run}: {', '.join(reasons)}: the Hub would rank it among whole runs under the "
+            "benchmark's own rules: use --format model-index, which says so"
+        )
+    return _yaml(eval_result_entries_to_yaml([_ranked_entry(result, of)]))
+
+
+def headline_of(result: Result) -> Headline:
+    """The headline of a result, higher is better.
+
+    Raises:
+        HdbenchError: the benchmark's headline is no figure of the result's metric.
+    """
+    name = result.headline
+    value = result.figures().get(name)
+    if not isinstance(value, float):
+        raise HdbenchError(f"headline: {name!r} is no figure of {result.metric.name}")
+    between = result.intervals.figures.get(name)
+    interval = (between.low, between.high) if between else None
+    if result.higher_is_better:
+        return Headline(name, value, interval)
+    turned = (1 - interval[1], 1 - interval[0]) if interval else None
+    return Headline(f"1 - {name}", 1 - value, turned)
+
+
+def _ranked_entry(result: Result, benchmark: Benchmark) -> EvalResultEntry:
+    headline, dataset = headline_of(result), _hub_id(benchmark)
+    figures = result.figures()
+    notes = [
+        f"{headline.name}, higher is better",
+        *([f"95 % interval {_between(headline.interval)}"] if headline.interval else []),
+        f"{figures['answered']} of {figures['items']} items answered",
+        f"protocol {result.metric.protocol}",
+        f"version {result.dataset['dataset_version']} of the dataset, "
+        f"metadata sha256 {result.dataset['dataset_sha256']}",
+        figures["signature"],
+    ]
+    return EvalResultEntry(
+        dataset_id=dataset,
+        task_id=result.metric.protocol,
+        value=headline.value,
+        dataset_revision=_revision(result, benchmark),
+        date=result.run.get("date"),
+        source_url=f"https://huggingface.co/datasets/{dataset}",
+        source_name=f"hdbench {result.versions['hdbench']}",
+        notes="; ".join(notes),
+    )
+
+
+def _index_entry(result: Result, benchmark: Benchmark) -> EvalResult:
+    headline, dataset = headline_of(result), _hub_id(benchmark)
+    figures = result.figures()
+    differs = "; ".join(_not_ranked(result, benchmark))
+    about = {
+        "version": result.dataset["dataset_version"],
+        "metadata_sha256": result.dataset["dataset_sha256"],
+        "date": result.run.get("date"),
+        "not_comparable": differs or None,
+    }
+    arguments = {
+        "protocol": result.metric.protocol,
+        **given_options(result.metric),
+        "higher_is_better": True,
+        "interval_95": list(headline.interval) if headline.interval else None,
+        "items": figures["items"],
+        "answered": figures["answered"],
+        "signature": figures["signature"],
+    }
+    return EvalResult(
+        task_type=TASK_TYPE,
+        dataset_type=dataset,
+        dataset_name=benchmark.spec.title,
+        dataset_config="default",
+        dataset_split=benchmark.spec.split,
+        dataset_revision=_revision(result, benchmark),
+        dataset_args=_known(about),
+        metric_type=f"{NAMESPACE}/{result.metric.name}",
+        metric_name=headline.name,
+        metric_config=result.metric.protocol,
+        metric_value=headline.value,
+        metric_args=_known(arguments),
+        source_name=f"hdbench {result.versions['hdbench']}",
+        source_url=f"https://huggingface.co/datasets/{dataset}",
+    )
+
+
+def _not_ranked(result: Result, benchmark: Benchmark) -> Iterator[str]:
+    """Why a score must not stand in one list with those of whole runs."""
+    version = str(result.dataset["dataset_version"])
+    if "+" in version:
+        yield f"a score on version {version}"
+    items = sum(1 for _ in benchmark.ids())
+    if len(result.ids) != items:
+        yield f"a score on {len(result.ids)} of {items} items"
+    changed = [*given_options(result.metric), *(name for name in READ_AS if result.reading[name])]
+    if changed:
+        yield f"scored with {', '.join(changed)}"
+
+
+def _hub_id(benchmark: Benchmark) -> str:
+    """The dataset's name on the Hub: its own where it has the form of one, else below `hdb`."""
+    is_id = _HUB_ID.fullmatch(benchmark.id) and benchmark.id.endswith(f"/{benchmark.spec.name}")
+    return benchmark.id if is_id else f"{NAMESPACE}/{benchmark.spec.name}"
+
+
+def _revision(result: Result, benchmark: Benchmark) -> str:
+    """The dataset's commit, where the benchmark is a snapshot of the Hub's; else its version's tag.
+
+    The Hub's cache names the folder of a snapshot by its commit.
+    """
+    folder = benchmark.folder.resolve()
+    is_snapshot = folder.parent.name == "snapshots" and _COMMIT.fullmatch(folder.name)
+    if is_snapshot and benchmark.content_hash() == result.dataset["dataset_sha256"]:
+        return folder.name
+    return f"hdbench-{result.dataset['dataset_version']}"
+
+
+def _between(interval: tuple[float, float]) -> str:
+    return f"{interval[0]:.4f} to {interval[1]:.4f}"
+
+
+def _known(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _yaml(value: Any) -> str:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)

@@ -1,0 +1,83 @@
+"""The Hugging Face Hub: what is fetched from it, and what its errors mean."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hdbench.errors import HdbenchError, escaped
+
+_LONGEST = 300
+_STATUSES = {
+    401: "the token is not valid, or has expired: log in again with hf auth login, or set HF_TOKEN",
+    403: "the token may not do that: it has to have write access to this repository",
+    404: "there is no such repository, revision or file, or the token may not see it",
+    409: "it was changed by somebody else at the same time",
+    429: "too many requests: wait for some minutes",
+}
+DESCRIPTION = ("*.md", "*.yaml", "*.json", "*.txt", "metadata.jsonl", "LICENSE*")
+"""What describes a benchmark: all that scoring needs, and no media."""
+
+
+@contextmanager
+def one_line_errors(what: str, advice: str) -> Iterator[None]:
+    """Raise what the Hub's client raises as a line that a person can act on.
+
+    A token is in none of them.
+
+    Args:
+        what: what is named first: the repository.
+        advice: what to do.
+    """
+    from httpx2 import HTTPError  # noqa: PLC0415  slow to import
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError  # noqa: PLC0415
+
+    try:
+        yield
+    except HfHubHTTPError as error:
+        status = error.response.status_code
+        said = error.server_message or ""
+        why = _STATUSES.get(status) or f"the Hub answered {status} {said}"
+        raise HdbenchError(f"{what}: {_cut(why)}; {advice}") from None
+    except LocalEntryNotFoundError:
+        raise HdbenchError(
+            f"{what}: cannot be fetched, and is not among what was fetched before; {advice}"
+        ) from None
+    except (HTTPError, OSError, ValueError, RuntimeError) as error:
+        raise HdbenchError(
+            f"{what}: {_cut(str(error) or type(error).__name__)}; {advice}"
+        ) from None
+
+
+def fetch_dataset(repository: str, *, revision: str | None = None, media: bool = False) -> Path:
+    """The folder of a dataset from the Hub, fetched into the client's cache.
+
+    Without a network what is there from before is taken.
+
+    Args:
+        repository: its id, as `hdb/zettelkatalog`.
+        revision: a tag, branch or commit; without it `main`.
+        media: also all that does not describe it.
+
+    Returns:
+        The folder, named by the commit; its files are links into the cache.
+
+    Raises:
+        HdbenchError: it cannot be fetched, and is not in the cache.
+    """
+    from huggingface_hub import snapshot_download  # noqa: PLC0415  slow to import
+
+    at = f"{repository}, revision {revision}" if revision else repository
+    with one_line_errors(at, "look at its name and at the connection"):
+        return Path(
+            snapshot_download(
+                repository,
+                repo_type="dataset",
+                revision=revision,
+                allow_patterns=None if media else list(DESCRIPTION),
+            )
+        )
+
+
+def _cut(text: str) -> str:
+    line = escaped(" ".join(text.split()))
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

@@ -1,0 +1,1 @@
+"""Publishing a namespace folder to the Hub."""

@@ -1,0 +1,198 @@
+"""Sending repositories to the Hub: one commit each, with its tag."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, RepoCard
+from huggingface_hub.errors import RepositoryNotFoundError
+from huggingface_hub.hf_api import RepoFile
+
+from hdbench.errors import HdbenchError
+from hdbench.hub import one_line_errors
+from hdbench.progress import progress
+from hdbench.publishing.repositories import CARD, SAMPLE, Repository
+
+AGAIN = "what was published before that stays; the same command goes on"
+_OF_THE_HUB = ".gitattributes"
+
+
+@dataclass(frozen=True)
+class Published:
+    """What became of a repository.
+
+    Attributes:
+        repository: which.
+        url: where it is.
+        created: whether it is new.
+        changed: files that were sent.
+        removed: files that were removed.
+        tagged: whether its tag is new.
+    """
+
+    repository: Repository
+    url: str
+    created: bool
+    changed: int
+    removed: int
+    tagged: bool
+
+    def __str__(self) -> str:
+        """A line for a person."""
+        if not (self.created or self.changed or self.removed or self.tagged):
+            return f"{self.url}: unchanged"
+        parts = [f"{self.changed} files sent"]
+        if self.removed:
+            parts.append(f"{self.removed} removed")
+        if self.tagged:
+            parts.append(f"tagged {self.repository.tag}")
+        return f"{self.url}: {'created, ' if self.created else ''}{', '.join(parts)}"
+
+
+class _Remote(NamedTuple):
+    """What the Hub has of a repository: None where there is none."""
+
+    head: str
+    files: dict[str, RepoFile]
+    tags: list[str]
+
+
+def publish(
+    repositories: Sequence[Repository], *, private: bool = False, api: HfApi | None = None
+) -> Iterator[Published]:
+    """Send what differs; nothing is sent before all that can be checked was checked.
+
+    A repository gets one commit, so that it is the old one or the new one whenever this ends.
+    Submissions to the recorded runs are kept: of those, nothing is removed.
+
+    Args:
+        repositories: as of `find_repositories`.
+        private: create new ones as private.
+        api: the Hub's client.
+
+    Yields:
+        What became of each, as it is done.
+
+    Raises:
+        HdbenchError: there is no token, or it may not write; a card is refused; a version is
+            published with other files; a sample would replace the whole; or the Hub fails.
+    """
+    hub = api or HfApi()
+    _check_token(hub)
+    remotes = []
+    for repository in progress(repositories, "Checking"):
+        with one_line_errors(repository.id, AGAIN):
+            RepoCard(
+                _content(repository.files[CARD]).decode(), ignore_metadata_errors=False
+            ).validate(repo_type=repository.kind)
+            remote = _remote(hub, repository)
+            _check_version(hub, repository, remote)
+        remotes.append(remote)
+    for repository, remote in zip(progress(repositories, "Publishing"), remotes, strict=True):
+        with one_line_errors(repository.id, AGAIN):
+            yield _send(hub, repository, remote, private)
+
+
+def _check_token(hub: HfApi) -> None:
+    from huggingface_hub import get_token  # noqa: PLC0415
+
+    if not (hub.token or get_token()):
+        raise HdbenchError("no token of the Hub: log in with hf auth login, or set HF_TOKEN")
+    with one_line_errors("the Hub", "nothing was sent"):
+        token = hub.whoami().get("auth", {}).get("accessToken", {})
+    if token.get("role") == "read":
+        raise HdbenchError("the Hub's token may only read: make one with write access")
+
+
+def _remote(hub: HfApi, repository: Repository) -> _Remote | None:
+    where: dict[str, Any] = {"repo_id": repository.id, "repo_type": repository.kind}
+    try:
+        head = hub.repo_info(**where).sha or ""
+    except RepositoryNotFoundError:
+        return None
+    tags = [tag.name for tag in hub.list_repo_refs(**where).tags]
+    return _Remote(head, _files(hub, repository, None), tags)
+
+
+def _files(hub: HfApi, repository: Repository, revision: str | None) -> dict[str, RepoFile]:
+    entries = hub.list_repo_tree(
+        repository.id, repo_type=repository.kind, revision=revision, recursive=True
+    )
+    return {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
+
+
+def _check_version(hub: HfApi, repository: Repository, remote: _Remote | None) -> None:
+    """A tag is for ever: what it names must be what is published under it."""
+    if remote is None or repository.tag is None:
+        return
+    whole = [tag for tag in remote.tags if tag.startswith("hdbench-") and not tag.endswith(SAMPLE)]
+    if repository.tag.endswith(SAMPLE) and whole:
+        raise HdbenchError(
+            f"{repository.id}: this is the sample, and {whole[-1]} is the whole: build that first"
+        )
+    if repository.tag in remote.tags:
+        changed, removed = _differences(repository, _files(hub, repository, repository.tag))
+        if changed or removed:
+            example = (changed or removed)[0]
+            raise HdbenchError(
+                f"{repository.id}: {repository.tag} is published with another {example}: raise the "
+                "version, so that nobody's figures change under the same name"
+            )
+
+
+def _send(hub: HfApi, repository: Repository, remote: _Remote | None, private: bool) -> Published:
+    where: dict[str, Any] = {"repo_id": repository.id, "repo_type": repository.kind}
+    if remote is None:
+        sdk = "gradio" if repository.kind == "space" else None
+        hub.create_repo(**where, private=private, space_sdk=sdk, exist_ok=True)
+    present = _remote(hub, repository) if remote is None else remote
+    if present is None:
+        raise HdbenchError(f"{repository.id}: was created, and is not there: {AGAIN}")
+    changed, removed = _differences(repository, present.files)
+    if repository.version is None:
+        removed = []
+    head = present.head
+    if changed or removed:
+        head = hub.create_commit(
+            **where,
+            operations=[
+                *(CommitOperationAdd(path, _source(repository.files[path])) for path in changed),
+                *(CommitOperationDelete(path) for path in removed),
+            ],
+            commit_message=repository.tag or f"{len(changed)} files by hdbench",
+            parent_commit=head or None,
+        ).oid
+    tagged = repository.tag is not None and repository.tag not in present.tags
+    if repository.tag is not None and tagged:
+        hub.create_tag(**where, tag=repository.tag, revision=head)
+    url = f"{hub.endpoint}/{repository.kind}s/{repository.id}"
+    return Published(repository, url, remote is None, len(changed), len(removed), tagged)
+
+
+def _differences(repository: Repository, files: dict[str, RepoFile]) -> tuple[list[str], list[str]]:
+    """The paths that the Hub lacks or has otherwise, and those that it has too many."""
+    changed = [
+        path
+        for path, content in repository.files.items()
+        if path not in files or not _is_same(content, files[path])
+    ]
+    removed = sorted(set(files) - set(repository.files) - {_OF_THE_HUB})
+    return changed, removed
+
+
+def _is_same(content: Path | bytes, file: RepoFile) -> bool:
+    data = _content(content)
+    if file.lfs is not None:
+        return hashlib.sha256(data).hexdigest() == file.lfs.sha256
+    git = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False)  # as git names it
+    return git.hexdigest() == file.blob_id
+
+
+def _content(content: Path | bytes) -> bytes:
+    return content if isinstance(content, bytes) else content.read_bytes()
+
+
+def _source(content: Path | bytes) -> str | bytes:
+    return content if isinstance(content, bytes) else str(content)

@@ -1,0 +1,151 @@
+"""What is published: each folder of a namespace folder, as a repository of the Hub."""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from hdbench import __version__
+from hdbench.benchmark import load_benchmark
+from hdbench.building.licences import OPEN_LICENCES
+from hdbench.building.results_dataset import NAME as RESULTS
+from hdbench.errors import HdbenchError
+from hdbench.publishing.wheel import NAME as WHEEL
+from hdbench.publishing.wheel import make_wheel
+
+CARD = "README.md"
+SAMPLE = "+sample"
+"""How the version of a sample ends."""
+
+_FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
+_REQUIREMENT = re.compile(r"^hdbench(\[[\w,]+\])?$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A repository as it is to be on the Hub.
+
+    Attributes:
+        id: `hdb/zettelkatalog`.
+        kind: its type on the Hub.
+        files: path in the repository → where it lies, or its content.
+        version: what its tag names; None for the recorded runs, which grow by submissions.
+        licence: as its card says.
+    """
+
+    id: str
+    kind: Literal["dataset", "space"]
+    files: dict[str, Path | bytes]
+    version: str | None
+    licence: str
+
+    @property
+    def tag(self) -> str | None:
+        """The tag of its version; evaluate looks for tags `vX.Y.Z` of its own versions."""
+        return None if self.version is None else f"hdbench-{self.version}"
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(map(self.file_size, self.files))
+
+    def file_size(self, path: str) -> int:
+        """Bytes of a file."""
+        content = self.files[path]
+        return len(content) if isinstance(content, bytes) else content.stat().st_size
+
+
+def find_repositories(
+    folder: Path,
+    *,
+    endpoint: str,
+    namespace: str | None = None,
+    only: Collection[str] = (),
+    accept_licence: bool = False,
+) -> list[Repository]:
+    """The repositories in a namespace folder, checked as far as that is possible here.
+
+    Datasets come first: a Space that starts wants them.
+
+    Args:
+        folder: what `hdbench build` wrote, as `hdb`.
+        endpoint: the Hub's address, from which Spaces install their wheel.
+        namespace: the name on the Hub; without it the folder's.
+        only: names of repositories; without them all.
+        accept_licence: also datasets without an open licence.
+
+    Raises:
+        HdbenchError: there is none, or not of a name in `only`; a card has no YAML or no licence;
+            a dataset's licence is not an open one; a link is among the files.
+    """
+    if not folder.is_dir():
+        raise HdbenchError(f"{folder}: no such folder: build it first, with hdbench build --all")
+    names = sorted(each.name for each in folder.iterdir() if (each / CARD).is_file())
+    if unknown := sorted(set(only) - set(names)):
+        raise HdbenchError(f"{folder}: has no {unknown[0]!r}: it has {', '.join(names) or 'none'}")
+    owner = namespace or folder.resolve().name
+    found = [
+        _repository(folder / name, owner, names, endpoint)
+        for name in names
+        if name in only or not only
+    ]
+    if not found:
+        raise HdbenchError(
+            f"{folder}: nothing to publish: build it first, with hdbench build --all"
+        )
+    for each in found:
+        if each.kind == "dataset" and each.licence not in OPEN_LICENCES and not accept_licence:
+            raise HdbenchError(
+                f"{each.id}: its licence ({each.licence}) is not an open one: if you may publish "
+                "it, add --accept-licence; or leave it out with --only"
+            )
+    return sorted(found, key=lambda each: (each.kind == "space", each.id))
+
+
+def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Repository:
+    card = _card(folder / CARD)
+    repository_id = f"{owner}/{folder.name}"
+    files: dict[str, Path | bytes] = {
+        path.relative_to(folder).as_posix(): path for path in _files(folder)
+    }
+    built_for = folder.parent.resolve().name
+    if built_for != owner:
+        ours = "|".join(map(re.escape, names))
+        own = re.compile(rf"\b{re.escape(built_for)}/(?=({ours})\b)")
+        text = (folder / CARD).read_text(encoding="utf-8")
+        files[CARD] = own.sub(f"{owner}/", text).encode()
+    if "sdk" in card:
+        wheel = f"{endpoint}/spaces/{repository_id}/resolve/main/{WHEEL}"
+        requirements = (folder / "requirements.txt").read_text(encoding="utf-8")
+        files["requirements.txt"] = _REQUIREMENT.sub(rf"hdbench\1 @ {wheel}", requirements).encode()
+        files[WHEEL] = make_wheel()
+        return Repository(repository_id, "space", files, __version__, card["license"])
+    version = None if folder.name == RESULTS else load_benchmark(str(folder)).spec.version
+    return Repository(repository_id, "dataset", files, version, card["license"])
+
+
+def _card(path: Path) -> dict[str, Any]:
+    """The YAML of a card."""
+    found = _FRONT_MATTER.match(path.read_text(encoding="utf-8"))
+    try:
+        card = yaml.safe_load(found[1]) if found else None
+    except yaml.YAMLError as error:
+        raise HdbenchError(f"{path}: its YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(card, dict) or not isinstance(card.get("license"), str):
+        raise HdbenchError(f"{path}: needs YAML between two lines of ---, with a license")
+    return card
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The files of a repository; what hidden names hold is the builder's own."""
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        if any(part.startswith(".") or part == "__pycache__" for part in parts):
+            continue
+        if path.is_symlink():
+            raise HdbenchError(f"{path}: is a link: put the file itself there")
+        if path.is_file():
+            yield path

@@ -1,0 +1,101 @@
+"""The address at which a reader reports an error in a benchmark's truth."""
+
+from collections.abc import Callable
+from itertools import accumulate
+from urllib.parse import quote
+
+from huggingface_hub import constants
+from huggingface_hub.errors import HFValidationError
+from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
+from hdbench.errors import escaped
+from hdbench.report.items import ItemView, Row, Value
+
+MAX_URL = 1_900
+"""Characters of an address: some servers and mail programs cut longer ones than 2,000."""
+
+_MAX_ID, _MAX_FIELD, _MAX_VALUE = 150, 120, 240  # as they stand in the address
+
+Tell = Callable[..., str]
+"""A text's key and what stands in its places → the text."""
+
+
+def dataset_id(benchmark: str) -> str | None:
+    """A benchmark's name on the Hub, of its name or folder; None where it has none.
+
+    Example:
+        >>> dataset_id("hdb/zettelkatalog"), dataset_id("/srv/hdb/zettelkatalog")
+        ('hdb/zettelkatalog', 'hdb/zettelkatalog')
+        >>> dataset_id("zettelkatalog"), dataset_id("../zettelkatalog")
+        (None, None)
+    """
+    name = "/".join(benchmark.split("/")[-2:])
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        return None
+    return name if "/" in name else None
+
+
+def truth_error_url(dataset: str, version: str, item: ItemView, tell: Tell) -> str:
+    """The dataset's page for a new discussion, filled in with an item and its wrong fields.
+
+    Foreign text stands there as a block of code, in which the Hub makes no links, pictures or
+    mentions of it; what cannot be seen stands as an escape. Fields for which there is no room are
+    counted.
+
+    Args:
+        dataset: as of `dataset_id`.
+        version: the dataset's.
+        item: the item.
+        tell: the texts of the folder `translations`.
+    """
+    item_id = _bounded(item.id, _MAX_ID)
+    title = tell("truth_error_title", id=item_id)
+    start = (
+        f"{constants.ENDPOINT}/datasets/{dataset}/discussions/new"
+        f"?title={_quoted(title)}&description="
+    )
+    lines = [
+        tell("truth_error_intro", benchmark=dataset, version=_bounded(version, _MAX_FIELD)),
+        "",
+        f"    {tell('truth_error_item', id=item_id)}",
+    ]
+    url, left = "", len(item.errors) + item.more_errors
+    for row in (None, *item.errors):
+        if row is not None:
+            lines += _field(row, tell)
+            left -= 1
+        more = ["", f"    {tell('truth_error_more', count=left)}"] if left else []
+        longer = start + _quoted("\n".join([*lines, *more, "", tell("truth_error_ask"), ""]))
+        if url and len(longer) > MAX_URL:
+            break
+        url = longer
+    return url
+
+
+def _field(row: Row, tell: Tell) -> list[str]:
+    return [
+        "",
+        f"    {tell('truth_error_field', field=_bounded(row.field, _MAX_FIELD))}",
+        f"    {tell('truth_error_truth', value=_value(row.reference, tell))}",
+        f"    {tell('truth_error_answer', value=_value(row.prediction, tell))}",
+    ]
+
+
+def _value(value: Value, tell: Tell) -> str:
+    if not value.parts:
+        return tell("nothing" if value.absent else "empty")
+    return _bounded("".join(part.text for part in value.parts), _MAX_VALUE)
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe="")
+
+
+def _bounded(text: str, most: int) -> str:
+    """A foreign text in one line, cut where it would take more place in an address."""
+    whole = escaped(text[: most + 1])
+    ends = accumulate(len(_quoted(character)) for character in whole)
+    fitting = sum(end <= most for end in ends)
+    return whole if fitting == len(whole) else f"{whole[:fitting]}…"

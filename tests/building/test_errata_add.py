@@ -1,0 +1,253 @@
+"""`hdbench errata add`: a correction is recorded, and building makes a new version of it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from hdbench import resources
+from hdbench.building.errata_add import add_correction
+from hdbench.building.recipe import find_recipe
+from hdbench.errors import HdbenchError
+from hdbench.jsonio import read_jsonl
+
+RECIPES = sorted(
+    path.parent.name for path in resources.folder("dataset_scripts").glob("*/errata.yaml")
+)
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.fixture
+def build(published, run_hdbench, tmp_path):
+    def run():
+        done = run_hdbench("build", published.recipe, "--source", published.source, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return [line.value for line in read_jsonl(tmp_path / "hdb/zettelkatalog/metadata.jsonl")]
+
+    return run
+
+
+@pytest.fixture
+def add(published, run_hdbench, tmp_path):
+    def run(*arguments, evidence="the card's image"):
+        return run_hdbench(
+            *("errata", "add", published.recipe, *arguments, "--evidence", evidence), cwd=tmp_path
+        )
+
+    return run
+
+
+@pytest.fixture
+def plain(tmp_path):
+    """A recipe in the plain form with two equal items, and a function to correct them."""
+    folder = tmp_path / "theircards"
+    folder.mkdir()
+    recipe = resources.folder("dataset_scripts") / "zettelkatalog"
+    spec = (recipe / "benchmark.yaml").read_text().split("columns:")[0]
+    (folder / "benchmark.yaml").write_text(spec)
+    (folder / "CHANGELOG.md").write_text("# Changelog\n")
+    truth = {"title": "s. Noether", "year": 1907, "number": "1907", "note": None, "tags": ["a"]}
+    truth["author"] = {"last_name": "Noether"}
+    rows = [{"id": item, "file_name": "1.jpg", "ground_truth": truth} for item in ("1", "2")]
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def correct(field, old, new, *, item="1"):
+        add_correction(
+            str(folder), item, field, old=old, new=new, evidence="the image", out=tmp_path / "hdb"
+        )
+        return find_recipe(str(folder))
+
+    return correct
+
+
+def test_building_gives_a_new_version_in_which_the_published_truth_is_kept(
+    build, add, published, run_hdbench, tmp_path
+):
+    before = build()
+    done = add("00001", "author.last_name", "Noether 1", "Nöther", evidence="the  card's\nimage.")
+    assert done.returncode == 0, done.stderr
+    assert "errata.yaml: recorded as version 1.0.1\n" in done.stdout
+    after = build()
+    assert (after[0], after[2]) == (before[0], before[2])
+    wrong = json.loads(before[1]["ground_truth"])
+    right = wrong | {"author": {"last_name": "Nöther", "first_name": ""}}
+    assert json.loads(after[1]["ground_truth"]) == right | {"as_published": wrong}
+    assert after[1]["last_name"] == "Nöther"
+
+    built = tmp_path / "hdb/zettelkatalog"
+    assert yaml.safe_load((built / "benchmark.yaml").read_text())["version"] == "1.0.1"
+    assert "- `00001`, `author.last_name`: the card's image.\n" in (built / "README.md").read_text()
+    changelog = (built / "CHANGELOG.md").read_text()
+    entry = "\n## 1.0.1\n\n- `00001`, `author.last_name`: the card's image.\n\n## 1.0.0\n"
+    assert entry in changelog
+
+    # An answer with the published name is right under the published protocol alone: of the fields
+    # last_name, title and type, and the empty ones that the documented protocol counts too.
+    answers = [{"id": row["id"], "prediction": json.loads(row["ground_truth"])} for row in before]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
+    errors = {}
+    for protocol in ("documented", "published"):
+        done = run_hdbench(
+            *("score", "hdb/zettelkatalog", "answers.jsonl", "--json", "result.json"),
+            *("--protocol", protocol),
+            cwd=tmp_path,
+        )
+        assert done.returncode == 0, done.stderr
+        result = json.loads((tmp_path / "result.json").read_text())
+        assert result["dataset_version"] == "1.0.1"
+        errors[protocol] = result["false_positives"], result["false_negatives"]
+    assert errors == {"documented": (1, 1), "published": (0, 0)}
+
+
+def test_without_the_built_dataset_it_is_recorded_and_the_build_compares(
+    add, published, run_hdbench, tmp_path
+):
+    done = add("00001", "author.last_name", "Nother", "Nöther")
+    assert done.returncode == 0, done.stderr
+    assert "not compared with the published truth" in done.stdout
+    done = run_hdbench("build", published.recipe, "--source", published.source, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "nothing in the source is 'Nother' there" in done.stderr
+
+
+def test_a_built_sample_is_not_taken_for_the_benchmark(add, published, run_hdbench, tmp_path):
+    done = run_hdbench("build", published.recipe, "--sample", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = add("00001", "author.last_name", "Noether 1", "Nöther")
+    assert done.returncode == 0, done.stderr
+    assert "not compared" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("item", "field", "old", "message"),
+    [
+        ("9", "title", "s. Noether", "^9: zettelkatalog has no such item"),
+        ("1", "author.name", "Noether", "^1 author.name: there is no such field"),
+        ("1", "authors[0].last_name", "Noether", "there is no such field"),
+        ("1", "tags[0].last_name", "null", "there is no such field"),
+        ("1", "note", "Bern", "there is no such field"),
+        ("1", "author.last_name", "Nother", 'is "Noether", not "Nother"$'),
+        ("1", "year", '"1907"', 'published is 1907, not "1907"$'),
+        ("1", "title", "null", 'published is "s. Noether", not absent$'),
+        ("1", "tags[0]", "a", r"'tags\[0\]' is no path to a key"),
+        ("1", "author..last_name", "Noether", "is no path to a key"),
+        ("2", "title", "s. Noether", 'errata.yaml: corrects 2 title already, to "Nöther"$'),
+        ("2", "author.last_name", "Noether", "another entry corrects 2 author.last_name"),
+    ],
+)
+def test_what_cannot_be_right_is_refused_and_changes_nothing(plain, item, field, old, message):
+    plain("title", "s. Noether", "Nöther", item="2")
+    recipe = plain("author.last_name", "Noether", "Nöther", item="*")
+    before = files(recipe.folder)
+    with pytest.raises(HdbenchError, match=message):
+        plain(field, old, "x", item=item)
+    with pytest.raises(HdbenchError, match="are the same"):
+        plain("year", "1907", "1907")
+    assert files(recipe.folder) == before
+
+
+def test_it_is_refused_in_one_line(add, published):
+    done = add("00001", "author[0]", "Noether 1", "x")
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"error: {published.recipe}/errata.yaml: field: 'author[0]' is no path to a key, "
+        "as advertisements[3].date is\n"
+    )
+    assert "--evidence: says nothing" in add("1", "title", "a", "b", evidence=" ").stderr
+
+
+def test_it_says_what_is_missing_in_a_recipe(plain, tmp_path):
+    folder = tmp_path / "theircards"
+    spec = (folder / "benchmark.yaml").read_text()
+    (folder / "benchmark.yaml").write_text(spec.replace("version: 1.0.0", "version: 2024a"))
+    with pytest.raises(HdbenchError, match=r"benchmark\.yaml: version: '2024a' is not X\.Y\.Z"):
+        plain("year", "1907", "1908")
+    (folder / "benchmark.yaml").write_text(spec.replace("version: 1.0.0", 'version: "1.0.9"'))
+    (folder / "CHANGELOG.md").unlink()
+    with pytest.raises(HdbenchError, match=r"CHANGELOG\.md: cannot be read"):
+        plain("year", "1907", "1908")
+    assert not (folder / "errata.yaml").exists()
+    (folder / "CHANGELOG.md").write_text("")
+    assert plain("year", "1907", "1908").spec.version == "1.0.10"
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_what_is_in_the_file_stays_as_it_is_to_the_letter(name, tmp_path):
+    recipe = tmp_path / name
+    shutil.copytree(resources.folder("dataset_scripts") / name, recipe)
+    path = recipe / "errata.yaml"
+    path.write_text(path.read_text() + "  # the end\n")
+    before, known = path.read_text(), find_recipe(str(recipe)).errata
+    entry = {"old": "a", "new": "b", "evidence": "c"}
+    for number in ("1", "2"):
+        add_correction(str(recipe), number, "x", **entry, out=tmp_path / "hdb")
+    assert path.read_text().startswith(before)
+    errata = find_recipe(str(recipe)).errata
+    assert errata.exclude == known.exclude
+    assert errata.corrections[:-2] == known.corrections
+    assert [item.id for item in errata.corrections[-2:]] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("field", "old", "new", "recorded"),
+    [
+        ("year", "1907", "1908", (1907, 1908)),
+        ("number", "1907", "1908", ("1907", "1908")),
+        ("number", '"1907"', "1908", ("1907", 1908)),
+        ("number", "1907", "null", ("1907", None)),
+        ("note", "null", "null and void", (None, "null and void")),
+        ("place", "null", "Bern", (None, "Bern")),
+        ("tags", '["a"]', '["a", "no", "12:30"]', (["a"], ["a", "no", "12:30"])),
+        ("title", "s. Noether", "no", ("s. Noether", "no")),
+        ("title", "s. Noether", "1731-01-02", ("s. Noether", "1731-01-02")),
+        ("title", "s. Noether", "12:30", ("s. Noether", "12:30")),
+        ("title", "s. Noether", "~", ("s. Noether", "~")),
+        ("title", "s. Noether", "- a: #b\n\t'\"\\ \x1b\u2028😀 ", None),
+        ("title", "s. Noether", "word " * 60, None),
+    ],
+)
+def test_a_value_has_the_type_of_the_published_one_and_stays_a_text(
+    plain, field, old, new, recorded
+):
+    (correction,) = plain(field, old, new).errata.corrections
+    assert (correction.old, correction.new) == (recorded or (old, new))
+    assert type(correction.new) is type((recorded or (old, new))[1])
+
+
+def test_each_correction_is_a_version_of_its_own(plain):
+    assert plain("year", "1907", "1908").spec.version == "1.0.1"
+    recipe = plain("note", "null", "torn", item="*")
+    assert recipe.spec.version == "1.0.2"
+    changelog = (recipe.folder / "CHANGELOG.md").read_text()
+    assert changelog.index("## 1.0.2\n\n- every item, `note`") < changelog.index(
+        "## 1.0.1\n\n- `1`"
+    )
+    with pytest.raises(HdbenchError, match="already, to 1908"):
+        plain("year", "1907", "1909")
+
+
+def test_where_a_file_cannot_be_written_none_is_changed(published, tmp_path):
+    changelog = published.recipe / "CHANGELOG.md"
+    changelog.write_text(changelog.read_text() + "- x\n" * 60_000)
+    before = files(published.recipe)
+    command = [sys.executable, "-m", "hdbench", "errata", "add", str(published.recipe)]
+    correction = ["00001", "author.last_name", "Noether 1", "Nöther", "--evidence", "the image"]
+    # No file may be larger than 100 KiB, as on a disk that becomes full.
+    done = subprocess.run(
+        ["bash", "-c", 'ulimit -f 100; exec "$@"', "bash", *command, *correction],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 2
+    assert "CHANGELOG.md: cannot be written: File too large" in done.stderr
+    assert files(published.recipe) == before

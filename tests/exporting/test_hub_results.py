@@ -1,0 +1,232 @@
+"""A run's headline as the Hub takes it, read back by huggingface_hub's own classes."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from exported import make_benchmark, write_answers
+from huggingface_hub import ModelCard, eval_result_entries_to_yaml, parse_eval_result_entries
+
+from hdbench.api import score
+from hdbench.errors import HdbenchError
+from hdbench.exporting.hub_results import hub_results
+from hdbench.results import write_results
+
+TRUTH = {"publication": {"title": "Stellingen", "place": "Basel"}}
+PAGE = {"date": "1731-01-02", "tags_section": "Verkauf", "ntokens": 2, "text": "ein Haus"}
+PAGES = {each: {"advertisements": [{**PAGE, "tags": []}]} for each in "ab"}
+
+
+def make_run(folder: Path, *ids: str, **info) -> Path:
+    """A run that answers some of the cards, rightly."""
+    run = folder / "runs/one"
+    run.mkdir(parents=True)
+    about = {"run": "one", "benchmark": "hdb/zettelkatalog", "model": "Qwen/Qwen3", **info}
+    (run / "run.json").write_text(json.dumps(about))
+    lines = [json.dumps({"id": each, "prediction": TRUTH}) for each in ids]
+    (run / "answers.jsonl").write_text("\n".join(lines))
+    return run
+
+
+@pytest.fixture
+def cards(tmp_path, monkeypatch):
+    """A benchmark of four cards in hdb, below the working directory."""
+    make_benchmark(tmp_path, "zettelkatalog", dict.fromkeys("abcd", TRUTH))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def entry(run, **options):
+    [found] = parse_eval_result_entries(yaml.safe_load(hub_results(run, "eval-results", **options)))
+    return found
+
+
+def index(run, **options):
+    """The one result in a model's card, and the model's name."""
+    card = ModelCard(f"---\n{hub_results(run, 'model-index', **options)}---\n# A model\n")
+    [found] = card.data.eval_results
+    return card.data.model_name, found
+
+
+def edit(path: Path, **keys) -> None:
+    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | keys))
+
+
+def test_the_hub_reads_the_result_of_a_run_with_what_is_needed_to_trust_it(cards, run_hdbench):
+    make_run(cards, "a", "b", "c", date="2026-01-24")
+    done = run_hdbench("export", "runs/one", "--format", "eval-results", cwd=cards)
+    assert done.returncode == 0, done.stderr
+    data = yaml.safe_load(done.stdout)
+    [found] = parse_eval_result_entries(data)
+    assert eval_result_entries_to_yaml([found]) == data
+    assert (found.dataset_id, found.task_id) == ("hdb/zettelkatalog", "documented")
+    assert (found.dataset_revision, found.date) == ("hdbench-1.0.0", "2026-01-24")
+    # Three of four cards with both fields right: precision 1, recall 6 / 8.
+    assert found.value == 2 * 6 / (2 * 6 + 0 + 2)
+    result = score("hdb/zettelkatalog", cards / "runs/one")
+    assert found.value == result.figures()["f1_micro"]
+    for said in (
+        "f1_micro, higher is better",
+        "3 of 4 items answered",
+        "protocol documented",
+        "version 1.0.0",
+        result.dataset["dataset_sha256"],
+        result.figures()["signature"],
+    ):
+        assert said in found.notes
+    low, high = result.intervals.figures["f1_micro"].low, result.intervals.figures["f1_micro"].high
+    assert f"95 % interval {low:.4f} to {high:.4f}" in found.notes
+
+
+def test_the_index_of_a_models_card_has_the_same(cards, run_hdbench):
+    run = make_run(cards, "a", "b", "c", date="2026-01-24")
+    done = run_hdbench(
+        "export", run, "--format", "model-index", "--protocol", "published", "-o", "i", cwd=cards
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    model, found = index(run, protocol="published")
+    assert yaml.safe_load((cards / "i").read_text()) == yaml.safe_load(
+        hub_results(run, "model-index", protocol="published")
+    )
+    result = score("hdb/zettelkatalog", run, protocol="published")
+    interval = result.intervals.figures["f1_micro"]
+    assert model == "Qwen/Qwen3"
+    assert (found.dataset_type, found.dataset_name) == ("hdb/zettelkatalog", "Zettelkatalog")
+    assert (found.dataset_split, found.dataset_revision) == ("test", "hdbench-1.0.0")
+    assert found.dataset_args == {
+        "version": "1.0.0",
+        "metadata_sha256": result.dataset["dataset_sha256"],
+        "date": "2026-01-24",
+    }
+    assert (found.metric_type, found.metric_name) == ("hdb/zettel_f1", "f1_micro")
+    assert found.metric_config == "published"
+    assert found.metric_value == result.figures()["f1_micro"]
+    assert found.metric_args == {
+        "protocol": "published",
+        "higher_is_better": True,
+        "interval_95": [interval.low, interval.high],
+        "items": 4,
+        "answered": 3,
+        "signature": result.figures()["signature"],
+    }
+
+
+def test_a_result_says_what_its_run_says(cards):
+    run = make_run(cards, "a", "b", date="2026-01-24")
+    path = cards / "result.json"
+    write_results(path, [score("hdb/zettelkatalog", run)])
+    for form in ("eval-results", "model-index"):
+        assert hub_results(path, form) == hub_results(run, form)
+
+
+def test_a_headline_of_which_lower_is_better_is_turned(tmp_path):
+    benchmark = make_benchmark(tmp_path, "avisblatt", PAGES)
+    edit(Path(benchmark) / "benchmark.yaml", headline="cer", higher_is_better=False)
+    wrong = {"advertisements": [{**PAGE, "text": "ein Hans"}]}  # 1 of 8 characters
+    answers = write_answers(
+        tmp_path,
+        {"id": "a", "prediction": {"advertisements": [PAGE]}},
+        {"id": "b", "prediction": wrong},
+    )
+    result = score(benchmark, answers)
+    cer, interval = result.figures()["cer"], result.intervals.figures["cer"]
+    assert 0 < cer < 0.5
+    assert interval.low < interval.high
+    found = entry(answers, benchmark=benchmark)
+    assert found.value == 1 - cer
+    assert found.notes.startswith(
+        f"1 - cer, higher is better; 95 % interval {1 - interval.high:.4f} to "
+        f"{1 - interval.low:.4f}; "
+    )
+    _, same = index(answers, benchmark=benchmark)
+    assert (same.metric_name, same.metric_value) == ("1 - cer", 1 - cer)
+    assert same.metric_args["interval_95"] == [1 - interval.high, 1 - interval.low]
+
+
+@pytest.mark.parametrize("why", ["part", "sample", "options", "strict"])
+def test_what_is_not_comparable_is_not_ranked_and_says_so_in_a_card(why, cards):
+    run = make_run(cards, "a", **({"items": ["a", "b"]} if why == "part" else {}))
+    if why == "sample":
+        edit(cards / "hdb/zettelkatalog/benchmark.yaml", version="1.0.0+sample")
+    options = {"options": {"threshold": 0.8}, "strict": {"strict": True}}.get(why, {})
+    path = cards / "result.json"
+    write_results(path, [score("hdb/zettelkatalog", run, **options)])
+    said = {
+        "part": "a score on 2 of 4 items",
+        "sample": "a score on version 1.0.0+sample",
+        "options": "scored with threshold",
+        "strict": "scored with strict",
+    }[why]
+    with pytest.raises(HdbenchError, match="--format model-index") as raised:
+        hub_results(path, "eval-results")
+    assert said in str(raised.value)
+    _, found = index(path)
+    assert found.dataset_args["not_comparable"] == said
+    assert found.metric_args.get("threshold") == (0.8 if why == "options" else None)
+
+
+def test_a_local_path_is_below_hdb_and_an_id_of_the_hub_stays(tmp_path, monkeypatch):
+    make_benchmark(tmp_path, "zettelkatalog", dict.fromkeys("ab", TRUTH))
+    answers = write_answers(tmp_path, {"id": "a", "prediction": TRUTH})
+    folder = tmp_path / "hdb/zettelkatalog"
+    assert entry(answers, benchmark=str(folder)).dataset_id == "hdb/zettelkatalog"
+    theirs = tmp_path / "someone/theircards"
+    shutil.copytree(folder, theirs)
+    edit(theirs / "benchmark.yaml", name="theircards")
+    monkeypatch.chdir(tmp_path)
+    found = entry(answers, benchmark="someone/theircards")
+    assert found.dataset_id == "someone/theircards"
+    assert found.source_url == "https://huggingface.co/datasets/someone/theircards"
+    assert entry(answers, benchmark="../" + f"{tmp_path.name}/someone/theircards").dataset_id == (
+        "hdb/theircards"
+    )
+
+
+def test_a_snapshot_of_the_hub_gives_its_commit(tmp_path):
+    make_benchmark(tmp_path, "zettelkatalog", dict.fromkeys("ab", TRUTH))
+    commit = "0123456789" * 4
+    snapshot = tmp_path / "datasets--hdb--zettelkatalog/snapshots" / commit
+    shutil.copytree(tmp_path / "hdb/zettelkatalog", snapshot)
+    answers = write_answers(tmp_path, {"id": "a", "prediction": TRUTH})
+    assert entry(answers, benchmark=str(snapshot)).dataset_revision == commit
+    _, found = index(answers, benchmark=str(snapshot))
+    assert (found.dataset_revision, found.dataset_type) == (commit, "hdb/zettelkatalog")
+
+
+def test_a_models_name_cannot_add_to_the_card(cards):
+    name = "m\n  results: []\n- name: other\x00\x1b[31m: {a} <b> 'c' \"d\""
+    run = make_run(cards, "a", model=name)
+    model, found = index(run)
+    assert model == name
+    assert found.metric_name == "f1_micro"
+
+
+@pytest.mark.parametrize("form", ["eval-results", "model-index"])
+def test_what_cannot_be_exported_is_an_error_in_one_line(form, cards, run_hdbench):
+    answers = write_answers(
+        cards,
+        {"id": "a", "model": "one", "prediction": TRUTH},
+        {"id": "a", "model": "two", "prediction": TRUTH},
+    )
+    (cards / "no.json").write_text("{}")
+    for arguments, said in (
+        ([answers, "--benchmark", "hdb/zettelkatalog"], "holds 2 runs (one, two)"),
+        ([answers], "--benchmark"),
+        (["no.json"], "no result of hdbench score --json"),
+        (["none"], "none: cannot be read"),
+    ):
+        done = run_hdbench("export", *arguments, "--format", form, cwd=cards)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr
+        assert done.stderr.startswith("error: ")
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_table_has_no_protocol(cards, run_hdbench):
+    run = make_run(cards, "a")
+    done = run_hdbench("export", run, "--format", "csv", "--protocol", "published", cwd=cards)
+    assert done.returncode == 2
+    assert "--protocol is of scores: --format csv writes the answers" in done.stderr

@@ -1,0 +1,67 @@
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from hub.server import WRITER, serving_hub
+
+NAMES = ("avisblatt", "rheinschifffahrt", "sciencemetabench", "zettelkatalog")
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory, run_hdbench):
+    """A folder with hdb/, in which every benchmark's sample was built."""
+    folder = tmp_path_factory.mktemp("built")
+    for name in NAMES:
+        done = run_hdbench("build", name, "--sample", cwd=folder)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def hub():
+    """A Hub on loopback, of its own for each test."""
+    with serving_hub() as hub:
+        yield hub
+
+
+@pytest.fixture
+def place(built, tmp_path):
+    """A copy of what was built, to be changed."""
+    return shutil.copytree(built, tmp_path / "place")
+
+
+@pytest.fixture
+def publish(hub, place, run_hdbench):
+    """Run hdbench publish against the Hub; it has to end with the given status."""
+
+    def publish(*arguments, token=WRITER, status=0, at=hub):
+        done = run_hdbench("publish", "hdb", *arguments, cwd=place, **at.environment(token))
+        assert done.returncode == status, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        assert not token or token not in done.stdout + done.stderr
+        return done.stdout if status == 0 else done.stderr.splitlines()[-1]
+
+    return publish
+
+
+@pytest.fixture
+def python(tmp_path):
+    """Run Python in a new process, in an empty folder and with a cache of its own."""
+    (tmp_path / "empty").mkdir()
+
+    def python(code, hub=None, *, cache="cache", fails=False, **environment):
+        settings = hub.environment() if hub else {}
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=tmp_path / "empty",
+            env=os.environ | settings | {"HF_HOME": str(tmp_path / cache)} | environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert bool(done.returncode) == fails, done.stderr
+        return done.stderr if fails else done.stdout.strip()
+
+    return python

@@ -1,0 +1,200 @@
+"""The literal calls, from a Hub: a new process, an empty folder, an empty cache."""
+
+import json
+
+import pytest
+import yaml
+from hub.server import EXPIRED, WRITER, serving_hub
+
+from hdbench import __version__
+
+OLD, NEW = "hdbench-1.0.0+sample", "hdbench-1.1.0+sample"
+NAMES = {
+    "avisblatt": "avisblatt_cer",
+    "rheinschifffahrt": "letters_f1",
+    "sciencemetabench": "sciencemeta_accuracy",
+    "zettelkatalog": "zettel_f1",
+}
+LOAD = """
+import json
+from datasets import load_dataset
+rows = load_dataset("hdb/{name}", {options})
+split = next(iter(rows)) if isinstance(rows, dict) else None
+print(json.dumps([row["id"] for row in (rows[split] if split else rows)]))
+"""
+
+
+@pytest.fixture(scope="module")
+def filled(built, run_hdbench):
+    """A Hub on which everything was published."""
+    with serving_hub() as hub:
+        done = run_hdbench("publish", "hdb", cwd=built, **hub.environment(WRITER))
+        assert done.returncode == 0, done.stderr
+        yield hub
+
+
+def ids(built, name):
+    lines = (built / "hdb" / name / "metadata.jsonl").read_text().splitlines()
+    return [json.loads(line)["id"] for line in lines]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_load_dataset_from_the_hub_then_streaming_then_offline(filled, built, python, name):
+    call = LOAD.format(name=name, options="")
+    assert json.loads(python(call, filled)) == ids(built, name)
+    split = "val" if name == "sciencemetabench" else "test"
+    streamed = LOAD.format(name=name, options=f"split='{split}', streaming=True")
+    assert json.loads(python(streamed, filled, cache="another")) == ids(built, name)
+    asked = len(filled.requests)
+    offline = python(call, filled, HF_HUB_OFFLINE="1")
+    assert json.loads(offline) == ids(built, name)
+    assert len(filled.requests) == asked
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_media_and_truths_are_those_that_were_published(filled, built, python, name):
+    column = {"rheinschifffahrt": "pages", "sciencemetabench": "pdf"}.get(name, "image")
+    code = f"""
+import json
+from datasets import load_dataset
+[(_, rows)] = load_dataset("hdb/{name}").items()
+media = rows[0]["{column}"]
+print(json.dumps([type(media).__name__, rows[0]["ground_truth"]]))
+"""
+    kind, truth = json.loads(python(code, filled))
+    assert kind == {"pages": "list", "pdf": "PDF"}.get(column, "JpegImageFile")
+    line = (built / "hdb" / name / "metadata.jsonl").read_text().splitlines()[0]
+    assert truth == json.loads(json.loads(line)["ground_truth"])
+
+
+@pytest.mark.parametrize("metric", NAMES.values())
+def test_evaluate_load_from_the_hub_then_offline(filled, python, metric):
+    code = f"""
+import json
+import evaluate
+metric = evaluate.load("hdb/{metric}")
+figures = metric.compute(predictions=[{{}}], references=[{{}}])
+print(json.dumps([metric.name, figures["items"], figures["protocol"]]))
+"""
+    assert json.loads(python(code, filled)) == [metric, 1, "documented"]
+    assert json.loads(python(code, filled, HF_HUB_OFFLINE="1")) == [metric, 1, "documented"]
+
+
+@pytest.fixture
+def two_versions(hub, publish, place):
+    """A Hub with two versions of a benchmark: in the second a title of the truth is another."""
+    publish("--only", "zettelkatalog", "--only", "zettel_f1")
+    folder = place / "hdb/zettelkatalog"
+    lines = [json.loads(line) for line in (folder / "metadata.jsonl").open()]
+    truths = [json.loads(line["ground_truth"]) for line in lines]
+    corrected = json.loads(lines[0]["ground_truth"])
+    corrected["publication"]["title"] = "Another title"
+    lines[0]["ground_truth"] = json.dumps(corrected)
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    spec = yaml.safe_load((folder / "benchmark.yaml").read_text())
+    (folder / "benchmark.yaml").write_text(yaml.safe_dump(spec | {"version": "1.1.0+sample"}))
+    publish("--only", "zettelkatalog")
+    return {line["id"]: truth for line, truth in zip(lines, truths, strict=True)}
+
+
+def test_an_old_version_is_had_by_its_tag(hub, two_versions, python):
+    code = f"""
+import json
+from datasets import load_dataset
+import evaluate
+titles = [
+    load_dataset("hdb/zettelkatalog", revision=each, split="test")[0]["ground_truth"]["publication"]
+    for each in ("{OLD}", "{NEW}", "main")
+]
+metric = evaluate.load("hdb/zettel_f1", revision="hdbench-{__version__}")
+print(json.dumps([[each["title"] for each in titles], metric.name]))
+"""
+    before = next(iter(two_versions.values()))["publication"]["title"]
+    titles, metric = json.loads(python(code, hub))
+    assert titles == [before, "Another title", "Another title"]
+    assert metric == "zettel_f1"
+
+
+@pytest.fixture
+def answers(two_versions, tmp_path):
+    """Answers that are right by the first version."""
+    lines = [{"id": key, "prediction": truth} for key, truth in two_versions.items()]
+    path = tmp_path / "answers.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+@pytest.fixture
+def command(hub, run_hdbench, tmp_path):
+    """Run the command line in an empty folder, with an empty cache."""
+    folder = tmp_path / "nothing_here"
+    folder.mkdir()
+
+    def command(*arguments, status=0, token=None):
+        cache = {"HF_HOME": str(tmp_path / "cache")}
+        done = run_hdbench(*arguments, cwd=folder, **hub.environment(token) | cache)
+        assert done.returncode == status, done.stdout + done.stderr
+        return done.stdout if status == 0 else done.stderr.splitlines()[-1]
+
+    return command
+
+
+def test_score_takes_the_benchmark_from_the_hub_and_never_its_media(
+    hub, answers, command, tmp_path
+):
+    perfect = {}
+    for revision in (OLD, NEW, None):
+        asked = ["--revision", revision] if revision else []
+        command("score", "hdb/zettelkatalog", answers, "--json", tmp_path / "result.json", *asked)
+        record = json.loads((tmp_path / "result.json").read_text())
+        perfect[revision] = record["items_perfect"]
+        tags = hub.repositories["datasets", "hdb/zettelkatalog"].tags
+        assert record["dataset_revision"] == tags[revision or NEW]
+        assert record["dataset_version"] == (revision or NEW).removeprefix("hdbench-")
+    assert perfect == {OLD: len(answers.read_text().splitlines()), NEW: 7, None: 7}
+    assert not [each for each in hub.requests if each.method == "GET" and "/images/" in each.path]
+
+
+def test_leaderboard_shows_two_versions_side_by_side(answers, command, tmp_path):
+    shown = command(
+        "leaderboard",
+        answers,
+        "--benchmark",
+        "hdb/zettelkatalog",
+        "--revision",
+        OLD,
+        "--revision",
+        NEW,
+    )
+    assert f"{OLD} (1.0.0+sample)" in shown.replace("\n", " ")
+    assert "1.000 (1)" in shown
+    row = next(line for line in shown.splitlines() if "answers" in line)
+    values = [float(part) for part in row.split() if part.replace(".", "").lstrip("+-").isdigit()]
+    assert values[0] == 1
+    assert values[1] < 1
+    assert values[-1] == pytest.approx(values[1] - values[0], abs=0.0011)
+
+
+def test_what_the_hub_lacks_is_said_in_a_line(hub, answers, command):
+    told = command("score", "hdb/zettelkatalog", answers, "--revision", "hdbench-9.9.9", status=2)
+    assert told.startswith("error: hdb/zettelkatalog, revision hdbench-9.9.9: there is no such")
+    told = command("score", "hdb/nobody", answers, status=2)
+    assert "build it with: hdbench build nobody; and none on the Hub: hdb/nobody: there is" in told
+
+
+def test_an_expired_token_is_said_in_a_line_and_not_shown(hub, answers, command):
+    hub.repositories["datasets", "hdb/zettelkatalog"].private = True
+    told = command("score", "hdb/zettelkatalog", answers, status=2, token=EXPIRED)
+    assert "the token is not valid, or has expired" in told
+    assert EXPIRED not in told
+
+
+@pytest.mark.parametrize("fault", ["fail", "cut"])
+def test_a_passing_fault_of_the_network_does_not_matter_and_a_lasting_one_is_a_line(
+    hub, answers, command, fault
+):
+    getattr(hub, fault)("GET /datasets/hdb/zettelkatalog/resolve/.*metadata", times=1_000)
+    told = command("score", "hdb/zettelkatalog", answers, status=2)
+    assert "look at its name and at the connection" in told
+    hub.faults.clear()
+    assert "f1_micro" in command("score", "hdb/zettelkatalog", answers)

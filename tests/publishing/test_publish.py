@@ -1,0 +1,229 @@
+"""hdbench publish, with the real client against a Hub on loopback."""
+
+import hashlib
+import json
+import zipfile
+
+import pytest
+import yaml
+from hub.server import EXPIRED, READER
+
+from hdbench import __version__
+from hdbench.publishing.wheel import NAME as WHEEL
+
+SPACES = ("avisblatt_cer", "letters_f1", "sciencemeta_accuracy", "scorer", "zettel_f1")
+DATASETS = ("avisblatt", "rheinschifffahrt", "sciencemetabench", "zettelkatalog")
+
+
+def contents(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and not path.name.startswith(".")
+    }
+
+
+def head(hub, kind, name):
+    repository = hub.repositories[kind, name]
+    return repository.commits[repository.branches["main"]]
+
+
+def files(hub, kind, name):
+    return {
+        path: file.data
+        for path, file in head(hub, kind, name).files.items()
+        if path != ".gitattributes"
+    }
+
+
+def test_everything_arrives_as_it_was_built_with_its_tag(hub, publish, place):
+    told = publish()
+    assert {name for _, name in hub.repositories} == {f"hdb/{name}" for name in DATASETS + SPACES}
+    for name in DATASETS:
+        folder = place / "hdb" / name
+        version = yaml.safe_load((folder / "benchmark.yaml").read_text())["version"]
+        assert files(hub, "datasets", f"hdb/{name}") == contents(folder)
+        repository = hub.repositories["datasets", f"hdb/{name}"]
+        assert repository.tags == {f"hdbench-{version}": head(hub, "datasets", f"hdb/{name}").oid}
+        assert len(repository.commits) == 2  # that of its creation, and one
+        assert f"/datasets/hdb/{name}: created" in told
+    for name in SPACES:
+        repository = hub.repositories["spaces", f"hdb/{name}"]
+        assert list(repository.tags) == [f"hdbench-{__version__}"]
+
+
+def test_each_space_has_the_wheel_and_installs_it_from_itself(hub, publish, tmp_path):
+    publish("--only", "zettel_f1", "--only", "scorer")
+    for name, extra in (("zettel_f1", ""), ("scorer", "[space]")):
+        found = files(hub, "spaces", f"hdb/{name}")
+        address = f"{hub.url}/spaces/hdb/{name}/resolve/main/{WHEEL}"
+        assert found["requirements.txt"].decode() == f"hdbench{extra} @ {address}\n"
+        wheel = tmp_path / WHEEL
+        wheel.write_bytes(found[WHEEL])
+        with zipfile.ZipFile(wheel) as archive:
+            assert archive.testzip() is None
+            names = set(archive.namelist())
+    assert {"hdbench/api.py", "hdbench/metrics/zettel_f1/zettel_f1.py"} <= names
+    assert "hdbench/spaces/scorer/app.py" in names
+    assert not [name for name in names if name.endswith((".so", ".pyc"))]
+
+
+def test_again_nothing_is_sent_and_only_what_changed_is(hub, publish, place):
+    publish("--only", "zettelkatalog")
+    before = head(hub, "datasets", "hdb/zettelkatalog").oid
+    assert "unchanged" in publish("--only", "zettelkatalog")
+    assert head(hub, "datasets", "hdb/zettelkatalog").oid == before
+
+    folder = place / "hdb/zettelkatalog"
+    raise_version(folder, "1.0.1+sample")
+    (folder / "prompt.txt").unlink()
+    sent = len(hub.requests)
+    assert "1 files sent, 1 removed, tagged hdbench-1.0.1+sample" in publish(
+        "--only", "zettelkatalog"
+    )
+    assert not [each for each in hub.requests[sent:] if each.path.startswith("/lfs")]
+    assert files(hub, "datasets", "hdb/zettelkatalog") == contents(folder)
+    assert set(hub.repositories["datasets", "hdb/zettelkatalog"].tags) == {
+        "hdbench-1.0.0+sample",
+        "hdbench-1.0.1+sample",
+    }
+
+
+def raise_version(folder, version):
+    path = folder / "benchmark.yaml"
+    description = yaml.safe_load(path.read_text()) | {"version": version}
+    path.write_text(yaml.safe_dump(description))
+
+
+def test_a_version_that_is_published_never_changes(hub, publish, place):
+    publish("--only", "avisblatt")
+    (place / "hdb/avisblatt/prompt.txt").write_text("Read it.")
+    before = head(hub, "datasets", "hdb/avisblatt").oid
+    told = publish("--only", "avisblatt", "--only", "zettelkatalog", status=2)
+    assert "hdb/avisblatt: hdbench-1.0.0+sample is published with another prompt.txt" in told
+    assert "raise the version" in told
+    assert head(hub, "datasets", "hdb/avisblatt").oid == before
+    assert ("datasets", "hdb/zettelkatalog") not in hub.repositories
+
+
+def test_a_sample_does_not_replace_the_whole(hub, publish, place):
+    raise_version(place / "hdb/zettelkatalog", "1.0.0")
+    publish("--only", "zettelkatalog")
+    raise_version(place / "hdb/zettelkatalog", "1.0.0+sample")
+    assert "this is the sample" in publish("--only", "zettelkatalog", status=2)
+
+
+@pytest.mark.parametrize(
+    ("token", "told"),
+    [
+        ("", "no token of the Hub: log in with hf auth login, or set HF_TOKEN"),
+        (EXPIRED, "the token is not valid, or has expired"),
+        (READER, "may only read"),
+    ],
+)
+def test_without_a_token_that_may_write_nothing_is_sent(hub, publish, token, told):
+    assert told in publish(token=token, status=2)
+    assert hub.repositories == {}
+
+
+@pytest.mark.parametrize("fault", ["500", "cut"])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "POST /api/repos/create",
+        "POST /api/datasets/hdb/[a-z]+/preupload",
+        "POST .*/info/lfs",
+        "PUT /lfs",
+        "POST /api/datasets/hdb/[a-z]+/commit",
+        "POST /api/datasets/hdb/[a-z]+/tag",
+    ],
+)
+def test_a_failure_leaves_old_or_new_and_the_same_command_goes_on(
+    hub, publish, place, pattern, fault
+):
+    publish("--only", "zettelkatalog")
+    old = files(hub, "datasets", "hdb/zettelkatalog")
+    raise_version(place / "hdb/zettelkatalog", "1.0.1+sample")
+    (place / "hdb/zettelkatalog/images/new.jpg").write_bytes(bytes(range(256)) * 99)
+    (hub.fail if fault == "500" else hub.cut)(pattern, times=1_000)
+    told = publish("--only", "zettelkatalog", "--only", "avisblatt", status=2)
+    assert "the same command goes on" in told
+    new = contents(place / "hdb/zettelkatalog")
+    assert files(hub, "datasets", "hdb/zettelkatalog") in (old, new)
+    other = hub.repositories.get(("datasets", "hdb/avisblatt"))
+    if other and len(other.commits) > 1:
+        assert files(hub, "datasets", "hdb/avisblatt") == contents(place / "hdb/avisblatt")
+
+    hub.faults.clear()
+    publish("--only", "zettelkatalog", "--only", "avisblatt")
+    for name in ("zettelkatalog", "avisblatt"):
+        assert files(hub, "datasets", f"hdb/{name}") == contents(place / "hdb" / name)
+        tags = hub.repositories["datasets", f"hdb/{name}"].tags
+        assert head(hub, "datasets", f"hdb/{name}").oid in tags.values()
+
+
+def test_a_bad_card_is_found_before_anything_is_sent(hub, publish, place):
+    card = place / "hdb/zettelkatalog/README.md"
+    card.write_text(card.read_text().replace("license: cc0-1.0", "license: [", 1))
+    assert "hdb/zettelkatalog/README.md: its YAML" in publish(status=2)
+    card.write_text("# Cards\n")
+    assert "needs YAML between two lines of ---, with a license" in publish(status=2)
+    assert hub.repositories == {}
+
+
+def test_a_dataset_without_an_open_licence_needs_consent(hub, publish, place):
+    card = place / "hdb/avisblatt/README.md"
+    card.write_text(card.read_text().replace("license: cc0-1.0", "license: other", 1))
+    told = publish(status=2)
+    assert told.startswith("error: hdb/avisblatt: its licence (other) is not an open one")
+    assert hub.repositories == {}
+    publish("--only", "avisblatt", "--accept-licence")
+    assert ("datasets", "hdb/avisblatt") in hub.repositories
+
+
+def test_a_dry_run_lists_all_and_asks_nobody(hub, publish, place):
+    told = publish("--dry-run", token="")
+    assert hub.requests == []
+    assert "hdb/zettelkatalog (dataset, cc0-1.0, hdbench-1.0.0+sample)" in told
+    assert "hdb/zettel_f1 (space, apache-2.0" in told
+    assert WHEEL in told
+    size = (place / "hdb/zettelkatalog/metadata.jsonl").stat().st_size
+    assert f"{size:,} B" in told
+    assert "images/…/*.jpg (8 files)" in told
+
+
+def test_another_namespace_is_that_of_the_cards_too(hub, publish, place):
+    publish("--namespace", "hdb-operator", "--only", "zettelkatalog", "--private")
+    repository = hub.repositories["datasets", "hdb-operator/zettelkatalog"]
+    assert repository.private
+    card = files(hub, "datasets", "hdb-operator/zettelkatalog")["README.md"].decode()
+    assert 'load_dataset("hdb-operator/zettelkatalog"' in card
+    assert '"hdb/zettelkatalog"' not in card
+
+
+def test_submissions_that_were_merged_are_kept(hub, publish, place):
+    results = place / "hdb/results"
+    (results / "zettelkatalog/one").mkdir(parents=True)
+    (results / "README.md").write_text("---\nlicense: cc-by-4.0\n---\n# Runs\n")
+    (results / "zettelkatalog/one/answers.jsonl").write_text(json.dumps({"id": "1"}) + "\n")
+    hub.add("datasets", "hdb/results", {"zettelkatalog/theirs/answers.jsonl": b"{}\n"})
+    publish("--only", "results")
+    assert set(files(hub, "datasets", "hdb/results")) == {
+        "README.md",
+        "zettelkatalog/one/answers.jsonl",
+        "zettelkatalog/theirs/answers.jsonl",
+    }
+    assert hub.repositories["datasets", "hdb/results"].tags == {}
+
+
+def test_a_link_out_of_the_folder_is_refused(publish, place):
+    (place / "hdb/zettelkatalog/passwd.txt").symlink_to("/etc/passwd")
+    assert "passwd.txt: is a link" in publish(status=2)
+
+
+def test_the_wheel_is_the_same_each_time(hub, publish):
+    publish("--only", "zettel_f1")
+    first = files(hub, "spaces", "hdb/zettel_f1")[WHEEL]
+    assert "unchanged" in publish("--only", "zettel_f1")
+    again = files(hub, "spaces", "hdb/zettel_f1")[WHEEL]
+    assert hashlib.sha256(first).digest() == hashlib.sha256(again).digest()

@@ -1,0 +1,158 @@
+"""The page in English and German."""
+
+import json
+import re
+import string
+
+import pytest
+from report.test_page import Page
+
+from hdbench.api import score
+from hdbench.benchmark import load_benchmark
+from hdbench.error_classes import ERROR_CLASSES
+from hdbench.reading.answer import STATUSES
+from hdbench.report.items import BANDS
+from hdbench.report.page import report_page
+from hdbench.report.rendering import TEXTS
+from hdbench.results import errors_by_class
+from hdbench.texts import LANGUAGES
+
+SAME_IN_BOTH = {
+    *("Prompt", "TP", "FP", "FN", "F1", "TP, FP, FN", "documented", "hdbench compare"),
+    *("f1_form", "\\u200b"),
+}
+"""Words of both languages, and names of figures and programs."""
+
+LABELS = ("aria-label", "data-label", "data-text", "alt", "title", "placeholder")
+
+
+def places(text):
+    return sorted(name for _, name, _, _ in string.Formatter().parse(text) if name)
+
+
+def test_every_language_has_every_text_with_the_same_places_and_markup():
+    texts = TEXTS.translations
+    assert tuple(texts) == LANGUAGES
+    assert texts["en"].keys() == texts["de"].keys()
+    for key, english in texts["en"].items():
+        german = texts["de"][key]
+        assert places(english) == places(german), key
+        assert re.findall("<[^>]*>", english) == re.findall("<[^>]*>", german), key
+        assert english, key
+        assert '"' not in re.sub("<[^>]*>", "", english + german), key  # they stand in attributes
+
+
+def test_every_class_status_and_band_has_its_words():
+    wanted = {
+        *(f"error_{name}{end}" for name in ERROR_CLASSES for end in ("", "_means")),
+        *(f"status_{status}" for status in STATUSES),
+        *(f"band_{band.name}" for band in BANDS),
+    }
+    assert wanted <= TEXTS.translations["en"].keys()
+
+
+def seen(html):
+    """What a reader sees or hears, but for the title and for foreign text, which has a `bdi`."""
+    page = Page(re.sub(r"<bdi.*?</bdi>", "", html, flags=re.DOTALL))
+    labels = [
+        attributes[name] for _, attributes in page.elements for name in LABELS if name in attributes
+    ]
+    return {" ".join(text.split()) for text in [*page.texts, *labels]}
+
+
+def is_number(text):
+    return not re.search("[A-Za-zÄÖÜäöüß]", text)
+
+
+@pytest.fixture
+def of_cards(cards):
+    """A result with all statuses, many fields and errors, and too few items for an interval."""
+    folder = cards / "hdb/cards"
+    rows = [json.loads(line) for line in (folder / "metadata.jsonl").read_text().splitlines()]
+    rows[0]["file_name"], rows[1]["file_name"] = "none.jpg", "damaged.jpg"
+    (folder / "damaged.jpg").write_bytes(b"no image")
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    invented = {f"invented_{number}": "x" for number in range(100)}
+    answers = [
+        {"id": "0000", "prediction": {"title": "STELLINGEN" * 500, "year": ""} | invented},
+        {"id": "0001", "text": "no record"},
+        {"id": "0002", "text": '```json\n{"title": "Stellimgen", "year": 1924}\n```'},
+    ]
+    (cards / "answers.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
+    result = score(str(folder), cards / "answers.jsonl", details=True)
+    result.run = {"run": "r", "provider": "p", "date": "d", "cost_usd": 0.5}
+    return result, load_benchmark(str(folder))
+
+
+def of_sample(tmp_path, run_hdbench, name):
+    done = run_hdbench("build", name, "--sample", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "hdb" / name
+    result = score(str(folder), folder / "example_predictions.jsonl", details=True)
+    return result, load_benchmark(str(folder))
+
+
+def assert_german(result, benchmark):
+    english, german = (
+        report_page(result, benchmark, language=language) for language in ("en", "de")
+    )
+    assert '<html lang="de">' in german
+    assert '<html lang="en">' in english
+    rates = result.field_rates()
+    names = {result.metric.item_figure, *result.metric.rates(result.totals), *STATUSES}
+    names |= errors_by_class(result)["fields"].keys()
+    names |= {name for numbers in rates.values() for name in numbers if name != "both_empty"}
+    same = {text for text in seen(english) & seen(german) if not is_number(text)}
+    assert same - SAME_IN_BOTH - names == set()
+    assert Page(german).all("article") != []
+    assert len(Page(german).elements) == len(Page(english).elements)
+
+
+def test_on_the_german_page_nothing_is_english_but_names(of_cards):
+    assert_german(*of_cards)
+
+
+@pytest.mark.parametrize(
+    "name", ["zettelkatalog", "avisblatt", "rheinschifffahrt", "sciencemetabench"]
+)
+def test_every_benchmark_has_a_german_page(tmp_path, run_hdbench, name):
+    assert_german(*of_sample(tmp_path, run_hdbench, name))
+
+
+def test_the_german_page_says_what_the_english_one_says(of_cards):
+    text = Page(report_page(*of_cards, language="de")).text
+    for told in (
+        "f1_micro, höher ist besser",
+        "2 beantwortet, 1 ohne Antwort, 1 unlesbar",
+        "Ohne brauchbare Antwort: 2. Sie zählen als vollständig falsch.",
+        "Nur 4 Einträge",
+        "und 42 weitere Felder",
+        "… und 3000 weitere Zeichen",
+        "Kein Bild: damaged.jpg ist nicht lesbar",
+        "unwrapped: aus anderem Text herausgelöst",
+        "verlesen",
+        "Kosten",
+        "0.5 USD",
+        "10000 Ziehungen",
+    ):
+        assert told in text
+
+
+def test_without_intervals_the_german_page_says_why(cards):
+    folder = cards / "hdb/cards"
+    metadata = folder / "metadata.jsonl"
+    metadata.write_text(metadata.read_text().splitlines()[0] + "\n")
+    (cards / "answers.jsonl").write_text('{"id": "0000", "prediction": {}}\n')
+    result = score(str(folder), cards / "answers.jsonl", details=True)
+    text = Page(report_page(result, load_benchmark(str(folder)), language="de")).text
+    assert "Kein Intervall: 1 Eintrag: Für ein Intervall braucht es mindestens 2." in text
+
+
+def test_the_command_line_writes_a_german_page(cards, run_hdbench):
+    (cards / "answers.jsonl").write_text('{"id": "0000", "prediction": {}}\n')
+    arguments = ("answers.jsonl", "--benchmark", "hdb/cards", "-o", "out", "--language")
+    done = run_hdbench("report", *arguments, "de", cwd=cards)
+    assert done.returncode == 0, done.stderr
+    assert '<html lang="de">' in (cards / "out/index.html").read_text()
+    done = run_hdbench("report", *arguments, "fr", cwd=cards)
+    assert done.returncode == 2

@@ -1,0 +1,436 @@
+"""Comparing in the Space: what the tab says, and what `/compare` gives to a program."""
+
+import json
+import re
+import shutil
+
+import httpx
+import pytest
+from gradio_client import Client, handle_file
+from gradio_client.exceptions import AppError
+from report.test_browser import CONTRAST
+from run_folders import RIGHT, write_run
+from space.servers import serving, wait_for_client
+
+from hdbench.errors import HdbenchError
+from hdbench.space.comparing import MAX_COMPARED, Wanted, compare_wanted, recorded_runs
+from hdbench.space.context import SpaceContext
+from hdbench.space.verdict import verdict
+
+ITEMS = [f"card-{number:02}" for number in range(24)]
+WRONG = {"title": "Stellingen", "year": 1942}  # one of two fields: F1 is 1 / 2
+ATTACK = "window.attacked = true"
+WAIT = 60_000
+SERVED = """
+from pathlib import Path
+from hdbench.space.app import serve
+from hdbench.space.context import SpaceContext
+
+serve(SpaceContext(Path("hdb")))
+"""
+
+SPEC = {
+    "name": "cards",
+    "title": "Cards",
+    "version": "1.0.0",
+    "metric": "zettel_f1",
+    "headline": "f1_micro",
+    "higher_is_better": True,
+    "media": "image",
+    "split": "test",
+    "licence": "cc0-1.0",
+    "citation": "",
+}
+
+
+def lines(answers, **more):
+    rows = ({"id": key, "prediction": answer, **more} for key, answer in answers.items())
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def run_of(answers):
+    return {key: {"prediction": answer} for key, answer in answers.items()}
+
+
+GOOD = dict.fromkeys(ITEMS, RIGHT)
+POOR = dict.fromkeys(ITEMS, WRONG)
+NEAR = GOOD | {ITEMS[0]: WRONG}
+GOOD_OVER_POOR = (
+    "good reads better than poor: f1_micro 1.000 against 0.500 (higher is better), "
+    "a difference of 0.500 (95 % interval 0.500 to 0.500; p < 0.001)."
+)
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory, sample):
+    """A folder with 24 cards and recorded runs of them, and another benchmark without any."""
+    folder = tmp_path_factory.mktemp("compared")
+    cards = folder / "hdb/cards"
+    cards.mkdir(parents=True)
+    (cards / "benchmark.yaml").write_text(json.dumps(SPEC))  # JSON is YAML
+    rows = [{"id": item, "ground_truth": json.dumps(RIGHT)} for item in ITEMS]
+    (cards / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    shutil.copytree(sample / "hdb/zettelkatalog", folder / "hdb/zettelkatalog")
+    runs = folder / "hdb/results/cards"
+    write_run(runs / "run-good", run_of(GOOD), model="recorded-good", run="R1")
+    write_run(runs / "run-poor", run_of(POOR), model="recorded-poor", run="R2")
+    part = dict(list(GOOD.items())[:20])
+    write_run(runs / "run-part", run_of(part), model="part", run="R3", items=list(part))
+    write_run(runs / "run-bad", {}, model=f"<img src=x onerror='{ATTACK}'>\u202e", run="R4")
+    write_run(runs / "run-damaged", {})
+    (runs / "run-damaged/run.json").write_text("{")
+    write_run(folder / "elsewhere", run_of(GOOD), model="elsewhere")
+    (runs / "run-linked").symlink_to(folder / "elsewhere")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def context(space):
+    return SpaceContext(space / "hdb")
+
+
+@pytest.fixture(scope="module")
+def served(space):
+    with serving("-c", SERVED, cwd=space) as url:
+        wait_for_client(url)
+        yield url
+
+
+@pytest.fixture(scope="module")
+def client(served):
+    return Client(served, verbose=False)
+
+
+@pytest.fixture
+def open_tab(visit_at, served):
+    """The tab, as a visitor finds it."""
+
+    def open_tab(tab="Compare", **options):
+        page = visit_at(served, **options)
+        page.set_default_timeout(WAIT)
+        page.get_by_role("tab", name=tab).click()
+        page.locator("#compare").wait_for()
+        return page
+
+    return open_tab
+
+
+def drop(page, files):
+    payloads = [
+        {"name": name, "mimeType": "application/octet-stream", "buffer": content.encode()}
+        for name, content in files.items()
+    ]
+    page.locator("#compare-files input[type=file]").set_input_files(payloads)
+    page.locator("#compare-files").get_by_role("link").nth(len(files) - 1).wait_for()
+
+
+def verdicts(page):
+    page.locator("#compare").click()
+    page.locator(".hdb-verdicts").wait_for()
+    return page.locator(".hdb-verdicts li").all_inner_texts()
+
+
+def told(page):
+    page.locator("#comparison .hdb-problem").wait_for()
+    return page.locator("#comparison .hdb-problem").inner_text()
+
+
+def offered(page):
+    page.locator("#compare-recorded input").click()
+    page.get_by_role("option").first.wait_for()
+    return page.get_by_role("option").all_inner_texts()
+
+
+def comparison(context, tmp_path, *answers):
+    paths = []
+    for number, each in enumerate(answers):
+        paths.append(tmp_path / f"run{number}.jsonl")
+        paths[-1].write_text(lines(each))
+    _, (found,) = compare_wanted(context, Wanted("cards", paths, []))
+    return found
+
+
+def words(comparison, language="en"):
+    return re.sub(r"<[^>]+>", "", verdict(comparison, language)).replace("&lt;", "<")
+
+
+def test_the_better_of_two_files_is_named_and_the_rest_can_be_read_and_saved(open_tab, tmp_path):
+    page = open_tab(accept_downloads=True)
+    drop(page, {"poor.jsonl": lines(POOR), "good.jsonl": lines(GOOD)})
+    assert verdicts(page) == [GOOD_OVER_POOR]
+    rows = page.locator("#comparison details tr").all_inner_texts()
+    assert any(re.match(r"f1_micro\s+higher is better\s+0.500\s+1.000\s+−0.500", r) for r in rows)
+    assert any(re.match(r"year\s+0.000\s+1.000\s+−1.000", row) for row in rows)
+    assert not any(row.startswith("title") for row in rows)
+    assert any(re.match(r"card-00\s+0.500\s+1.000", row) for row in rows)
+    runs = page.locator("#comparison table").first.locator("tbody tr").all_inner_texts()
+    assert re.fullmatch(r"A poor\s+0.500\s+24 answered, 0 without an answer, 0 unreadable", runs[0])
+    with page.expect_download() as waiting:
+        page.locator("#compare-json").click()
+    assert waiting.value.suggested_filename == "hdbench-compare-cards.json"
+    waiting.value.save_as(tmp_path / "c.json")
+    (saved,) = json.loads((tmp_path / "c.json").read_text())["comparisons"]
+    assert (saved["a"], saved["b"], saved["better"]) == ("poor", "good", "good")
+    assert saved["figures"]["f1_micro"]["difference"] == -0.5
+
+
+def test_the_same_answers_twice_cannot_be_told_apart(open_tab):
+    page = open_tab()
+    drop(page, {"one.jsonl": lines(POOR), "two.jsonl": lines(POOR)})
+    assert verdicts(page) == [
+        "one and two cannot be told apart: f1_micro is 0.500 for both, and they are equally good "
+        "on each of the 24 items."
+    ]
+
+
+def test_an_upload_is_compared_with_recorded_runs_over_all_items_only(open_tab):
+    page = open_tab()
+    before = offered(page)
+    assert "part (R3, 20/24)" in before
+    assert not any("elsewhere" in each or "damaged" in each for each in before)
+    page.keyboard.press("Escape")
+    drop(page, {"good.jsonl": lines(GOOD)})
+    page.locator("#compare-recorded").get_by_role("option", name="part").wait_for(state="detached")
+    page.locator("#compare-recorded input").blur()
+    assert "part (R3, 20/24)" not in offered(page)
+    page.get_by_role("option", name="recorded-poor").click()
+    assert verdicts(page) == [GOOD_OVER_POOR.replace("poor", "recorded-poor")]
+
+
+def test_the_recorded_runs_follow_the_benchmark(open_tab):
+    page = open_tab()
+    assert page.locator("#compare-recorded").is_visible()
+    page.locator("#compare-benchmark input").click()
+    page.get_by_role("option", name="Zettelkatalog").click()
+    page.locator("#compare-recorded").wait_for(state="hidden")
+
+
+def test_without_recorded_runs_none_are_offered(visit):
+    page = visit()
+    page.get_by_role("tab", name="Compare").click()
+    page.locator("#compare-files").wait_for()
+    assert not page.locator("#compare-recorded").is_visible()
+
+
+def test_the_keyboard_alone_compares_two_recorded_runs(open_tab):
+    page = open_tab()
+    page.locator("#compare-recorded input").focus()
+    for model in ("recorded-good", "recorded-poor"):
+        page.keyboard.type(model)
+        page.get_by_role("option", name=model).wait_for()
+        page.keyboard.press("Enter")
+    page.locator("#compare").focus()
+    page.keyboard.press("Enter")
+    page.locator(".hdb-verdicts").wait_for()
+    assert "recorded-good reads better" in page.locator(".hdb-verdicts").inner_text()
+    page.locator("#comparison summary").focus()
+    page.keyboard.press("Enter")
+    assert not page.get_by_text("Items that differ most").is_visible()
+
+
+def test_one_file_alone_and_none_are_one_line(open_tab):
+    page = open_tab()
+    page.locator("#compare").click()
+    assert told(page).startswith("These cannot be compared: at least two runs are needed")
+    drop(page, {"good.jsonl": lines(GOOD)})
+    page.locator("#compare").click()
+    assert "drop another file, or choose a recorded run" in told(page)
+
+
+def test_a_bad_file_is_one_line_and_leaves_no_old_result(open_tab):
+    page = open_tab()
+    drop(page, {"poor.jsonl": lines(POOR), "good.jsonl": lines(GOOD)})
+    verdicts(page)
+    page.locator("#compare-files").get_by_role("button", name="Clear").click()
+    drop(page, {"good.jsonl": lines(GOOD), "letters.pdf": "%PDF-1.7 ..."})
+    page.locator("#compare").click()
+    assert told(page).startswith("These cannot be compared: letters.pdf: this is a PDF")
+    assert "/tmp" not in told(page)
+    assert page.locator(".hdb-verdicts").count() == 0
+    assert not page.locator("#compare-json").is_visible()
+
+
+def test_hostile_names_run_nothing_and_are_cut(open_tab):
+    tag = f"<img src=x onerror='{ATTACK}'>"
+    files = {
+        f"{ATTACK}<img src=x onerror={ATTACK}>.jsonl": lines(GOOD),
+        "b.jsonl": lines(
+            {key: RIGHT | {tag: "\u202e", "\ud800": 1} for key in ITEMS}, model=tag + "\u202e"
+        ),
+        "c.jsonl": lines(POOR, model="long" * 1000),
+    }
+    page = open_tab()
+    drop(page, files)
+    offered(page)
+    page.get_by_role("option", name="R4").click()
+    assert len(verdicts(page)) == 6
+    page.locator("#comparison details").first.locator("summary").click()
+    text = page.locator("#comparison").inner_text()
+    assert tag + r"\u202e" in text
+    assert "\u202e" not in text
+    assert "long" * 30 not in text
+    assert page.locator("#comparison img, #compare-recorded img").count() == 0
+    assert page.evaluate("window.attacked") is None
+
+
+def test_it_speaks_german_to_a_german_browser(open_tab):
+    page = open_tab("Vergleichen", language="de-CH")
+    assert page.get_by_role("button", name="Vergleichen", exact=True).is_visible()
+    drop(page, {"gut.jsonl": lines(GOOD), "schlecht.jsonl": lines(POOR)})
+    assert verdicts(page) == [
+        "gut liest besser als schlecht: f1_micro 1.000 gegenüber 0.500 (höher ist besser), ein "
+        "Unterschied von 0.500 (95-%-Intervall 0.500 bis 0.500; p < 0.001)."
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_all_without_scrolling_sideways(open_tab, scheme):
+    page = open_tab(width=390, color_scheme=scheme)
+    long = "a-model-with-a-name-that-is-long-and_has_no_space_in_its_second_half_at_all"
+    drop(page, {f"{long}.jsonl": lines(GOOD), "poor.jsonl": lines(POOR)})
+    verdicts(page)
+    page.get_by_role("button", name="Advanced").click()
+    assert page.get_by_text("Items that differ most").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    wide = "() => [...document.querySelectorAll('#comparison *')].filter((each) => "
+    right = "each.getBoundingClientRect().right > innerWidth).map((each) => each.outerHTML)"
+    assert page.evaluate(wide + right) == []
+    found = page.evaluate(CONTRAST)
+    assert (found["page"] < 0.1) == (scheme == "dark")
+    assert found["low"] == []
+
+
+def test_the_answer_to_a_program_is_that_of_hdbench_compare(client, space, run_hdbench, tmp_path):
+    (tmp_path / "good.jsonl").write_text(lines(GOOD))
+    (tmp_path / "poor.jsonl").write_text(lines(POOR))
+    files = [handle_file(tmp_path / name) for name in ("good.jsonl", "poor.jsonl")]
+    compared = client.predict("cards", files, [], "documented", api_name="/compare")
+    command = ("compare", "good.jsonl", "poor.jsonl", "--benchmark", space / "hdb/cards")
+    assert run_hdbench(*command, "--json", "c.json", cwd=tmp_path).returncode == 0
+    assert compared == json.loads((tmp_path / "c.json").read_text())
+    assert compared["comparisons"][0]["better"] == "good"
+
+
+def test_a_program_compares_an_upload_with_a_recorded_run(client, tmp_path):
+    (tmp_path / "good.jsonl").write_text(lines(GOOD))
+    file = handle_file(tmp_path / "good.jsonl")
+    compared = client.predict("cards", [file], ["run-poor"], api_name="/compare")
+    (found,) = compared["comparisons"]
+    assert (found["a"], found["b"], found["better"]) == ("good", "recorded-poor", "good")
+    with pytest.raises(AppError, match=r"not of the same items: 4 \('card-20'"):
+        client.predict("cards", [file], ["run-part"], api_name="/compare")
+
+
+@pytest.mark.parametrize(
+    "name", ["../cards/run-good", "/etc", "..", "", "run-linked", "run-missing", 5, {"a": 1}]
+)
+def test_only_a_listed_run_is_looked_up(client, tmp_path, name):
+    (tmp_path / "good.jsonl").write_text(lines(GOOD))
+    file = handle_file(tmp_path / "good.jsonl")
+    with pytest.raises(AppError, match="no recorded run") as error:
+        client.predict("cards", [file], [name], "documented", api_name="/compare")
+    assert "/tmp" not in str(error.value)
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "hdb/cards", "http://127.0.0.1:1/a.jsonl"])
+def test_only_what_was_uploaded_is_compared(served, path):
+    file = {"path": path, "meta": {"_type": "gradio.FileData"}}
+    data = ["cards", [file, file], [], "documented"]
+    event = httpx.post(f"{served}gradio_api/call/compare", json={"data": data}).json()["event_id"]
+    answer = httpx.get(f"{served}gradio_api/call/compare/{event}", timeout=60).text
+    assert "event: error" in answer
+    assert "root:" not in answer
+    assert "Traceback" not in answer
+
+
+def test_names_that_no_text_can_hold_reach_a_program_as_escapes(client, tmp_path):
+    (tmp_path / "a.jsonl").write_text(lines(GOOD, model="\ud800"))
+    (tmp_path / "b.jsonl").write_text(lines({key: RIGHT | {"\ud800": 1} for key in ITEMS}))
+    files = [handle_file(tmp_path / name) for name in ("a.jsonl", "b.jsonl")]
+    (found,) = client.predict("cards", files, [], api_name="/compare")["comparisons"]
+    assert found["a"] == r"\ud800"
+    assert found["fields"][r"\ud800"]["a"] is None
+
+
+def test_two_runs_of_which_one_item_differs_cannot_be_told_apart(context, tmp_path):
+    found = comparison(context, tmp_path, NEAR, GOOD)
+    # 47 of 48 fields are right. One pair that is exchanged or not is as far apart in both ways.
+    start = (
+        "run1 and run0 cannot be told apart: f1_micro 1.000 against 0.979 (higher is better), "
+        "a difference of 0.021 (95 % interval 0.000 to "
+    )
+    assert words(found).startswith(start)
+    assert "; p = 1); this set of 24 items would show a difference of" in words(found)
+    # (1.96 + 0.84) · s / √24, where s of 23 zeros and one 1 / 2 is 0.0999.
+    assert float(re.search(r"of (0\.\d+) or more", words(found))[1]) == pytest.approx(
+        0.057, abs=0.002
+    )
+
+
+def test_where_lower_is_better_the_lower_one_reads_better(sample, run_hdbench, tmp_path):
+    assert run_hdbench("build", "avisblatt", "--sample", cwd=tmp_path).returncode == 0
+    folder = tmp_path / "hdb/avisblatt"
+    row = json.loads((folder / "metadata.jsonl").read_text().splitlines()[0])
+    del row["file_name"]
+    rows = [row | {"id": item} for item in ITEMS]
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
+    spec = (folder / "benchmark.yaml").read_text()
+    spec = spec.replace("headline: fuzzy", "headline: cer").replace("better: true", "better: false")
+    (folder / "benchmark.yaml").write_text(spec)
+    truth = json.loads(row["ground_truth"])
+    cut = [each | {"text": each["text"][:-10]} for each in truth["advertisements"]]
+    (tmp_path / "full.jsonl").write_text(lines(dict.fromkeys(ITEMS, truth)))
+    (tmp_path / "cut.jsonl").write_text(lines({key: {"advertisements": cut} for key in ITEMS}))
+    files = [tmp_path / "cut.jsonl", tmp_path / "full.jsonl"]
+    _, (found,) = compare_wanted(SpaceContext(tmp_path / "hdb"), Wanted("avisblatt", files, []))
+    assert found.figures["cer"].difference > 0
+    assert words(found).startswith("full reads better than cut: cer 0.000 against 0.")
+    assert "(lower is better)" in words(found)
+    assert "interval −" not in words(found)
+
+
+def test_fewer_than_twenty_items_tell_nothing_apart(sample, tmp_path):
+    truths = [json.loads(line) for line in (sample / "hdb/zettelkatalog/metadata.jsonl").open()]
+    right = {each["id"]: json.loads(each["ground_truth"]) for each in truths}
+    (tmp_path / "right.jsonl").write_text(lines(right))
+    (tmp_path / "none.jsonl").write_text(lines({key: {} for key in right}))
+    files = [tmp_path / "none.jsonl", tmp_path / "right.jsonl"]
+    context = SpaceContext(sample / "hdb")
+    _, (found,) = compare_wanted(context, Wanted("zettelkatalog", files, []))
+    assert words(found).startswith("right and none cannot be told apart: f1_micro 1.000 against 0")
+    assert f"with fewer than 20 items (here {len(right)}) a difference of 1.000" in words(found)
+
+
+def test_too_many_runs_are_refused(context, tmp_path):
+    one = tmp_path / "one.jsonl"
+    one.write_text(lines(GOOD))
+    many = tmp_path / "many.jsonl"
+    models = range(MAX_COMPARED + 1)
+    many.write_text("".join(lines({ITEMS[0]: RIGHT}, model=f"m{n}") for n in models))
+    for files in ([one] * (MAX_COMPARED + 1), [many], [many, one]):
+        with pytest.raises(HdbenchError, match=f"at most {MAX_COMPARED} runs"):
+            compare_wanted(context, Wanted("cards", files, []))
+
+
+def test_runs_of_one_model_are_told_apart_by_their_files(context, tmp_path):
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.jsonl").write_text(lines(GOOD, model="recorded-good"))
+    files = [tmp_path / "first.jsonl", tmp_path / "second.jsonl", tmp_path / "first.jsonl"]
+    runs, comparisons = compare_wanted(context, Wanted("cards", files, ["run-good", "run-poor"]))
+    assert list(runs) == [
+        "recorded-good (first)",
+        "recorded-good (second)",
+        "recorded-good (first) (2)",
+        "recorded-good (R1)",
+        "recorded-poor",
+    ]
+    assert len(comparisons) == 10
+
+
+def test_a_listing_leaves_out_what_cannot_be_compared(context, space):
+    runs = recorded_runs(context, "cards")
+    assert [run.folder for run in runs if run.whole] == ["run-bad", "run-good", "run-poor"]
+    assert [(run.folder, run.label) for run in runs if not run.whole] == [
+        ("run-part", "part (R3, 20/24)")
+    ]
+    assert recorded_runs(context, "zettelkatalog") == []

@@ -1,0 +1,450 @@
+"""The leaderboard's tab in a real browser, and the reports that it links to."""
+
+import http.client
+import json
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from report.test_browser import CONTRAST
+from run_folders import RIGHT, write_run
+from space.servers import free_port
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from hdbench.space import run_reports
+from hdbench.space.context import SpaceContext
+from hdbench.space.rankings import Rankings
+
+ITEMS = [f"{number:04}" for number in range(24)]
+WRONG = {"title": "Stellingen", "year": 1942}
+ATTACK = "window.attacked = true"
+HOSTILE = f"<img src=x onerror='{ATTACK}'>${{{ATTACK}}}\u202e"
+SPEC = {
+    "name": "cards",
+    "title": "Cards",
+    "version": "1.0.0",
+    "metric": "zettel_f1",
+    "headline": "f1_micro",
+    "higher_is_better": True,
+    "media": "image",
+    "split": "test",
+    "licence": "cc0-1.0",
+    "citation": "",
+}
+MODELS = """
+open-small: {open_weights: true, parameters: 12B, licence: MIT, runs_locally: true,
+  source: "https://example.org/open-small"}
+open-large: {open_weights: true, parameters: 400B, licence: Apache-2.0, runs_locally: false,
+  source: "javascript:alert(1)"}
+service: {open_weights: false, parameters: not published, licence: proprietary, runs_locally: false,
+  source: its maker}
+unsure: {open_weights: null, parameters: null, licence: null, runs_locally: null, source: nobody}
+"""
+
+
+def write_namespace(folder):
+    """Twenty-four cards, enough to call two models different, and runs of five models."""
+    cards = folder / "hdb/cards"
+    cards.mkdir(parents=True)
+    (cards / "benchmark.yaml").write_text(json.dumps(SPEC))  # JSON is YAML
+    rows = [{"id": item, "ground_truth": json.dumps(RIGHT)} for item in ITEMS]
+    (cards / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    add_run(folder, "a1", 24, model="open-small", cost_usd=1.5)
+    add_run(folder, "a2", 20, model="open-small")
+    add_run(folder, "b 1", 18, model="open-large", run="../../b")
+    add_run(folder, "c1", 4, model="service")
+    add_run(folder, "d1", 0, model=HOSTILE)
+    add_run(folder, "e1", 2, model="unsure", items=ITEMS[:4], prompt={"name": HOSTILE})
+    (folder / "hdb/results/models.yaml").write_text(MODELS)
+    return folder
+
+
+def add_run(folder, name, right, *, items=ITEMS, **info):
+    """A run that has so many of the items right, and of the others the title alone."""
+    answers = {
+        item: {"prediction": RIGHT if place < right else WRONG, "seconds": 2.5}
+        for place, item in enumerate(items)
+    }
+    info = {
+        "run": name,
+        "items": items,
+        "prompt": {"name": "prompt.txt", "sha256": "ab" * 32},
+    } | info
+    return write_run(folder / "hdb/results/cards" / name, answers, **info)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_namespace(tmp_path_factory.mktemp("namespace"))
+
+
+@pytest.fixture(scope="module")
+def url(folder):
+    command = [sys.executable, "-m", "hdbench", "space", "--port", str(free_port())]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE) as server:
+        yield server.stdout.readline().decode().strip()
+        server.terminate()
+
+
+@pytest.fixture
+def opened(visit_at, url):
+    """The leaderboard's tab, opened."""
+
+    def opened(name="Leaderboard", **options):
+        page = visit_at(url, **options)
+        page.set_default_timeout(60_000)
+        tab = page.get_by_role("tab", name=name)
+        if not tab.is_visible():
+            page.locator(".overflow-menu > button").click()
+            tab = page.locator(".overflow-dropdown").get_by_text(name)
+        tab.click()
+        page.locator(".hdb-board tbody").wait_for()
+        return page
+
+    return opened
+
+
+def rows(page):
+    """The texts of the cells of each row."""
+    return page.locator(".hdb-board tbody tr").evaluate_all(
+        "rows => rows.map((row) => [...row.cells].map((cell) => cell.innerText.trim()))"
+    )
+
+
+def wait_for_rows(page, count):
+    page.wait_for_function(
+        "count => document.querySelectorAll('.hdb-board tbody tr').length === count", arg=count
+    )
+
+
+def choose(page, box, option):
+    page.locator(f"{box} input").click()
+    page.get_by_role("option", name=option).click()
+
+
+def by_command(run_hdbench, folder, *options):
+    """The rows of the larger board as the command line gives them."""
+    done = run_hdbench("leaderboard", "hdb/results/cards", "--format", "json", *options, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    boards = json.loads(done.stdout)["leaderboards"]
+    assert [len(board["rows"]) for board in boards] == [4, 1]
+    return boards[0]["rows"]
+
+
+def expected_rows(found):
+    for row in found:
+        interval = "{low:.3f}–{high:.3f}".format(**row["interval"])
+        spread = "\n{:.3f}–{:.3f}".format(*row["spread"]) if row["spread"] else ""
+        yield [
+            str(row["rank"]),
+            row["model"].replace("\u202e", r"\u202e"),
+            f"{row['value']:.3f} {interval}",
+            f"{len(row['runs'])}{spread}",
+            f"{100 * row['answered']:.1f} %",
+        ]
+
+
+@pytest.mark.parametrize("protocol", ["documented", "published"])
+def test_ranks_and_values_are_those_of_the_command(opened, folder, run_hdbench, protocol):
+    page = opened()
+    if protocol == "published":
+        page.locator("#board-protocol").get_by_label("published").check()
+        page.get_by_text("published protocol: 24 items").wait_for()
+    found = by_command(run_hdbench, folder, "--protocol", protocol)
+    assert [row["rank"] for row in found] == [1, 1, 3, 3]
+    assert [row[:5] for row in rows(page)] == list(expected_rows(found))
+    table = page.locator(".hdb-board table")
+    assert "24 items, prompt.txt; models: 4" in table.locator("caption").inner_text()
+    heads = table.locator("thead th[scope=col]").all_inner_texts()
+    assert len(heads) == len(rows(page)[0]) == 12
+    assert table.locator("tbody th[scope=row]").count() == 4
+    assert [row[9] for row in rows(page)] == ["2.5"] * 4
+    assert [row[10] for row in rows(page)] == ["1.50", *["not known"] * 3]
+
+
+def test_the_bar_of_an_interval_spans_it_on_the_scale_of_the_board(opened, folder, run_hdbench):
+    page = opened()
+    found = by_command(run_hdbench, folder)
+    low = min(row["interval"]["low"] for row in found)
+    high = max(row["interval"]["high"] for row in found)
+    bars = page.locator(".hdb-interval").evaluate_all(
+        "bars => bars.map((bar) => ['x1', 'x2'].map((end) => +bar.getAttribute(end)))"
+    )
+    for (start, end), row in zip(bars, found, strict=True):
+        for place, value in ((start, row["interval"]["low"]), (end, row["interval"]["high"])):
+            assert place == pytest.approx(100 * (value - low) / (high - low), abs=0.06)
+    assert f"from {low:.3f} to {high:.3f}" in page.locator(".hdb-board").inner_text()
+
+
+def test_what_is_known_of_models_is_shown_and_the_rest_is_not_known(opened):
+    page = opened()
+    assert [row[5:9] for row in rows(page)] == [
+        ["yes", "12B", "MIT", "yes"],
+        ["yes", "400B", "Apache-2.0", "no"],
+        ["no", "not published", "proprietary", "no"],
+        ["not known"] * 4,
+    ]
+    sources = page.locator(".hdb-board td a:not([href^='report/'])")
+    assert [each.get_attribute("href") for each in sources.all()] == [
+        "https://example.org/open-small"
+    ]
+
+
+def test_filters_hide_rows_and_keep_ranks(opened):
+    page = opened()
+    page.get_by_label("Open weights").check()
+    wait_for_rows(page, 2)
+    page.get_by_label("Runs locally").check()
+    wait_for_rows(page, 1)
+    assert rows(page)[0][:2] == ["1", "open-small"]
+    page.get_by_label("Runs locally").uncheck()
+    page.get_by_label("Open weights").uncheck()
+    wait_for_rows(page, 4)
+    page.locator("#board-words").get_by_label("Model").fill("SERV")
+    wait_for_rows(page, 1)
+    assert rows(page)[0][:2] == ["3", "service"]
+    told = page.locator(".hdb-board [role=status]").inner_text()
+    assert told == "1 of 4 models shown. The ranks are those among all 4."
+    page.locator("#board-words").get_by_label("Model").fill("nobody")
+    page.get_by_text("0 of 4 models shown").wait_for()
+    assert page.locator(".hdb-board table").count() == 0
+
+
+def test_the_board_of_most_models_comes_first_and_the_other_can_be_chosen(opened):
+    page = opened()
+    assert "Leaderboards of this benchmark: 2" in page.locator(".hdb-board").inner_text()
+    assert page.locator("#board input").input_value() == "24 items, prompt.txt; models: 4"
+    choose(page, "#board", re.compile("^4 items"))
+    wait_for_rows(page, 1)
+    told = page.locator(".hdb-board").inner_text()
+    assert "4 independent items are fewer than 20" in told
+    assert rows(page)[0][:2] == ["1", "unsure"]
+    assert rows(page)[0][5:9] == ["not known"] * 4
+    page.locator("#board-protocol").get_by_label("published").check()
+    page.get_by_text("published protocol: 4 items").wait_for()
+
+
+def test_a_link_opens_the_report_of_the_run(opened, folder):
+    page = opened()
+    link = page.locator(".hdb-reports a", has_text="b 1")
+    assert link.get_attribute("href") == "report/cards/b%201?protocol=documented"
+    with page.expect_popup() as waiting:
+        link.click()
+    report = waiting.value
+    report.locator(".item").first.wait_for()
+    assert report.locator(".item").count() == 24
+    assert "open-large" in report.locator("body").inner_text()
+    assert str(folder) not in report.content()
+    assert "/tmp" not in report.content()
+    report.get_by_label("Search ids and values").fill("0003")
+    assert report.locator(".item:visible").count() == 1
+
+
+def test_a_report_can_reach_nothing_of_the_space(url):
+    answer = httpx.get(f"{url}report/cards/d1?protocol=published", timeout=60)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    policy = answer.headers["content-security-policy"]
+    sandbox, *_ = policy.split(";")
+    assert sandbox == "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox"
+    assert "default-src 'none'" in answer.text
+    assert "published" in answer.text
+    assert HOSTILE not in answer.text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "cards/nobody",
+        "nothing/a1",
+        "results/cards",
+        "cards/..",
+        "cards/%2e%2e",
+        "cards/../../cards/a1",
+        "cards/..%2f..%2fcards",
+        "..%2fresults/cards",
+        "cards/%252e%252e%252fcards",
+        "cards//etc/passwd",
+        "cards/%2fetc%2fpasswd",
+        "cards/a1%00",
+        "cards/a1%2frun.json",
+        "cards/a1?protocol=../published",
+    ],
+)
+def test_only_the_names_of_runs_lead_anywhere(url, path):
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
+    connection.request("GET", f"/report/{path}")  # as it is: other clients put such paths in order
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    assert answer.status == 404, text
+    assert "/tmp" not in text
+    assert "metadata" not in text
+
+
+def test_new_runs_appear_without_a_restart_and_unusable_ones_are_named(opened, folder):
+    page = opened()
+    assert len(rows(page)) == 4
+    added = [
+        add_run(folder, "f1", 23, model="newcomer"),
+        add_run(folder, "g1", 1, items=["none"], model="lost"),
+    ]
+    try:
+        page.locator("#board-protocol").get_by_label("published").check()
+        wait_for_rows(page, 5)
+        page.locator("#board-protocol").get_by_label("documented").check()
+        page.get_by_text("documented protocol").wait_for()
+        wait_for_rows(page, 5)
+        assert ["newcomer", "f1"] in [[row[1], row[-1]] for row in rows(page)]
+        told = page.locator(".hdb-board .hdb-warnings").inner_text()
+        assert "Left out, because they cannot be read: 1" in told
+        assert "g1: its run.json declares an item that hdb/cards has not, 'none'" in told
+        assert str(folder) not in page.content()
+    finally:
+        for each in added:
+            shutil.rmtree(each)
+
+
+def test_hostile_names_run_nothing(opened):
+    page = opened()
+    choose(page, "#board", re.compile("^4 items"))
+    wait_for_rows(page, 1)
+    choose(page, "#board", re.compile("^24 items"))
+    wait_for_rows(page, 4)
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.attacked") is None
+    assert page.locator("#leaderboard img, #board img").count() == 0
+    assert page.get_by_text("<img src=x onerror=").count() > 0
+
+
+def test_it_speaks_german_to_a_german_browser(opened):
+    page = opened("Rangliste", language="de-CH")
+    told = page.locator(".hdb-board").inner_text()
+    assert "4 von 4 Modellen werden gezeigt" in told
+    assert "24 Einträge, prompt.txt; Modelle: 4" in told
+    assert rows(page)[2][5:9] == ["nein", "nicht veröffentlicht", "proprietär", "nein"]
+    page.get_by_label("Lokal lauffähig").check()
+    wait_for_rows(page, 1)
+    with page.expect_popup() as waiting:
+        page.locator(".hdb-reports a").first.click()
+    waiting.value.locator(".item").first.wait_for()
+    assert waiting.value.locator("html").get_attribute("lang") == "de"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_the_table_scrolls_in_its_own_box(opened, scheme):
+    page = opened(width=390, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    box = page.get_by_role("region", name="Table of the models; it scrolls sideways")
+    assert box.evaluate("box => box.scrollWidth > box.clientWidth")
+    box.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('.hdb-scroll').scrollLeft > 0")
+    name = page.locator("tbody .hdb-model").first.bounding_box()
+    box.evaluate("box => { box.scrollLeft = box.scrollWidth }")
+    assert page.locator("tbody .hdb-model").first.bounding_box()["x"] >= 0
+    assert page.locator(".hdb-reports a").first.bounding_box()["x"] < 390
+    assert name["x"] >= 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_contrast_and_every_control_a_label(opened, scheme):
+    page = opened(color_scheme=scheme)
+    found = page.evaluate(CONTRAST)
+    assert found["count"] > 60
+    assert (found["page"] < 0.1) == (scheme == "dark")
+    assert found["low"] == []
+    unlabelled = """() => [...document.querySelectorAll("input, select, textarea, button")]
+      .filter((each) => each.checkVisibility())
+      .filter((each) => !each.labels?.length && !each.ariaLabel && !each.innerText.trim()
+        && !each.title)
+      .map((each) => each.outerHTML.slice(0, 150))"""
+    assert page.evaluate(unlabelled) == []
+
+
+def test_who_asks_at_once_gets_one_ranking_and_a_change_gives_another(tmp_path):
+    context = SpaceContext(write_namespace(tmp_path) / "hdb")
+    rankings = Rankings(context)
+    with ThreadPoolExecutor(8) as visitors:
+        asked = list(visitors.map(lambda _: rankings.of("cards", "documented"), range(8)))
+    assert all(work is asked[0] for work in asked)
+    first = asked[0].ready.result()
+    assert (asked[0].done, asked[0].total) == (6, 6)
+    assert rankings.of("cards", "documented") is asked[0]
+    answers = tmp_path / "hdb/results/cards/c1/answers.jsonl"
+    answers.write_text(answers.read_text().replace("1942", "1924"))
+    second = rankings.of("cards", "documented").ready.result()
+    values = [
+        {row.model: row.value for row in ranking.boards[0].rows} for ranking in (first, second)
+    ]
+    assert values[0]["service"] < values[1]["service"] == 1
+    (tmp_path / "hdb/results/models.yaml").write_text("service: 3\n")
+    third = rankings.of("cards", "documented").ready.result()
+    assert third.facts == {}
+    assert third.left_out == [
+        "models.yaml: service: Input should be a valid dictionary or instance of ModelFacts"
+    ]
+
+
+def test_a_run_that_links_out_of_the_folder_is_none(tmp_path):
+    context = SpaceContext(write_namespace(tmp_path) / "hdb")
+    elsewhere = shutil.move(tmp_path / "hdb/results/cards/c1", tmp_path / "elsewhere")
+    (tmp_path / "hdb/results/cards/c1").symlink_to(elsewhere)
+    assert "c1" not in context.run_folders("cards")
+    assert "a1" in context.run_folders("cards")
+
+
+@pytest.fixture
+def reports(tmp_path):
+    """The route of the reports on a server of its own, and where their pages are kept."""
+    context = SpaceContext(write_namespace(tmp_path) / "hdb")
+    pages = tmp_path / "pages"
+    client = TestClient(Starlette(routes=[run_reports.run_reports(context, pages)]))
+    with client:
+        yield partial(client.get), pages
+
+
+def test_only_so_many_reports_are_kept_those_asked_for_last(reports, monkeypatch):
+    monkeypatch.setattr(run_reports, "MAX_PAGES", 2)
+    get, pages = reports
+    kept = []
+    for run in ("a1", "a2", "a1", "c1"):
+        assert get(f"/report/cards/{run}").status_code == 200
+        kept.append({page.name for page in pages.iterdir()})
+    a1, (a2,), c1 = kept[0], kept[1] - kept[0], kept[3] - kept[1]
+    assert kept[2] == a1 | {a2}
+    assert kept[3] == a1 | c1
+
+
+def test_a_report_is_made_anew_when_its_run_has_changed(reports, tmp_path):
+    get, _ = reports
+    assert "1942" in get("/report/cards/c1").text
+    answers = tmp_path / "hdb/results/cards/c1/answers.jsonl"
+    answers.write_text(answers.read_text().replace("1942", "1943"))
+    assert "1943" in get("/report/cards/c1").text
+
+
+def test_when_too_many_reports_are_asked_for_that_is_said(reports, monkeypatch):
+    monkeypatch.setattr(run_reports, "MAX_WAITING", 0)
+    get, _ = reports
+    answer = get("/report/cards/a1", headers={"accept-language": "de"})
+    assert answer.status_code == 503
+    assert answer.headers["retry-after"] == "30"
+    assert answer.text.startswith("Im Moment werden zu viele Berichte erstellt.")
+
+
+def test_why_a_report_cannot_be_made_is_one_line_without_paths(reports, tmp_path):
+    get, _ = reports
+    (tmp_path / "hdb/results/cards/c1/run.json").write_text("{")
+    answer = get("/report/cards/c1")
+    assert answer.status_code == 422
+    assert answer.text.startswith("c1/run.json:1: not JSON")
+    assert len(answer.text.splitlines()) == 1
+    assert str(tmp_path) not in answer.text

@@ -1,0 +1,237 @@
+"""Many visitors at once: each gets what is theirs, and the server stays small."""
+
+import asyncio
+import json
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import httpx
+import pytest
+import yaml
+from gradio_client import handle_file
+from gradio_client.exceptions import AppError
+from PIL import Image
+from space.pages import upload
+from space.servers import free_port, serving, wait_for_client
+from space.visitors import Visitor, peak_memory
+
+CARDS = 263
+MEBIBYTE = 2**20
+
+
+@pytest.fixture(scope="module")
+def many_cards(tmp_path_factory):
+    """A working directory with a benchmark of 263 cards, whose report has megabytes."""
+    folder = tmp_path_factory.mktemp("many")
+    made = folder / "hdb/cards"
+    made.mkdir(parents=True)
+    spec = {"name": "cards", "title": "Cards", "version": "1.0.0", "metric": "zettel_f1"}
+    spec |= {"headline": "f1_micro", "higher_is_better": True, "media": "image", "split": "test"}
+    (made / "benchmark.yaml").write_text(yaml.safe_dump(spec | {"licence": "", "citation": ""}))
+    rows, random_bytes = [], random.Random(1).randbytes
+    for number in range(CARDS):
+        image = Image.frombytes("L", (40, 26), random_bytes(40 * 26)).resize((400, 260))
+        image.save(made / f"{number}.jpg")
+        truth = {"title": f"Stellingen {number}", "year": 1924}
+        row = {"id": str(number), "file_name": f"{number}.jpg", "ground_truth": json.dumps(truth)}
+        rows.append(json.dumps(row) + "\n")
+    (made / "metadata.jsonl").write_text("".join(rows))
+    return folder
+
+
+def answers(visitor):
+    """A file that all have differently: so many cards less, and a word of their own."""
+    lines = [
+        {"id": str(number), "prediction": {"title": f"word-of-{visitor}.", "year": 1924}}
+        for number in range(visitor, CARDS)
+    ]
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def of_whom(text):
+    """The visitors whose words stand in a text."""
+    return set(re.findall(r"word-of-(\d+)\.", text))
+
+
+@contextmanager
+def measured(folder):
+    """The address of a server, and its process."""
+    command = [sys.executable, "-m", "hdbench", "space", "--port", str(free_port())]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            yield server.stdout.readline().strip(), server.pid
+        finally:
+            server.send_signal(signal.SIGTERM)
+
+
+async def with_the_button(url, number):
+    """What a visitor gets who presses the button: only their own result, report and files."""
+    async with Visitor(url, f"192.0.2.{number}") as visitor:
+        file = await visitor.upload(f"of-{number}.jsonl", answers(number))
+        messages = await visitor.press("score", benchmark="cards", file=file)
+        (done,) = (each for each in messages if each["msg"] == "process_completed")
+        assert done["success"], done
+        told = json.dumps(messages)
+        assert set(re.findall(r"of-\d+\.jsonl", told)) == {f"of-{number}.jsonl"}
+        assert f"{CARDS - number} answered, {number} without an answer" in told
+        report = (await visitor.fetch(re.search(r"report/[\w-]+", told).group())).decode()
+        assert of_whom(report) == {str(number)}
+        assert len(report) > MEBIBYTE
+        record = re.search(r'"path": "([^"]+/hdbench-cards\.json)"', told).group(1)
+        record = json.loads(await visitor.fetch(f"gradio_api/file={record}"))
+        assert record["answers"]["path"] == f"of-{number}.jsonl"
+        assert record["unanswered"] == number
+
+
+async def with_a_program(url, number):
+    async with Visitor(url, f"192.0.2.{number}") as visitor:
+        file = await visitor.upload(f"of-{number}.jsonl", answers(number))
+        event, (scored,) = await visitor.call("score", "cards", file, "documented")
+        assert event == "complete"
+        assert scored["runs"][0]["answered"] == CARDS - number
+
+
+def test_fifty_visitors_at_once_each_get_their_own_and_memory_stays_bounded(many_cards):
+    async def visit(url, numbers):
+        await asyncio.gather(
+            *((with_a_program if n % 2 else with_the_button)(url, n) for n in numbers)
+        )
+
+    with measured(many_cards) as (url, server):
+        asyncio.run(visit(url, range(1, 6)))
+        few = peak_memory(server)
+        asyncio.run(visit(url, range(1, 51)))
+        growth = peak_memory(server) - few
+    # A report kept in memory for each of them would be 25 times some 10 MiB.
+    assert growth < 100 * MEBIBYTE
+
+
+NARROW = """
+from pathlib import Path
+from hdbench.space.app import serve
+from hdbench.space.context import SpaceContext
+
+serve(SpaceContext(Path("hdb"), max_waiting=1, at_once=1, {more}))
+"""
+
+FULL = {
+    "en": "Too many visitors are waiting just now: please try again in a minute.",
+    "de": "Im Moment warten zu viele Anfragen. Bitte versuchen Sie es in einer Minute noch einmal.",
+}
+OF_YOURS = "From your address many files are waiting already: please try again in a minute."
+
+
+def forty_models():
+    """A file that takes long: each model takes a bootstrap."""
+    lines = (
+        {"id": str(number), "model": f"m{model}", "prediction": {"title": f"Stellingen {model}"}}
+        for model in range(40)
+        for number in range(CARDS)
+    )
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def begin(url, address, waiting):
+    """Have a long file scored, or wait for that, from an address."""
+    headers = {"X-Forwarded-For": address}
+    files = {"files": ("long.jsonl", forty_models())}
+    (path,) = httpx.post(f"{url}gradio_api/upload", files=files, headers=headers).json()
+    data = ["cards", {"path": path, "meta": {"_type": "gradio.FileData"}}, "documented"]
+    begun = httpx.post(f"{url}gradio_api/call/score", json={"data": data}, headers=headers)
+    assert begun.status_code == 200
+    deadline = time.monotonic() + 60
+    while httpx.get(f"{url}gradio_api/queue/status").json()["queue_size"] != waiting:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_who_finds_the_queue_full_is_told_what_to_do(many_cards, visit_at, tmp_path, language):
+    (tmp_path / "one.jsonl").write_text(answers(1))
+    with serving("-c", NARROW.format(more=""), cwd=many_cards) as url:
+        headers = {"Accept-Language": language}
+        client = wait_for_client(url, headers=headers)
+        page = visit_at(url, language=language)
+        begin(url, "192.0.2.1", waiting=0)
+        begin(url, "192.0.2.2", waiting=1)
+        with pytest.raises(AppError, match=re.escape(FULL[language])):
+            client.predict("cards", handle_file(tmp_path / "one.jsonl"), api_name="/score")
+        upload(page, "one.jsonl", answers(1))
+        page.get_by_text(FULL[language]).wait_for(timeout=60_000)
+
+
+def test_one_visitor_cannot_fill_the_queue(many_cards):
+    async def score(url, address):
+        async with Visitor(url, address) as visitor:
+            file = await visitor.upload("one.jsonl", answers(1))
+            return await visitor.call("score", "cards", file, "documented")
+
+    with serving("-c", NARROW.format(more="max_per_visitor=1"), cwd=many_cards) as url:
+        wait_for_client(url)
+        begin(url, "192.0.2.1", waiting=0)
+        assert asyncio.run(score(url, "192.0.2.1"))[1]["error"] == OF_YOURS
+        # Who says that a request of theirs was passed on for others is not believed.
+        assert asyncio.run(score(url, "198.51.100.1, 192.0.2.1"))[1]["error"] == OF_YOURS
+        event, (scored,) = asyncio.run(score(url, "192.0.2.2"))
+        assert event == "complete"
+        assert scored["runs"][0]["answered"] == CARDS - 1
+
+
+@pytest.mark.parametrize(
+    ("language", "scoring", "report"),
+    [
+        ("en", "Reading and scoring the answers: ", "Making the report with the pictures: "),
+        (
+            "de",
+            "Antworten werden gelesen und bewertet: ",
+            "Bericht mit den Bildern wird erstellt: ",
+        ),
+    ],
+)
+def test_a_visitor_is_told_how_many_items_are_done(many_cards, language, scoring, report):
+    async def press(url):
+        async with Visitor(url, language=language) as visitor:
+            file = await visitor.upload("long.jsonl", forty_models())
+            return await visitor.press("score", benchmark="cards", file=file)
+
+    with serving("-m", "hdbench", "space", cwd=many_cards) as url:
+        wait_for_client(url)
+        messages = asyncio.run(press(url))
+    told = [each["progress_data"][0] for each in messages if each["msg"] == "progress"]
+    of = "of" if language == "en" else "von"
+    for beginning in (scoring, report):
+        counts = [
+            re.fullmatch(rf"(\d+) {of} {CARDS}", each["desc"].removeprefix(beginning))
+            for each in told
+            if each["desc"].startswith(beginning)
+        ]
+        assert None not in counts
+        assert any(int(count.group(1)) > 1 for count in counts)
+    assert len(told) < 300  # of ten thousand answers: seldom enough for a browser
+
+
+@pytest.mark.parametrize(
+    ("language", "ready"),
+    [
+        ("en-GB", "Score {}. The report and the files are ready."),
+        ("de-DE", "Wert {}. Der Bericht und die Dateien sind fertig."),
+    ],
+)
+def test_a_result_is_announced_where_a_screen_reader_watches(visit, language, ready):
+    page = visit(language=language)
+    region = page.locator("#announcement[role=status], #announcement [role=status]")
+    assert region.text_content().strip() == ""
+    region.evaluate("(element) => { window.watched = element; }")
+    page.locator("#example").focus()
+    page.keyboard.press("Enter")
+    page.locator("#report iframe").wait_for(timeout=60_000)
+    score = page.locator(".hdb-big b").inner_text()
+    page.wait_for_function("window.watched.textContent.includes('.')", timeout=60_000)
+    assert page.evaluate("window.watched.textContent") == ready.format(score)
+    assert page.evaluate("window.watched.isConnected")
+    assert page.evaluate("document.activeElement.id") == "example"

@@ -1,0 +1,456 @@
+"""A scored upload goes to the leaderboard, to a Hub on the loopback."""
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+import httpx
+import pytest
+from hub.server import WRITER, serving_hub
+from report.test_browser import CONTRAST
+from space.pages import as_csv, as_xlsx, as_zip, report, upload
+from space.servers import serving, wait_for_client
+
+from hdbench.api import score
+from hdbench.building.results_dataset import build_results
+from hdbench.space.context import SpaceContext
+from hdbench.space.scoring import Upload
+from hdbench.space.submit_hub import Hourly
+from hdbench.space.submitting import (
+    Scored,
+    Statement,
+    SubmissionError,
+    description,
+    make_submission,
+)
+from hdbench.space.texts import translations
+
+APP = str(Path(__file__).parents[2] / "spaces/scorer/app.py")
+EXAMPLE = "hdb/zettelkatalog/example_predictions.jsonl"
+DAY = date(2026, 1, 24)
+HOSTILE = "`<img src=x onerror='window.attacked = true'>`` @all [x](http://e.example) **b**"
+SAID = Statement("Qwen/Qwen3", "somebody", False, True, "", "A library", True)
+
+
+def tree(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory, sample):
+    """The files of a results dataset with one recorded run."""
+    place = tmp_path_factory.mktemp("recorded")
+    run = {
+        "run": "2025-01-02/T0001",
+        "provider": "someone",
+        "model": "older",
+        "prompt": "prompt.txt",
+        "scores": {},
+        "answers": [{"id": "sample-01", "answer": {}, "text": "{}"}],
+    }
+    (place / "library_cards.jsonl.gz").write_bytes(gzip.compress(json.dumps(run).encode()))
+    return tree(build_results(place / "hdb", place).folder)
+
+
+@pytest.fixture(scope="module")
+def hub_and_space(sample, tmp_path_factory):
+    with serving_hub() as hub:
+        settings = {
+            "HDBENCH_RESULTS_REPOSITORY": "hdb/results",
+            "HF_HOME": str(tmp_path_factory.mktemp("home")),
+        }
+        with serving(APP, cwd=sample, **settings, **hub.environment(WRITER)) as url:
+            wait_for_client(url)
+            yield hub, url
+
+
+@pytest.fixture
+def hub(hub_and_space, results):
+    """The Hub, with a results dataset as it was built."""
+    hub, _ = hub_and_space
+    accounts = dict(hub.accounts)
+    hub.requests.clear()
+    hub.faults.clear()
+    hub.add("datasets", "hdb/results", results)
+    yield hub
+    hub.accounts |= accounts
+
+
+@pytest.fixture
+def repository(hub):
+    return hub.repositories["datasets", "hdb/results"]
+
+
+@pytest.fixture
+def scored_page(hub_and_space, hub, visit_at, sample):
+    """A page of the Space with a scored file, and the panel opened."""
+
+    def scored_page(name="answers of mine.jsonl", content=None, panel="Submit", **options):
+        page = visit_at(hub_and_space[1], **options)
+        upload(page, name, content or (sample / EXAMPLE).read_bytes())
+        report(page)
+        page.locator("#submit-panel").get_by_role("button", name=panel).first.click()
+        page.locator("#submit-model").wait_for(timeout=60_000)
+        return page
+
+    return scored_page
+
+
+def fill(page, *, model="Qwen/Qwen3-VL", provider="somebody", name="A library", consent=True):
+    for key, value in {"model": model, "provider": provider, "name": name}.items():
+        if value is not None:
+            page.locator(f"#submit-{key}").locator("textarea, input").fill(value)
+    if consent:
+        page.locator("#submit-consent input").check()
+
+
+def submit(page, waiting_for="#submit-told .hdb-summary, #submit-told .hdb-problem"):
+    page.locator("#submit-send").click()
+    page.locator(waiting_for).wait_for(timeout=60_000)
+    return page.locator("#submit-told").inner_text()
+
+
+def test_what_is_submitted_scores_as_the_visitor_saw_it(
+    scored_page, hub, sample, run_hdbench, tmp_path
+):
+    repository = hub.repositories["datasets", "hdb/results"]
+    page = scored_page()
+    seen = page.locator(".hdb-big b").inner_text()
+    fill(page, model=HOSTILE)
+    page.locator("#submit-own-prompt input").check()
+    page.locator("#submit-note").locator("textarea, input").fill("twice | as long")
+    told = submit(page)
+    assert told.startswith("Submitted.")
+    assert f"f1_micro {seen}" in told
+    link = page.locator("#submit-told a").get_attribute("href")
+    assert link == f"{hub.url}/datasets/hdb/results/discussions/1"
+    assert page.evaluate("window.attacked") is None
+
+    files = {
+        path: content
+        for path, content in repository.files("refs/pr/1").items()
+        if path not in repository.files()
+    }
+    (folder,) = {path.rpartition("/")[0] for path in files}
+    assert re.fullmatch(r"zettelkatalog/\d{4}-\d\d-\d\d_img-src-x-[a-z.-]*-[0-9a-f]{12}", folder)
+    assert {path.rpartition("/")[2] for path in files} == {
+        *("run.json", "answers.jsonl", "run.parquet", "answers.parquet")
+    }
+    for path, content in files.items():
+        (tmp_path / "hdb/results" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "hdb/results" / path).write_bytes(content)
+    done = run_hdbench(
+        *("score", "hdb/zettelkatalog", tmp_path / "hdb/results" / folder),
+        *("--json", tmp_path / "result.json"),
+        cwd=sample,
+    )
+    assert done.returncode == 0, done.stderr
+    record = json.loads((tmp_path / "result.json").read_text())
+    expected = score(str(sample / "hdb/zettelkatalog"), sample / EXAMPLE)
+    assert record["f1_micro"] == expected.figures()["f1_micro"]
+    assert f"{record['f1_micro']:.4f}" == seen
+    assert record["signature"] == expected.figures()["signature"]
+    board = run_hdbench("leaderboard", tmp_path / "hdb/results", "--format", "json", cwd=sample)
+    assert board.returncode == 0, board.stderr
+    assert f"{record['f1_micro']:.4f}" in board.stdout or str(record["f1_micro"]) in board.stdout
+
+    run = json.loads(files[f"{folder}/run.json"])
+    assert run["model"] == HOSTILE
+    assert run["provider"] == "somebody"
+    assert run["submitted"]["name"] == "A library"
+    assert run["submitted"]["licence"] == "CC-BY-4.0"
+    assert run["submitted"]["prompt_note"] == "twice | as long"
+    assert run["prompt"]["name"] == "prompt.txt"
+    assert "answers of mine" not in json.dumps(run)
+    about = repository.pulls[0].description
+    assert f"**{seen}**, 95 % interval" in about
+    assert "8 items: 5 answered, 2 unanswered, 1 unparsable" in about
+    assert f"``` {HOSTILE} ```" in about
+
+
+def test_what_is_merged_is_loaded_from_the_hub(scored_page, hub, repository, tmp_path):
+    page = scored_page()
+    fill(page, model="newer", provider=None)
+    page.locator("#submit-local input").check()
+    page.locator("#submit-provider").wait_for(state="hidden")
+    submit(page)
+    code = """
+import json
+from datasets import load_dataset
+runs = load_dataset("hdb/results", "runs", split="test")
+answers = load_dataset("hdb/results", "zettelkatalog", split="test")
+print(json.dumps([list(zip(runs["model"], runs["provider"], runs["items"], runs["answered"])),
+    sorted(set(answers["model"]))]))
+"""
+
+    def loaded():
+        environment = hub.environment() | {"HF_HOME": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    assert loaded() == [[["older", "someone", 1, 1]], ["older"]]
+    repository.merge(1)
+    assert loaded() == [
+        [["older", "someone", 1, 1], ["newer", "local", 8, 6]],
+        ["newer", "older"],
+    ]
+
+
+def test_nothing_is_submitted_without_consent_and_names(scored_page, hub, repository):
+    page = scored_page()
+    fill(page, consent=False)
+    assert submit(page) == "Nothing was submitted: tick that the answers may be published"
+    page.locator("#submit-consent input").check()
+    fill(page, provider=" ")
+    page.locator("#submit-send").click()
+    page.locator("#submit-told").get_by_text("enter who ran the model").wait_for(timeout=60_000)
+    fill(page, model="a\u202eb")
+    page.locator("#submit-provider").locator("textarea, input").fill("somebody")
+    page.locator("#submit-send").click()
+    page.locator("#submit-told").get_by_text("invisible characters").wait_for(timeout=60_000)
+    assert repository.pulls == []
+    assert hub.requests == []
+
+
+def test_the_same_answers_are_proposed_once(scored_page, hub, repository):
+    page = scored_page()
+    fill(page)
+    submit(page)
+    fill(page, model="another name")
+    page.locator("#submit-send").click()
+    page.locator("#submit-told").get_by_text("are proposed already").wait_for(timeout=60_000)
+    assert "/discussions/1" in page.locator("#submit-told").inner_text()
+    repository.merge(1)
+    page.locator("#submit-send").click()
+    page.locator("#submit-told").get_by_text("on the leaderboard already").wait_for(timeout=60_000)
+    assert len(repository.pulls) == 1
+
+
+def test_what_the_hub_refuses_is_one_line_without_the_token(
+    scored_page, hub_and_space, hub, repository
+):
+    page = scored_page()
+    fill(page)
+
+    def told(reason):
+        page.locator("#submit-send").click()
+        page.locator("#submit-told").get_by_text(reason).wait_for(timeout=60_000)
+        lines = page.locator("#submit-told").inner_text().strip().splitlines()
+        assert len(lines) == 1
+        assert lines[0].startswith("Nothing was submitted: ")
+        assert WRITER not in page.content()
+        assert "127.0.0.1" not in lines[0]
+
+    account = hub.accounts[WRITER]
+    hub.accounts[WRITER] = account._replace(may_write=False)
+    told("may not propose anything to hdb/results")
+    del hub.accounts[WRITER]
+    told("does not accept this Space's token")
+    hub.accounts[WRITER] = account
+    hub.fail("GET /api/datasets/hdb/results$", status=503)
+    told("status 503")
+    hub.fail("POST .*/commit/")
+    told("status 500")
+    hub.cut("GET /api/datasets/hdb/results$")
+    told("cannot be reached")
+    hub.repositories.clear()
+    told("has no dataset hdb/results")
+    assert repository.pulls == []
+    assert list(repository.branches) == ["main"]
+    config = httpx.get(f"{hub_and_space[1]}config").text
+    assert "submit_consent" in config
+    assert WRITER not in config
+    assert WRITER not in httpx.get(hub_and_space[1]).text
+
+
+def test_the_token_goes_to_the_hub_alone(scored_page, hub):
+    page = scored_page()
+    fill(page)
+    assert submit(page).startswith("Submitted.")
+    with_token = {each.path.split("/")[1] for each in hub.requests if each.token}
+    assert with_token <= {"api", "lfs", "datasets"}
+    assert {each.token for each in hub.requests if each.method == "PUT"} == {None}
+
+
+def test_without_a_token_the_operator_is_named(sample, visit_at, tmp_path):
+    with serving_hub() as hub:
+        settings = hub.environment() | {"HF_HOME": str(tmp_path)}
+        repository = {"HDBENCH_RESULTS_REPOSITORY": "hdb/results"}
+        with serving(APP, cwd=sample, **settings, **repository) as url:
+            wait_for_client(url)
+            page = visit_at(url)
+            upload(page, "mine.jsonl", (sample / EXAMPLE).read_bytes())
+            report(page)
+            page.locator("#submit-panel").get_by_role("button", name="Submit").first.click()
+            fill(page)
+            assert "its operator has to set the secret HF_TOKEN" in submit(page)
+            page.close()
+        assert [each for each in hub.requests if "datasets" in each.path] == []
+
+
+def test_without_a_results_repository_nothing_is_offered(visit):
+    page = visit()
+    page.locator("#example").click()
+    report(page)
+    assert page.locator("#submit-panel").count() == 0
+
+
+def test_the_panel_is_gone_when_nothing_is_scored(scored_page):
+    page = scored_page()
+    page.locator("#file").get_by_role("button").first.click()
+    upload(page, "none.jsonl", '{"id": "nobody", "prediction": 1')
+    page.locator("#first .hdb-problem").wait_for(timeout=60_000)
+    page.locator("#submit-panel").wait_for(state="hidden", timeout=60_000)
+
+
+def test_it_speaks_german(scored_page, repository):
+    page = scored_page(language="de-CH", panel="In die Rangliste")
+    fill(page, consent=False)
+    told = submit(page)
+    assert told.startswith("Es wurde nichts eingereicht: Bitte kreuzen Sie an")
+    page.locator("#submit-consent input").check()
+    page.locator("#submit-send").click()
+    page.locator("#submit-told").get_by_text("Eingereicht.").wait_for(timeout=60_000)
+    assert len(repository.pulls) == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_it_without_scrolling_sideways(scored_page, scheme):
+    page = scored_page(width=390, color_scheme=scheme)
+    fill(page, model="m" * 100)
+    submit(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    found = page.evaluate(CONTRAST)
+    assert found["low"] == []
+
+
+# What is submitted, without a browser
+
+
+def submission(sample, path, statement=SAID, day=DAY, **upload):
+    context = SpaceContext(sample / "hdb")
+    return make_submission(
+        context, Scored(Upload("zettelkatalog", path, **upload), None), statement, day
+    )
+
+
+def refused(sample, path, statement=SAID, **upload):
+    with pytest.raises(SubmissionError) as error:
+        submission(sample, path, statement, **upload)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+@pytest.fixture
+def mine(sample, tmp_path):
+    path = tmp_path / "mine.jsonl"
+    path.write_bytes((sample / EXAMPLE).read_bytes())
+    return path
+
+
+@pytest.mark.parametrize("protocol", ["documented", "published"])
+@pytest.mark.parametrize("form", ["jsonl", "csv", "xlsx", "zip"])
+def test_each_form_of_a_file_scores_the_same_when_submitted(sample, tmp_path, form, protocol):
+    lines = [json.loads(line) for line in (sample / EXAMPLE).read_text().splitlines()]
+    made = {"csv": as_csv, "xlsx": as_xlsx, "zip": as_zip}.get(form)
+    path = tmp_path / f"mine.{form}"
+    if made is None:
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    else:
+        pairs = [(each["id"], each.get("prediction", each.get("text"))) for each in lines]
+        content = made(pairs)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    expected = score(str(sample / "hdb/zettelkatalog"), path, protocol=protocol)
+    made = submission(sample, path, protocol=protocol)
+    folder = tmp_path / "fetched"
+    folder.mkdir()
+    for name, content in made.files.items():
+        (folder / name).write_bytes(content)
+    fetched = score(str(sample / "hdb/zettelkatalog"), folder, protocol=protocol)
+    assert fetched.statistics == expected.statistics
+    assert fetched.figures()["signature"] == expected.figures()["signature"]
+    assert made.result.figures()["benchmark"] == "hdb/zettelkatalog"
+    assert ("--protocol published" in description(made)) == (protocol == "published")
+
+
+def test_the_folder_s_name_says_day_model_and_answers(sample, mine):
+    first = submission(sample, mine)
+    assert re.fullmatch(r"zettelkatalog/2026-01-24_qwen-qwen3-[0-9a-f]{12}", first.folder)
+    assert submission(sample, mine).folder == first.folder
+    later = submission(sample, mine, day=date(2026, 1, 25))
+    assert later.digest == first.digest
+    mine.write_text('{"id": "sample-01", "prediction": {}}')
+    assert submission(sample, mine).digest != first.digest
+
+
+def test_a_number_that_is_no_json_is_not_submitted(sample, mine):
+    mine.write_text('{"id": "sample-08", "prediction": {"publication": {"year": NaN}}}')
+    assert "a number that JSON does not know" in refused(sample, mine)
+
+
+def test_what_cannot_be_submitted_is_said_in_one_line(sample, mine, monkeypatch):
+    assert "without" in refused(sample, mine, strict=True)
+    assert "without" in refused(sample, mine, reread=True)
+    assert refused(sample, sample / EXAMPLE) == "the example is no model's run"
+    assert "deleted already" in refused(sample, mine.with_name("gone.jsonl"))
+    said = SAID.__dict__
+    for key, value, reason in [
+        ("model", "", "enter the model's name"),
+        ("model", "m" * 101, "at most 100 characters"),
+        ("model", "m" * 1_000_000, "at most 100 characters"),
+        ("name", "a\0b", "control or invisible"),
+        ("name", "\ud800", "control or invisible"),
+        ("note", "n" * 301, "at most 300 characters"),
+        ("consent", "yes", "tick that"),
+        ("consent", None, "tick that"),
+    ]:
+        assert reason in refused(sample, mine, Statement(**said | {key: value}))
+    monkeypatch.setattr("hdbench.space.submitting.MAX_ANSWERS", 100)
+    assert "larger than" in refused(sample, mine)
+
+
+def test_of_several_models_the_shown_one_is_submitted(sample, tmp_path):
+    path = tmp_path / "two.jsonl"
+    rows = [
+        {"id": "sample-01", "prediction": {"publication": {"year": year}}, "model": model}
+        for model, year in (("one", 1957), ("two", 1958))
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    context = SpaceContext(sample / "hdb")
+    made = make_submission(context, Scored(Upload("zettelkatalog", path), "two"), SAID, DAY)
+    assert b"1958" in made.files["answers.jsonl"]
+    assert b"1957" not in made.files["answers.jsonl"]
+
+
+def test_a_space_takes_so_many_submissions_an_hour():
+    hourly = Hourly(2)
+    hourly.take()
+    hourly.take()
+    with pytest.raises(SubmissionError, match="too many submissions"):
+        hourly.take()
+
+
+def test_every_reason_is_there_in_both_languages():
+    texts = translations()
+    keys = {key for key in texts["en"] if key.startswith("submit")}
+    assert keys == {key for key in texts["de"] if key.startswith("submit")}
+    for key in keys:
+        places = [re.findall(r"\{\w*\}", texts[language][key]) for language in ("en", "de")]
+        assert places[0] == places[1], key

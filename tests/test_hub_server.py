@@ -1,0 +1,253 @@
+"""The Hub for tests, asked by the real clients."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from hub.server import EXPIRED, READER, WRITER, serving_hub
+
+BINARY = bytes(range(256)) * 40
+
+
+@pytest.fixture
+def hub():
+    with serving_hub() as hub:
+        yield hub
+
+
+@pytest.fixture
+def client(hub, tmp_path):
+    """Run Python with the real clients in a process of its own, and read what it prints as JSON."""
+
+    def run(code, *, token=WRITER, fails=False):
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                f"import json\nfrom huggingface_hub import *\napi = HfApi()\n{code}",
+            ],
+            env=os.environ | hub.environment(token) | {"HF_HOME": str(tmp_path / "home")},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert bool(done.returncode) == fails, done.stderr
+        return done.stderr if fails else json.loads(done.stdout or "null")
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path):
+    place = tmp_path / "here"
+    (place / "images").mkdir(parents=True)
+    (place / "README.md").write_text("---\nlicense: cc0-1.0\n---\n# Über Karten\n")
+    (place / "images/ä 1.bin").write_bytes(BINARY)
+    (place / "empty.txt").touch()
+    return place
+
+
+def tree(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and ".cache" not in path.parts
+    }
+
+
+UPLOAD = """
+api.create_repo("hdb/cards", repo_type="dataset", exist_ok=True)
+info = api.upload_folder(repo_id="hdb/cards", repo_type="dataset", folder_path="here")
+print(json.dumps(info.oid))
+"""
+
+
+def test_a_folder_comes_back_as_it_was_uploaded(hub, client, folder, tmp_path):
+    oid = client(UPLOAD)
+    repository = hub.repositories["datasets", "hdb/cards"]
+    assert repository.files() == tree(folder)
+    assert {path for path, file in repository.commits[oid].files.items() if file.lfs} == {
+        "images/ä 1.bin"
+    }
+    client('snapshot_download("hdb/cards", repo_type="dataset", local_dir="there")')
+    there = tree(tmp_path / "there")
+    assert there.pop(".gitattributes")
+    assert there == tree(folder)
+    sizes = client(
+        'files = api.list_repo_tree("hdb/cards", repo_type="dataset", recursive=True)\n'
+        "print(json.dumps({each.path: [each.size, bool(each.lfs)] for each in files"
+        " if isinstance(each, RepoFile)}))"
+    )
+    assert sizes["images/ä 1.bin"] == [len(BINARY), True]
+    assert sizes["empty.txt"] == [0, False]
+
+
+def test_uploading_the_same_again_makes_no_commit_and_a_deletion_is_one(hub, client, folder):
+    first = client(UPLOAD)
+    assert client(UPLOAD) == first
+    client(
+        'api.delete_file("empty.txt", "hdb/cards", repo_type="dataset")\n'
+        'api.delete_folder("images", "hdb/cards", repo_type="dataset")'
+    )
+    assert list(hub.repositories["datasets", "hdb/cards"].files()) == ["README.md"]
+
+
+def test_a_listing_has_pages_and_names_only_what_is_in_its_folder(hub, client):
+    hub.page_size = 2
+    files = {f"runs/{number}/run.json": b"{}" for number in range(5)}
+    hub.add("datasets", "hdb/results", files | {"runs.txt": b""})
+    listed = client(
+        'tree = api.list_repo_tree("hdb/results", "runs", repo_type="dataset")\n'
+        "print(json.dumps([each.path for each in tree]))"
+    )
+    assert listed == [f"runs/{number}" for number in range(5)]
+    assert "EntryNotFound" in client(
+        'list(api.list_repo_tree("hdb/results", "else", repo_type="dataset"))', fails=True
+    )
+
+
+def test_what_datasets_and_evaluate_load_is_what_the_repositories_hold(hub, client):
+    hub.add("datasets", "hdb/cards", {"data.jsonl": b'{"id": "1"}\n{"id": "2"}\n'})
+    module = (
+        "import evaluate\nimport datasets\n\n\n"
+        "class Count(evaluate.Metric):\n"
+        "    def _info(self):\n"
+        "        features = datasets.Features({'predictions': datasets.Value('string')})\n"
+        "        return evaluate.MetricInfo(description='', citation='', features=features)\n\n"
+        "    def _compute(self, predictions):\n"
+        "        return {'count': len(predictions)}\n"
+    )
+    hub.add("spaces", "hdb/count", {"count.py": module.encode()})
+    loaded = client(
+        "from datasets import load_dataset\nimport evaluate\n"
+        'whole = load_dataset("hdb/cards", split="train")\n'
+        'streamed = load_dataset("hdb/cards", split="train", streaming=True)\n'
+        'count = evaluate.load("hdb/count").compute(predictions=whole["id"])\n'
+        'print(json.dumps([whole["id"][:], [row["id"] for row in streamed], count]))',
+        token=None,
+    )
+    assert loaded == [["1", "2"], ["1", "2"], {"count": 2}]
+
+
+def test_a_tag_is_made_once_and_can_be_downloaded_later(hub, client):
+    hub.add("datasets", "hdb/cards", {"a.txt": b"one"})
+    found = client(
+        'where = {"repo_id": "hdb/cards", "repo_type": "dataset"}\n'
+        'api.create_tag(tag="hdbench-1.0.0", **where)\n'
+        'api.create_tag(tag="hdbench-1.0.0", exist_ok=True, **where)\n'
+        'api.upload_file(path_or_fileobj=b"two", path_in_repo="a.txt", **where)\n'
+        'path = hf_hub_download(filename="a.txt", revision="hdbench-1.0.0", **where)\n'
+        "refs = api.list_repo_refs(**where)\n"
+        "print(json.dumps([open(path).read(), [each.name for each in refs.tags]]))"
+    )
+    assert found == ["one", ["hdbench-1.0.0"]]
+    again = 'api.create_tag("hdb/cards", repo_type="dataset", tag="hdbench-1.0.0")'
+    assert "409" in client(again, fails=True)
+
+
+def test_a_pull_request_changes_main_when_it_is_merged(hub, client):
+    repository = hub.add("datasets", "hdb/results", {"a.txt": b"a", "b.txt": b"b"})
+    made = client(
+        'add = CommitOperationAdd("new/c.txt", b"c")\n'
+        'delete = CommitOperationDelete("b.txt")\n'
+        'info = api.create_commit("hdb/results", [add, delete], repo_type="dataset",\n'
+        '    commit_message="A run", commit_description="It is new", create_pr=True)\n'
+        'pulls = list(api.get_repo_discussions("hdb/results", repo_type="dataset",\n'
+        '    discussion_status="open"))\n'
+        "print(json.dumps([info.pr_url, info.pr_revision, [each.title for each in pulls]]))"
+    )
+    assert made == [f"{hub.url}/datasets/hdb/results/discussions/1", "refs/pr/1", ["A run"]]
+    assert repository.files() == {"a.txt": b"a", "b.txt": b"b"}
+    assert repository.files("refs/pr/1") == {"a.txt": b"a", "new/c.txt": b"c"}
+    path = client(
+        'print(json.dumps(hf_hub_download("hdb/results", "new/c.txt", repo_type="dataset",'
+        ' revision="refs/pr/1")))'
+    )
+    assert "c.txt" in path
+    repository.merge(1)
+    assert repository.files() == {"a.txt": b"a", "new/c.txt": b"c"}
+    open_pulls = 'print(len(list(api.get_repo_discussions("hdb/results", repo_type="dataset",'
+    assert client(f'{open_pulls} discussion_status="open"))))') == 0
+
+
+def test_a_commit_after_another_one_is_refused(hub, client):
+    repository = hub.add("datasets", "hdb/cards", {"a.txt": b"a"})
+    before = repository.commits[repository.oid("main")].parent
+    told = client(
+        'api.upload_file(path_or_fileobj=b"b", path_in_repo="b.txt", repo_id="hdb/cards",\n'
+        f'    repo_type="dataset", parent_commit="{before}")',
+        fails=True,
+    )
+    assert "412" in told
+    assert list(repository.files()) == ["a.txt"]
+
+
+LOOK = 'print(json.dumps(api.dataset_info("hdb/secret").private))'
+WRITE = (
+    'api.upload_file(path_or_fileobj=b"", path_in_repo="a", repo_id="hdb/open",'
+    ' repo_type="dataset")'
+)
+
+
+def test_a_private_repository_is_seen_by_its_members_alone(hub, client):
+    hub.add("datasets", "hdb/secret", private=True)
+    hub.add("datasets", "hdb/open")
+    assert client(LOOK) is True
+    assert "RepositoryNotFoundError" in client(LOOK, token=None, fails=True)
+    assert "RepositoryNotFoundError" in client(LOOK, token=READER, fails=True)
+    names = 'print(json.dumps([each.id for each in api.list_datasets(author="hdb")]))'
+    assert client(names) == ["hdb/open", "hdb/secret"]
+    assert client(names, token=READER) == ["hdb/open"]
+
+
+def test_a_gated_file_wants_more_than_any_token(hub, client):
+    hub.add("datasets", "hdb/gated", {"a.txt": b"a"}, gated=True)
+    load = 'hf_hub_download("hdb/gated", "a.txt", repo_type="dataset")'
+    assert "GatedRepoError" in client(load, token=READER, fails=True)
+    client(load)
+
+
+@pytest.mark.parametrize(("token", "status"), [(READER, "403"), (EXPIRED, "401"), (None, "401")])
+def test_who_may_not_write_does_not(hub, client, token, status):
+    repository = hub.add("datasets", "hdb/open", {"a.txt": b"a"})
+    assert status in client(WRITE, token=token, fails=True)
+    assert repository.files() == {"a.txt": b"a"}
+    assert len(repository.pulls) == 0
+
+
+def test_whose_a_token_is(client):
+    who = 'print(json.dumps([whoami()["name"], whoami()["auth"]["accessToken"]["role"]]))'
+    assert client(who) == ["hdb-operator", "write"]
+    assert client(who, token=READER) == ["visitor", "read"]
+    assert "401" in client("whoami()", token=EXPIRED, fails=True)
+
+
+def test_a_card_with_broken_yaml_is_refused(hub, client):
+    hub.add("datasets", "hdb/open")
+    told = client(
+        'api.upload_file(path_or_fileobj=b"---\\nlicense: [\\n---\\n", path_in_repo="README.md",'
+        ' repo_id="hdb/open", repo_type="dataset")',
+        fails=True,
+    )
+    assert "Invalid metadata in README.md" in told
+
+
+def test_a_connection_cut_in_the_middle_of_a_body_is_gone_on_with(hub, client):
+    hub.add("datasets", "hdb/cards", {"a.bin": BINARY})
+    hub.cut("GET /lfs/", times=2)
+    path = client('print(json.dumps(hf_hub_download("hdb/cards", "a.bin", repo_type="dataset")))')
+    with open(path, "rb") as file:
+        assert file.read() == BINARY
+    assert sum(each.method == "GET" and "/lfs/" in each.path for each in hub.requests) == 3
+
+
+def test_a_failure_is_seen_as_often_as_it_was_ordered(hub, client):
+    hub.add("datasets", "hdb/cards")
+    hub.fail("GET /api/datasets/hdb/cards$", times=1, status=503)
+    assert "503" in client('api.dataset_info("hdb/cards")', fails=True)
+    client('api.dataset_info("hdb/cards")')
+    asked = [each.token for each in hub.requests if each.path == "/api/datasets/hdb/cards"]
+    assert asked == [WRITER] * 2

@@ -29,10 +29,16 @@ def one_line_errors(what: str, advice: str) -> Iterator[None]:
         advice: what to do.
     """
     from httpx2 import HTTPError  # noqa: PLC0415  slow to import
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError  # noqa: PLC0415
+    from huggingface_hub.errors import (  # noqa: PLC0415
+        HfHubHTTPError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+    )
 
     try:
         yield
+    except RepositoryNotFoundError:  # the Hub's status is 401 where there is no token
+        raise HdbenchError(f"{what}: {_STATUSES[404]}; {advice}") from None
     except HfHubHTTPError as error:
         status = error.response.status_code
         said = error.server_message or ""

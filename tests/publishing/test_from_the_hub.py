@@ -156,23 +156,17 @@ def test_score_takes_the_benchmark_from_the_hub_and_never_its_media(
 
 
 def test_leaderboard_shows_two_versions_side_by_side(answers, command, tmp_path):
-    shown = command(
-        "leaderboard",
-        answers,
-        "--benchmark",
-        "hdb/zettelkatalog",
-        "--revision",
-        OLD,
-        "--revision",
-        NEW,
-    )
-    assert f"{OLD} (1.0.0+sample)" in shown.replace("\n", " ")
-    assert "1.000 (1)" in shown
-    row = next(line for line in shown.splitlines() if "answers" in line)
-    values = [float(part) for part in row.split() if part.replace(".", "").lstrip("+-").isdigit()]
-    assert values[0] == 1
-    assert values[1] < 1
-    assert values[-1] == pytest.approx(values[1] - values[0], abs=0.0011)
+    lines = [json.loads(line) | {"model": "reader"} for line in answers.read_text().splitlines()]
+    run = tmp_path / "run.jsonl"
+    run.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    asked = ["--revision", OLD, "--revision", NEW]
+    shown = command("leaderboard", run, "--benchmark", "hdb/zettelkatalog", *asked)
+    assert f"{OLD} (1.0.0+sample)" in " ".join(shown.split())
+    row = next(line.split() for line in shown.splitlines() if "reader" in line)
+    name, before, rank, after, other_rank, change = row
+    assert (name, before, rank, other_rank) == ("reader", "1.000", "(1)", "(1)")
+    assert float(after) < 1
+    assert float(change) == pytest.approx(float(after) - 1, abs=0.0011)
 
 
 def test_what_the_hub_lacks_is_said_in_a_line(hub, answers, command):

@@ -126,16 +126,14 @@ def test_without_a_token_that_may_write_nothing_is_sent(hub, publish, token, tol
     assert hub.repositories == {}
 
 
-@pytest.mark.parametrize("fault", ["500", "cut"])
 @pytest.mark.parametrize(
-    "pattern",
+    ("pattern", "fault"),
     [
-        "POST /api/repos/create",
-        "POST /api/datasets/hdb/[a-z]+/preupload",
-        "POST .*/info/lfs",
-        "PUT /lfs",
-        "POST /api/datasets/hdb/[a-z]+/commit",
-        "POST /api/datasets/hdb/[a-z]+/tag",
+        ("POST /api/repos/create", "fail"),
+        ("POST /api/datasets/hdb/[a-z]+/preupload", "cut"),
+        ("PUT /lfs", "fail"),
+        ("POST /api/datasets/hdb/[a-z]+/commit", "cut"),
+        ("POST /api/datasets/hdb/[a-z]+/tag", "fail"),
     ],
 )
 def test_a_failure_leaves_old_or_new_and_the_same_command_goes_on(
@@ -145,7 +143,7 @@ def test_a_failure_leaves_old_or_new_and_the_same_command_goes_on(
     old = files(hub, "datasets", "hdb/zettelkatalog")
     raise_version(place / "hdb/zettelkatalog", "1.0.1+sample")
     (place / "hdb/zettelkatalog/images/new.jpg").write_bytes(bytes(range(256)) * 99)
-    (hub.fail if fault == "500" else hub.cut)(pattern, times=1_000)
+    getattr(hub, fault)(pattern, times=1_000)
     told = publish("--only", "zettelkatalog", "--only", "avisblatt", status=2)
     assert "the same command goes on" in told
     new = contents(place / "hdb/zettelkatalog")

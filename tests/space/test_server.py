@@ -196,7 +196,8 @@ def test_each_route_of_gradio_is_known_and_what_is_not_needed_is_closed(sample, 
 
 def test_no_token_of_the_operator_is_given_out(sample, tmp_path):
     token = "hf_" + "Secret" * 5
-    with serving("-m", "hdbench", "space", cwd=sample, HF_TOKEN=token) as url:
+    app = str(ROOT / "spaces/scorer/app.py")
+    with serving(app, cwd=sample, HF_TOKEN=token) as url:
         client = wait_for_client(url)
         for path in ("", "config", "gradio_api/info", "gradio_api/app_id", "theme.css"):
             answer = httpx.get(f"{url}{path}")

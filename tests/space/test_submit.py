@@ -80,6 +80,7 @@ def hub(hub_and_space, results):
     accounts = dict(hub.accounts)
     hub.requests.clear()
     hub.faults.clear()
+    hub.large.clear()
     hub.add("datasets", "hdb/results", results)
     yield hub
     hub.accounts |= accounts

@@ -6,9 +6,13 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 from gradio_client import Client
+
+APP = str(Path(__file__).parents[2] / "spaces/scorer/app.py")
+"""The Space as the Hub serves it."""
 
 
 def free_port():

@@ -17,8 +17,8 @@ from gradio_client import handle_file
 from gradio_client.exceptions import AppError
 from PIL import Image
 from space.pages import upload
-from space.servers import free_port, serving, wait_for_client
-from space.visitors import Visitor, peak_memory
+from space.servers import APP, free_port, serving, wait_for_client
+from space.visitors import Visitor, peak_memory, run
 
 CARDS = 263
 MEBIBYTE = 2**20
@@ -103,9 +103,9 @@ def test_fifty_visitors_at_once_each_get_their_own_and_memory_stays_bounded(many
         )
 
     with measured(many_cards) as (url, server):
-        asyncio.run(visit(url, range(1, 6)))
+        run(visit(url, range(1, 6)))
         few = peak_memory(server)
-        asyncio.run(visit(url, range(1, 51)))
+        run(visit(url, range(1, 51)))
         growth = peak_memory(server) - few
     # A report kept in memory for each of them would be 25 times some 10 MiB.
     assert growth < 100 * MEBIBYTE
@@ -174,10 +174,10 @@ def test_one_visitor_cannot_fill_the_queue(many_cards):
     with serving("-c", NARROW.format(more="max_per_visitor=1"), cwd=many_cards) as url:
         wait_for_client(url)
         begin(url, "192.0.2.1", waiting=0)
-        assert asyncio.run(score(url, "192.0.2.1"))[1]["error"] == OF_YOURS
+        assert run(score(url, "192.0.2.1"))[1]["error"] == OF_YOURS
         # Who says that a request of theirs was passed on for others is not believed.
-        assert asyncio.run(score(url, "198.51.100.1, 192.0.2.1"))[1]["error"] == OF_YOURS
-        event, (scored,) = asyncio.run(score(url, "192.0.2.2"))
+        assert run(score(url, "198.51.100.1, 192.0.2.1"))[1]["error"] == OF_YOURS
+        event, (scored,) = run(score(url, "192.0.2.2"))
         assert event == "complete"
         assert scored["runs"][0]["answered"] == CARDS - 1
 
@@ -199,9 +199,9 @@ def test_a_visitor_is_told_how_many_items_are_done(many_cards, language, scoring
             file = await visitor.upload("long.jsonl", forty_models())
             return await visitor.press("score", benchmark="cards", file=file)
 
-    with serving("-m", "hdbench", "space", cwd=many_cards) as url:
+    with serving(APP, cwd=many_cards) as url:
         wait_for_client(url)
-        messages = asyncio.run(press(url))
+        messages = run(press(url))
     told = [each["progress_data"][0] for each in messages if each["msg"] == "progress"]
     of = "of" if language == "en" else "von"
     for beginning in (scoring, report):

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
-from space.servers import serving, wait_for_client
+from space.servers import APP, serving, wait_for_client
 
 from hdbench.api import score
 from hdbench.results import to_record
@@ -139,7 +139,7 @@ serve(SpaceContext(Path("hdb"), **limits))
 
 
 def test_the_app_of_the_hub_serves_the_same(sample):
-    with serving(str(ROOT / "spaces/scorer/app.py"), cwd=sample) as url:
+    with serving(APP, cwd=sample) as url:
         (told,) = wait_for_client(url).predict(api_name="/benchmarks")
     assert told["name"] == "zettelkatalog"
 
@@ -196,8 +196,7 @@ def test_each_route_of_gradio_is_known_and_what_is_not_needed_is_closed(sample, 
 
 def test_no_token_of_the_operator_is_given_out(sample, tmp_path):
     token = "hf_" + "Secret" * 5
-    app = str(ROOT / "spaces/scorer/app.py")
-    with serving(app, cwd=sample, HF_TOKEN=token) as url:
+    with serving(APP, cwd=sample, HF_TOKEN=token) as url:
         client = wait_for_client(url)
         for path in ("", "config", "gradio_api/info", "gradio_api/app_id", "theme.css"):
             answer = httpx.get(f"{url}{path}")

@@ -7,14 +7,13 @@ import re
 import subprocess
 import sys
 from datetime import date
-from pathlib import Path
 
 import httpx
 import pytest
 from hub.server import WRITER, serving_hub
 from report.test_browser import CONTRAST
 from space.pages import as_csv, as_xlsx, as_zip, report, upload
-from space.servers import serving, wait_for_client
+from space.servers import APP, serving, wait_for_client
 
 from hdbench.api import score
 from hdbench.building.results_dataset import build_results
@@ -30,7 +29,6 @@ from hdbench.space.submitting import (
 )
 from hdbench.space.texts import translations
 
-APP = str(Path(__file__).parents[2] / "spaces/scorer/app.py")
 EXAMPLE = "hdb/zettelkatalog/example_predictions.jsonl"
 DAY = date(2026, 1, 24)
 HOSTILE = "`<img src=x onerror='window.attacked = true'>`` @all [x](http://e.example) **b**"

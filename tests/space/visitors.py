@@ -1,10 +1,18 @@
 """Visitors without a browser, who do what the page does."""
 
+import asyncio
 import json
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
+
+
+def run(coroutine):
+    """The result of a coroutine, in a thread of its own: Playwright has a loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
 
 
 class Visitor:

@@ -67,10 +67,10 @@ def visit_at(browser):
     """Open a Gradio page; what it complains of, or asks of another host, fails the test."""
     contexts, complaints, requests, own = [], [], [], ["data:"]
 
-    def visit_at(url, *, awaited="#score", width=1280, language="en-GB", **options):
+    def visit_at(url, *, awaited="#score", width=1280, height=900, language="en-GB", **options):
         own.append(url)
         context = browser.new_context(
-            viewport={"width": width, "height": 900}, locale=language, **options
+            viewport={"width": width, "height": height}, locale=language, **options
         )
         contexts.append(context)
         page = context.new_page()

@@ -5,11 +5,24 @@ from pathlib import Path
 
 from hdbench.space.app import serve
 from hdbench.space.context import SpaceContext
+from hdbench.space.from_hub import fetch_namespace, follow_results
+
+
+def namespace() -> Path:
+    """The folder with the benchmarks: the operator's own, or what this Space's owner published."""
+    folder = Path(os.environ.get("HDBENCH_NAMESPACE", "hdb"))
+    owner = os.environ.get("SPACE_ID", "").partition("/")[0]  # the Hub sets it
+    if folder.is_dir() or not owner:
+        return folder
+    fetched = fetch_namespace(owner, Path("fetched"))
+    follow_results(fetched)
+    return fetched
+
 
 if __name__ == "__main__":
     serve(
         SpaceContext(
-            Path(os.environ.get("HDBENCH_NAMESPACE", "hdb")),
+            namespace(),
             results_repository=os.environ.get("HDBENCH_RESULTS_REPOSITORY"),
             models=tuple(os.environ.get("HDBENCH_MODELS", "").split()),
         )

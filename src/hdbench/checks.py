@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Container, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Literal
 
 from hdbench.errors import escaped
@@ -302,7 +303,7 @@ class Checks:
                 wrong.setdefault(name, (_shown(value), seen))
         unfit = {name: seen for name, seen in self._types.most() if self._is_often(seen)}
         warnings = []
-        for name in wrong | unfit:
+        for name in islice(wrong | unfit, FIELDS):
             key = "wrong_value" if name in wrong else "wrong_type"
             shown, seen = wrong[name] if name in wrong else (unfit[name].shown, unfit[name])
             told = message(
@@ -315,7 +316,7 @@ class Checks:
                 without=_without(result, name),
             )
             warnings.append(RunWarning("wrong_field", told, seen.count, self._records, seen.ids))
-        return warnings[:FIELDS]
+        return warnings
 
     def _of(self, number: int) -> str:
         """That many answers, and whether there are more."""

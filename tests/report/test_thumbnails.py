@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from hdbench.errors import HdbenchError
-from hdbench.report.thumbnails import thumbnail
+from hdbench.report.thumbnails import Kept, thumbnail
 
 HEAD = "data:image/webp;base64,"
 
@@ -127,3 +127,39 @@ def test_a_decompression_bomb_is_refused(tmp_path, side):
     assert (tmp_path / "bomb.png").stat().st_size < 200_000
     with pytest.raises(HdbenchError, match=r"bomb\.png"):
         thumbnail(tmp_path / "bomb.png")
+
+
+def test_a_file_that_is_changed_has_another_thumbnail(tmp_path):
+    path = tmp_path / "card.png"
+    Image.new("RGB", (40, 20), "black").save(path)
+    first = thumbnail(path)
+    assert thumbnail(path) == first
+    assert opened(thumbnail(path, width=20)).size == (20, 10)
+    Image.new("RGB", (40, 20), "white").save(path)
+    assert is_near(opened(thumbnail(path)).getpixel((5, 10)), (255, 255, 255))
+
+
+def test_a_thumbnail_is_made_once_and_not_kept_of_a_file_that_is_gone(tmp_path):
+    path, time = tmp_path / "card.png", (1_000_000_000, 1_000_000_000)
+    halves().save(path)
+    os.utime(path, ns=time)
+    first = thumbnail(path)
+    size = path.stat().st_size
+    path.write_bytes(bytes(size))  # which would be refused, if it were read
+    os.utime(path, ns=time)
+    assert thumbnail(path) == first
+    path.unlink()
+    assert thumbnail(path) is None
+
+
+def test_of_kept_thumbnails_those_used_last_stay():
+    kept = Kept(most=10)
+    a, b, c = (("a", 1, 1, 1), ("b", 1, 1, 1), ("c", 1, 1, 1))
+    kept.add(a, "1234")
+    kept.add(a, "1234")  # by another thread, which counts once
+    kept.add(b, "12345")
+    assert kept.get(a) == "1234"
+    kept.add(c, "123")
+    assert [kept.get(key) for key in (a, b, c)] == ["1234", None, "123"]
+    kept.add(b, "x" * 11)  # larger than all together may be
+    assert [kept.get(key) for key in (a, b, c)] == [None, None, None]

@@ -2,6 +2,8 @@
 
 import base64
 import io
+import threading
+from collections import OrderedDict
 from pathlib import Path
 
 from PIL import Image, ImageOps
@@ -18,6 +20,9 @@ MAX_PIXELS = 89_000_000
 MAX_HEIGHT = 2
 """A thumbnail's height, at most, in its widths."""
 
+MAX_KEPT = 64 * 2**20
+"""Characters of the thumbnails that are kept in memory, at most: of 263 cards 4,500,000."""
+
 _QUALITY = 40
 _DAMAGED = (
     *(OSError, SyntaxError, ValueError, Image.DecompressionBombError),
@@ -25,11 +30,46 @@ _DAMAGED = (
 )
 _PDF_HEAD = 1024  # within so many bytes a PDF begins
 
+_Key = tuple[str, int, int, int]
+
+
+class Kept:
+    """The thumbnails used last, of so many characters at most; any number of threads may use it.
+
+    Args:
+        most: characters of all of them.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._size = 0
+        self._found: OrderedDict[_Key, str] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: _Key) -> str | None:
+        """The thumbnail of that key, if it is kept."""
+        with self._lock:
+            if key in self._found:
+                self._found.move_to_end(key)
+            return self._found.get(key)
+
+    def add(self, key: _Key, uri: str) -> None:
+        """Keep a thumbnail, and forget those that have not been used for longest."""
+        with self._lock:
+            self._size += len(uri) - len(self._found.pop(key, ""))
+            self._found[key] = uri
+            while self._size > self._most:
+                self._size -= len(self._found.popitem(last=False)[1])
+
+
+_kept = Kept(MAX_KEPT)
+
 
 def thumbnail(path: Path, *, width: int = 640) -> str | None:
     """A small picture of an image, or of a PDF's first page, as a data URI.
 
     An image is turned as its EXIF data say, and never enlarged. Any number of threads may call it.
+    As long as a file keeps its size and time of change, its thumbnail is made once (`MAX_KEPT`).
 
     Args:
         path: an image or a PDF.
@@ -45,6 +85,10 @@ def thumbnail(path: Path, *, width: int = 640) -> str | None:
     if not path.is_file():
         return None
     try:
+        found = path.stat()
+        key = (str(path.absolute()), found.st_mtime_ns, found.st_size, width)
+        if uri := _kept.get(key):
+            return uri
         with path.open("rb") as file:
             is_pdf = b"%PDF-" in file.read(_PDF_HEAD)
         small = _first_page(path, width) if is_pdf else _small_image(path, width)
@@ -54,7 +98,9 @@ def thumbnail(path: Path, *, width: int = 640) -> str | None:
         raise
     except _DAMAGED:
         raise HdbenchError(f"{path}: no readable image or PDF: build the benchmark again") from None
-    return f"data:image/webp;base64,{base64.b64encode(data.getvalue()).decode()}"
+    uri = f"data:image/webp;base64,{base64.b64encode(data.getvalue()).decode()}"
+    _kept.add(key, uri)
+    return uri
 
 
 def _small_image(path: Path, width: int) -> Image.Image:

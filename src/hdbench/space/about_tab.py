@@ -5,6 +5,7 @@ from pathlib import Path
 
 import gradio as gr
 
+from hdbench import resources
 from hdbench.space.context import SpaceContext
 from hdbench.space.texts import Say
 
@@ -25,7 +26,7 @@ def about_tab(context: SpaceContext, say: Say) -> None:
         _card(benchmark.folder, benchmark.spec.title)
     gr.Markdown(say("cards_metrics"))
     for metric in dict.fromkeys(each.spec.metric for each in context.benchmarks.values()):
-        _card(context.namespace / metric, metric)
+        _card(resources.folder("metrics") / metric, metric)
 
 
 def _card(folder: Path, title: str) -> None:

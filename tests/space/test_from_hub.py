@@ -1,0 +1,89 @@
+"""The Space on the Hub takes benchmarks and runs of its owner from there."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from hub.server import serving_hub
+from run_folders import write_run
+from space.servers import APP, serving, wait_for_client
+
+FETCH = """
+import sys, time
+from pathlib import Path
+from hdbench.space.from_hub import fetch_namespace, follow_results
+namespace = fetch_namespace("hdb", Path("fetched"))
+follow_results(namespace, every=0.2)
+print(sorted(each.name for each in namespace.iterdir()), flush=True)
+while not (namespace / "results/zettelkatalog/two/run.json").is_file():
+    time.sleep(0.1)
+print("two", flush=True)
+"""
+
+
+def files(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def run_files(tmp_path, name):
+    run = write_run(
+        tmp_path / name, {"sample-01": {"prediction": {}}}, benchmark="hdb/zettelkatalog"
+    )
+    return {f"zettelkatalog/{name}/{path}": data for path, data in files(run).items()}
+
+
+@pytest.fixture
+def hub(sample, tmp_path):
+    with serving_hub() as hub:
+        hub.add("datasets", "hdb/zettelkatalog", files(sample / "hdb/zettelkatalog"))
+        hub.add("datasets", "hdb/results", run_files(tmp_path, "one"))
+        hub.add("datasets", "hdb/else", {"README.md": b"no benchmark"})
+        hub.add("datasets", "other/cards", files(sample / "hdb/zettelkatalog"))
+        yield hub
+
+
+def test_a_space_without_benchmarks_of_its_own_takes_its_owners(hub, tmp_path, visit_at):
+    place = tmp_path / "space"
+    place.mkdir()
+    settings = hub.environment() | {"SPACE_ID": "hdb/scorer", "HF_HOME": str(tmp_path / "home")}
+    with serving(APP, cwd=place, **settings) as url:
+        (told,) = wait_for_client(url).predict(api_name="/benchmarks")
+        assert told["name"] == "zettelkatalog"
+        page = visit_at(url)
+        page.get_by_role("tab", name="Leaderboard").click()
+        page.locator("#leaderboard").get_by_text("reader-1").wait_for()
+    assert sorted(each.name for each in (place / "fetched/hdb").iterdir()) == [
+        "results",
+        "zettelkatalog",
+    ]
+
+
+def test_a_run_that_is_merged_is_there_without_a_restart(hub, tmp_path):
+    command = [sys.executable, "-c", FETCH]
+    settings = hub.environment() | {"HF_HOME": str(tmp_path / "home")}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=os.environ | settings, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "['results', 'zettelkatalog']\n"
+        before = hub.repositories["datasets", "hdb/results"].files()
+        hub.fail("GET /api/datasets/hdb/results", times=1)
+        hub.add("datasets", "hdb/results", before | run_files(tmp_path, "two"))
+        assert process.stdout.readline() == "two\n"
+
+
+def test_an_owner_without_benchmarks_is_told_to_publish_one(hub, tmp_path):
+    code = "from pathlib import Path\nfrom hdbench.space.from_hub import *\n"
+    code += "fetch_namespace('nobody', Path('fetched'))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=os.environ | hub.environment() | {"HF_HOME": str(tmp_path / "home")},
+        capture_output=True,
+        text=True,
+    )
+    assert "nobody: has no benchmark on the Hub: use hdbench publish first" in done.stderr

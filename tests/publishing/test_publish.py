@@ -194,9 +194,11 @@ def test_another_namespace_is_that_of_the_cards_too(hub, publish, place):
     publish("--namespace", "hdb-operator", "--only", "zettelkatalog", "--private")
     repository = hub.repositories["datasets", "hdb-operator/zettelkatalog"]
     assert repository.private
-    card = files(hub, "datasets", "hdb-operator/zettelkatalog")["README.md"].decode()
-    assert 'load_dataset("hdb-operator/zettelkatalog"' in card
-    assert '"hdb/zettelkatalog"' not in card
+    sent = files(hub, "datasets", "hdb-operator/zettelkatalog")
+    assert b'load_dataset("hdb-operator/zettelkatalog"' in sent["README.md"]
+    assert b"datasets/hdb-operator/zettelkatalog" in sent["croissant.json"]
+    for path, content in sent.items():
+        assert b"hdb/zettelkatalog" not in content, path
 
 
 def test_submissions_that_were_merged_are_kept(hub, publish, place):

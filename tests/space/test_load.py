@@ -20,6 +20,10 @@ from space.pages import upload
 from space.servers import APP, free_port, serving, wait_for_client
 from space.visitors import Visitor, peak_memory, run
 
+from hdbench.errors import HdbenchError
+from hdbench.space import scoring
+from hdbench.space.context import SpaceContext
+
 CARDS = 263
 MEBIBYTE = 2**20
 
@@ -182,8 +186,65 @@ def test_one_visitor_cannot_fill_the_queue(many_cards):
         assert scored["runs"][0]["answered"] == CARDS - 1
 
 
+HASTY = """
+from hdbench.space import scoring
+
+scoring.MAX_SECONDS = 2
+"""
+
+
+def slow_models():
+    """A file that takes far longer than two seconds: fifty models that invent fields."""
+    invented = {f"field {number}": number for number in range(30)}
+    lines = (
+        {"id": str(number), "model": f"m{model}", "prediction": invented}
+        for model in range(50)
+        for number in range(CARDS)
+    )
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def test_a_file_that_takes_too_long_gives_its_place_to_the_next(many_cards):
+    async def score(url, name, content):
+        async with Visitor(url) as visitor:
+            file = await visitor.upload(name, content)
+            return await visitor.call("score", "cards", file, "documented")
+
+    with serving("-c", HASTY + NARROW.format(more=""), cwd=many_cards) as url:
+        wait_for_client(url)
+        event, told = run(score(url, "slow.jsonl", slow_models()))
+        assert (event, told["error"]) == (
+            "error",
+            "slow.jsonl: takes more than 2 seconds to score, which is too long here: "
+            "split the file, or score it with hdbench score",
+        )
+        event, (scored,) = run(score(url, "one.jsonl", answers(1)))
+        assert event == "complete"
+        assert scored["runs"][0]["answered"] == CARDS - 1
+
+
+@pytest.mark.parametrize("details", [True, False])
+def test_answers_with_more_fields_than_can_be_shown_are_refused(
+    many_cards, tmp_path, monkeypatch, details
+):
+    # A card has two fields, so that two cards whose answers invent two more have eight.
+    cards = [{"title": "x", "year": 0, "a": 1, "b": 2}] * 2 + [None] * (CARDS - 2)
+    lines = [{"id": str(n), "prediction": card} for n, card in enumerate(cards) if card]
+    (tmp_path / "many.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    upload = scoring.Upload("cards", tmp_path / "many.jsonl")
+    context = SpaceContext(many_cards / "hdb")
+    fields = 2 * CARDS + 4
+    monkeypatch.setattr(scoring, "MAX_FIELDS", fields)
+    assert len(scoring.score_upload(context, upload, details=details)[1]) == 1
+    monkeypatch.setattr(scoring, "MAX_FIELDS", fields - 1)
+    with pytest.raises(
+        HdbenchError, match=rf"many\.jsonl: the answers have more than {fields - 1}"
+    ):
+        scoring.score_upload(context, upload, details=details)
+
+
 @pytest.mark.parametrize(
-    ("language", "scoring", "report"),
+    ("language", "read", "report"),
     [
         ("en", "Reading and scoring the answers: ", "Making the report with the pictures: "),
         (
@@ -193,7 +254,7 @@ def test_one_visitor_cannot_fill_the_queue(many_cards):
         ),
     ],
 )
-def test_a_visitor_is_told_how_many_items_are_done(many_cards, language, scoring, report):
+def test_a_visitor_is_told_how_many_items_are_done(many_cards, language, read, report):
     async def press(url):
         async with Visitor(url, language=language) as visitor:
             file = await visitor.upload("long.jsonl", forty_models())
@@ -204,7 +265,7 @@ def test_a_visitor_is_told_how_many_items_are_done(many_cards, language, scoring
         messages = run(press(url))
     told = [each["progress_data"][0] for each in messages if each["msg"] == "progress"]
     of = "of" if language == "en" else "von"
-    for beginning in (scoring, report):
+    for beginning in (read, report):
         counts = [
             re.fullmatch(rf"(\d+) {of} {CARDS}", each["desc"].removeprefix(beginning))
             for each in told

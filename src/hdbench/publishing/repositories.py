@@ -20,6 +20,9 @@ CARD = "README.md"
 SAMPLE = "+sample"
 """How the version of a sample ends."""
 
+_WITH_NAMES = (".md", "croissant.json", "eval.yaml")
+"""The files that name repositories with their namespace."""
+
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
 _REQUIREMENT = re.compile(r"^hdbench(\[[\w,]+\])?$", re.MULTILINE)
 
@@ -115,8 +118,10 @@ def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Re
     if built_for != owner:
         ours = "|".join(map(re.escape, names))
         own = re.compile(rf"\b{re.escape(built_for)}/(?=({ours})\b)")
-        text = (folder / CARD).read_text(encoding="utf-8")
-        files[CARD] = own.sub(f"{owner}/", text).encode()
+        for path in files:
+            if path.endswith(_WITH_NAMES):
+                text = (folder / path).read_text(encoding="utf-8")
+                files[path] = own.sub(f"{owner}/", text).encode()
     if "sdk" in card:
         wheel = f"{endpoint}/spaces/{repository_id}/resolve/main/{WHEEL}"
         requirements = (folder / "requirements.txt").read_text(encoding="utf-8")

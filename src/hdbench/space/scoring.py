@@ -1,5 +1,6 @@
 """An upload scored, with nothing of the server in what comes of it."""
 
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,13 @@ from hdbench.space.context import SpaceContext
 
 MAX_RUNS = 50
 """Models in one file, at most: each takes a bootstrap, some 0.3 s for 263 cards."""
+
+MAX_SECONDS = 60
+"""Seconds of computing for one file, at most: of 263 cards a model's answers take 0.5 s."""
+
+MAX_FIELDS = 200_000
+"""Fields in one model's answers and their truths, at most: 263 cards have some 4,000. Each is
+looked at several times for the report and the downloads."""
 
 
 class Upload(NamedTuple):
@@ -54,12 +62,13 @@ def score_upload(
         The benchmark, and model → result.
 
     Raises:
-        HdbenchError: the file cannot be scored.
+        HdbenchError: the file cannot be scored, or not within `MAX_SECONDS`, or has more than
+            `MAX_RUNS` models or `MAX_FIELDS` fields.
     """
     benchmark = context.benchmark(upload.benchmark)
     plain = _without_paths(context, benchmark, upload.path)
     try:
-        with listening(tell):
+        with listening(_bounded(upload.path.name, tell)):
             results = score_runs(
                 benchmark.id,
                 upload.path,
@@ -70,16 +79,49 @@ def score_upload(
             )
     except HdbenchError as error:
         raise HdbenchError(plain(str(error))) from None
-    if len(results) > MAX_RUNS:
-        raise HdbenchError(
-            f"{upload.path.name}: has answers of {len(results)} models, and at most {MAX_RUNS} can "
-            "be shown: split the file"
-        )
     for result in results.values():
+        if _number_of_fields(result) > MAX_FIELDS:
+            raise HdbenchError(
+                f"{upload.path.name}: the answers have more than {MAX_FIELDS:,} fields, which are "
+                "more than can be shown: hdbench score takes them"
+            )
         result.dataset = {**result.dataset, "benchmark": context.public_id(benchmark)}
         result.answers = {**result.answers, "path": upload.path.name}
         result.reading = _mapped(result.reading, plain)
     return benchmark, results
+
+
+def _bounded(file: str, tell: Listener) -> Listener:
+    """A listener that ends the scoring of a file that has too many models, or takes too long.
+
+    A thread cannot be stopped from outside, but between two items it can stop itself.
+    """
+    end = time.thread_time() + MAX_SECONDS
+    runs, before = 1, 0
+
+    def bounded(done: int, total: int | None) -> None:
+        nonlocal runs, before
+        runs += done <= before  # the next model's items are counted from the beginning
+        before = done
+        if runs > MAX_RUNS:
+            raise HdbenchError(
+                f"{file}: has answers of {runs} models or more, and at most {MAX_RUNS} can be "
+                "shown: split the file"
+            )
+        if time.thread_time() > end:
+            raise HdbenchError(
+                f"{file}: takes more than {MAX_SECONDS} seconds to score, which is too long here: "
+                "split the file, or score it with hdbench score"
+            )
+        tell(done, total)
+
+    return bounded
+
+
+def _number_of_fields(result: Result) -> int:
+    """The fields of all answers and truths, as far as the result has them one by one."""
+    counted = sum(count for counts in result.fields.values() for count in counts.values())
+    return max(counted, sum(len(item["fields"]) for item in result.per_item))
 
 
 def _without_paths(

@@ -104,7 +104,7 @@ def show_media(benchmark: str) -> Solver:
     Args:
         benchmark: the folder of a built benchmark.
     """
-    media = load_benchmark(benchmark).media()
+    media = load_benchmark(benchmark, media=True).media()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001  asked for
         images = await to_thread.run_sync(encoded_images, media[str(state.sample_id)], Limits())

@@ -23,7 +23,7 @@ BY_ITEM = {"ids", "statistics", "per_item"}
 INTERVAL_DIGITS = 9
 """Decimals to which intervals are compared: quantiles of the same draws, computed by libraries."""
 INPUTS = {"metric", "rules", "protocol", "options", "versions"}
-MOVABLE = {"benchmark", "notes"}
+MOVABLE = {"benchmark", "dataset_revision", "notes"}
 """What names folders and files, which may be elsewhere now."""
 
 
@@ -55,7 +55,8 @@ def verify(
         result: a file that `hdbench score --json` wrote.
         answers: the file or folder of answers; without it the one that the result names, which
             may be relative to the working directory.
-        benchmark: the benchmark's folder; without it the one that the result names.
+        benchmark: the benchmark's folder; without it the one that the result names, of the Hub at
+            the revision that it names.
 
     Returns:
         One verification for each run of the file.
@@ -70,6 +71,7 @@ def verify(
         old = from_record(record, where)
         settings = {
             "benchmark": _benchmark(old, benchmark, where),
+            "revision": None if benchmark else old.dataset.get("dataset_revision"),
             "predictions": _answers(old, answers, where),
             "protocol": old.metric.protocol,
             **{name: old.reading.get(name, False) for name in READ_AS},
@@ -89,7 +91,8 @@ def verify(
 
 def _benchmark(old: Result, given: str | None, where: str) -> str:
     name = given or old.dataset.get("benchmark", "")
-    if not given and not os.path.exists(os.path.join(name, "benchmark.yaml")):
+    of_the_hub = old.dataset.get("dataset_revision") is not None
+    if not (given or of_the_hub or os.path.exists(os.path.join(name, "benchmark.yaml"))):
         raise HdbenchError(
             f"{where}: its benchmark {name!r} is not in the working directory: "
             "name it with --benchmark PATH"

@@ -43,7 +43,8 @@ def test_load_dataset_from_the_hub_then_streaming_then_offline(filled, built, py
     call = LOAD.format(name=name, options="")
     assert json.loads(python(call, filled)) == ids(built, name)
     split = "val" if name == "sciencemetabench" else "test"
-    streamed = LOAD.format(name=name, options=f"split='{split}', streaming=True")
+    options = f"split='{split}', streaming=True, revision='{OLD}'"
+    streamed = LOAD.format(name=name, options=options)
     assert json.loads(python(streamed, filled, cache="another")) == ids(built, name)
     asked = len(filled.requests)
     offline = python(call, filled, HF_HUB_OFFLINE="1")
@@ -78,6 +79,8 @@ print(json.dumps([metric.name, figures["items"], figures["protocol"]]))
 """
     assert json.loads(python(code, filled)) == [metric, 1, "documented"]
     assert json.loads(python(code, filled, HF_HUB_OFFLINE="1")) == [metric, 1, "documented"]
+    pinned = code.replace(f'"hdb/{metric}"', f'"hdb/{metric}", revision="hdbench-{__version__}"')
+    assert json.loads(python(pinned, filled, cache="another")) == [metric, 1, "documented"]
 
 
 @pytest.fixture
@@ -151,6 +154,7 @@ def test_score_takes_the_benchmark_from_the_hub_and_never_its_media(
         tags = hub.repositories["datasets", "hdb/zettelkatalog"].tags
         assert record["dataset_revision"] == tags[revision or NEW]
         assert record["dataset_version"] == (revision or NEW).removeprefix("hdbench-")
+        assert command("verify", tmp_path / "result.json").startswith("equal")
     assert perfect == {OLD: len(answers.read_text().splitlines()), NEW: 7, None: 7}
     assert not [each for each in hub.requests if each.method == "GET" and "/images/" in each.path]
 
@@ -192,3 +196,16 @@ def test_a_passing_fault_of_the_network_does_not_matter_and_a_lasting_one_is_a_l
     assert "look at its name and at the connection" in told
     hub.faults.clear()
     assert "f1_micro" in command("score", "hdb/zettelkatalog", answers)
+
+
+def test_a_model_is_run_and_reported_on_a_benchmark_of_the_hub(filled, run_hdbench, tmp_path):
+    def command(*arguments):
+        cache = {"HF_HOME": str(tmp_path / "cache")}
+        done = run_hdbench(*arguments, cwd=tmp_path, **filled.environment() | cache)
+        assert done.returncode == 0, done.stderr
+
+    command("run", "hdb/zettelkatalog", "--model", "tesseract", "--limit", "2", "-o", "run")
+    command("report", "run", "-o", "report")
+    lines = [json.loads(line) for line in (tmp_path / "run/answers.jsonl").open()]
+    assert all(json.loads(line["text"])["author"] for line in lines)
+    assert (tmp_path / "report/index.html").read_text().count("data:image/") >= len(lines)

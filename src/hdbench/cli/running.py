@@ -122,7 +122,7 @@ def run(
 
     if (images is None) == (benchmark is None) or (images is None) != (as_benchmark is None):
         raise HdbenchError("give a benchmark, or --images DIR --as BENCHMARK")
-    loaded = load_benchmark(benchmark or as_benchmark or "")
+    loaded = load_benchmark(benchmark or as_benchmark or "", media=as_benchmark is None)
     if images is not None:
         choice = own_images(images, limit=limit)
     else:

@@ -166,7 +166,7 @@ def audit(
         from hdbench.audit.page import audit_page  # noqa: PLC0415
         from hdbench.benchmark import load_benchmark  # noqa: PLC0415
 
-        of = load_benchmark(benchmark or found.benchmark or "")
+        of = load_benchmark(benchmark or found.benchmark or "", media=True)
         page = audit_page(found, of.spec.title, of.media())
         write_whole(html_out, page.encode(errors="backslashreplace"))
     print_audit(Console(), found)

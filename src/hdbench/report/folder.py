@@ -31,7 +31,11 @@ def write_report(
         HdbenchError: the result has no details or names no benchmark, the benchmark is not there or
             another one, or the folder is not a report's.
     """
-    loaded = load_benchmark(benchmark or result.dataset.get("benchmark", ""))
+    loaded = load_benchmark(
+        benchmark or result.dataset.get("benchmark", ""),
+        revision=None if benchmark else result.dataset.get("dataset_revision"),
+        media=True,
+    )
     if loaded.content_hash() != result.dataset.get("dataset_sha256"):
         raise HdbenchError(
             f"{loaded.id}: is not what was scored: version {loaded.spec.version}, and the result "

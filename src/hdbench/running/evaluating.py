@@ -53,7 +53,10 @@ def find_benchmarks(namespace: Path, names: Sequence[str]) -> list[Benchmark]:
         HdbenchError: there is none, or not one of that name.
     """
     if names:
-        return [load_benchmark(name if "/" in name else str(namespace / name)) for name in names]
+        return [
+            load_benchmark(name if "/" in name else str(namespace / name), media=True)
+            for name in names
+        ]
     folders = sorted(path.parent for path in namespace.glob("*/benchmark.yaml"))
     if not folders:
         raise HdbenchError(f"{namespace}: no benchmark here: build them with: hdbench build --all")

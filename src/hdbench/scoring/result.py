@@ -6,7 +6,7 @@ import math
 import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib.metadata import version
 from itertools import repeat
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench import __version__
 from hdbench.reading.answer import STATUSES, Status
-from hdbench.scoring.metric import OUTCOMES, Metric, Outcome, coverage_of, reference_for
+from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome, coverage_of, reference_for
 
 if TYPE_CHECKING:
     from hdbench.statistics.bootstrap import Intervals
@@ -24,6 +24,8 @@ READ_AS = ("strict", "reread", "as_given")
 
 WORST = 5
 """So many of the worst items are kept with what is wrong in them."""
+
+_MATCH = tuple(each.name for each in fields(FieldMatch))
 
 
 class Candidate(NamedTuple):
@@ -241,7 +243,7 @@ def _explain(metric: Metric, candidate: Candidate) -> dict[str, Any]:
         "status": candidate.status if coverage == "answered" else coverage,
         **metric.score(record, candidate.prepared).statistics,
         "fields": [
-            {name: _finite(value) for name, value in asdict(match).items()}
+            {name: _finite(getattr(match, name)) for name in _MATCH}
             for match in metric.explain(record, candidate.prepared)
         ],
     }

@@ -97,6 +97,15 @@ def sample(tmp_path_factory, run_hdbench) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def samples(tmp_path_factory, run_hdbench) -> Path:
+    """A working directory with the samples of all benchmarks built into its hdb/."""
+    folder = tmp_path_factory.mktemp("samples")
+    done = run_hdbench("build", "--all", "--sample", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
 @pytest.fixture
 def cards(tmp_path) -> Path:
     """A working directory with a benchmark of four little cards in hdb/cards, without images."""

@@ -45,15 +45,6 @@ SECTIONS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def samples(tmp_path_factory, run_hdbench):
-    """A folder with the four samples built into its hdb/."""
-    folder = tmp_path_factory.mktemp("samples")
-    done = run_hdbench("build", "--all", "--sample", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
 @pytest.fixture(params=recipe_names())
 def name(request):
     return request.param

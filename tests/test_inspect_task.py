@@ -6,10 +6,11 @@ import json
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import inspect_ai
 import pytest
-from inspect_ai import eval as inspect_eval
 from inspect_ai.log import read_eval_log
 from inspect_ai.model import ContentImage, ContentText, ModelOutput, ModelUsage, get_model
 
@@ -21,20 +22,17 @@ from hdbench.running.images import Limits, encoded_images
 NAMES = ("avisblatt", "rheinschifffahrt", "sciencemetabench", "zettelkatalog")
 
 
-@pytest.fixture(scope="module")
-def samples(tmp_path_factory, run_hdbench):
-    """A folder with the samples of all benchmarks."""
-    folder = tmp_path_factory.mktemp("samples")
-    done = run_hdbench("build", *NAMES, "--sample", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
 @pytest.fixture(autouse=True)
 def own_folders(tmp_path, monkeypatch):
     """inspect-ai keeps traces and caches in a person's folders."""
     for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
+
+
+def inspect_eval(*arguments, **options):
+    """inspect-ai's eval in a thread of its own: Playwright has a loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(inspect_ai.eval, *arguments, **options).result()
 
 
 def example_texts(benchmark: Path) -> dict[str, str]:

@@ -349,8 +349,8 @@ def test_all_builds_the_whole_namespace(tmp_path, run_hdbench):
     done = run_hdbench("build", "--all", "--sample", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     built = {folder.name for folder in (tmp_path / "hdb").iterdir()}
-    assert built == {*recipe_names(), *METRICS}
-    assert len(built) == 8
+    assert built == {*recipe_names(), *METRICS, "scorer"}
+    assert len(built) == 9
 
 
 @pytest.mark.parametrize("arguments", [[], ["zettelkatalog", "--all"]])

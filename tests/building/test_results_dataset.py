@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 from datetime import date
 
 import datasets
@@ -255,13 +256,12 @@ def test_the_card_s_calls_load_and_score_what_was_built(
     truth = json.loads(sample_card["ground_truth"])
     answers = [("sample-01", truth, json.dumps(truth)), ("sample-02", None, "sorry")]
     write(source, zettelkatalog=[run("2026-01-24/T0252", *answers)])
-    done = run_hdbench(
-        "build", "results", "--source", source, "--out", sample / "hdb", cwd=tmp_path
-    )
+    place = shutil.copytree(sample, tmp_path / "place")
+    done = run_hdbench("build", "results", "--source", source, cwd=place)
     assert done.returncode == 0, done.stderr
-    monkeypatch.chdir(sample)
+    monkeypatch.chdir(place)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-    card = (sample / "hdb/results/README.md").read_text()
+    card = (place / "hdb/results/README.md").read_text()
     code = card.partition("```python\n")[2].partition("```")[0]
     names = {}
     exec(code, names)
@@ -270,7 +270,7 @@ def test_the_card_s_calls_load_and_score_what_was_built(
     commands = card.partition("```sh\n")[2].partition("```")[0].splitlines()
     assert len(commands) == 2
     for command in commands:
-        done = run_hdbench(*command.split()[1:], "--json", tmp_path / "result.json", cwd=sample)
+        done = run_hdbench(*command.split()[1:], "--json", tmp_path / "result.json", cwd=place)
         assert done.returncode == 0, done.stderr
         result = json.loads((tmp_path / "result.json").read_text())
         assert result["items"] == 2

@@ -6,18 +6,6 @@ import sys
 import pytest
 from hub.server import WRITER, serving_hub
 
-NAMES = ("avisblatt", "rheinschifffahrt", "sciencemetabench", "zettelkatalog")
-
-
-@pytest.fixture(scope="session")
-def built(tmp_path_factory, run_hdbench):
-    """A folder with hdb/, in which every benchmark's sample was built."""
-    folder = tmp_path_factory.mktemp("built")
-    for name in NAMES:
-        done = run_hdbench("build", name, "--sample", cwd=folder)
-        assert done.returncode == 0, done.stderr
-    return folder
-
 
 @pytest.fixture
 def hub():
@@ -27,9 +15,9 @@ def hub():
 
 
 @pytest.fixture
-def place(built, tmp_path):
+def place(samples, tmp_path):
     """A copy of what was built, to be changed."""
-    return shutil.copytree(built, tmp_path / "place")
+    return shutil.copytree(samples, tmp_path / "place")
 
 
 @pytest.fixture

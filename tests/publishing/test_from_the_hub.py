@@ -18,69 +18,73 @@ NAMES = {
 LOAD = """
 import json
 from datasets import load_dataset
-rows = load_dataset("hdb/{name}", {options})
-split = next(iter(rows)) if isinstance(rows, dict) else None
-print(json.dumps([row["id"] for row in (rows[split] if split else rows)]))
+found = {{}}
+for name, media in {media}.items():
+    [(split, rows)] = load_dataset("hdb/" + name, {options}).items()
+    found[name] = [[row["id"], row["ground_truth"], type(row[media]).__name__] for row in rows]
+print(json.dumps(found))
+"""
+MEDIA = {
+    "avisblatt": "image",
+    "rheinschifffahrt": "pages",
+    "sciencemetabench": "pdf",
+    "zettelkatalog": "image",
+}
+KINDS = {"image": "JpegImageFile", "pages": "list", "pdf": "PDF"}
+EVALUATE = """
+import json
+import evaluate
+found = {{}}
+for name in {names}:
+    metric = evaluate.load("hdb/" + name, {options})
+    figures = metric.compute(predictions=[{{}}], references=[{{}}])
+    found[metric.name] = [figures["items"], figures["protocol"]]
+print(json.dumps(found))
 """
 
 
 @pytest.fixture(scope="module")
-def filled(built, run_hdbench):
+def filled(samples, run_hdbench):
     """A Hub on which everything was published."""
     with serving_hub() as hub:
-        done = run_hdbench("publish", "hdb", cwd=built, **hub.environment(WRITER))
+        done = run_hdbench("publish", "hdb", cwd=samples, **hub.environment(WRITER))
         assert done.returncode == 0, done.stderr
         yield hub
 
 
-def ids(built, name):
-    lines = (built / "hdb" / name / "metadata.jsonl").read_text().splitlines()
-    return [json.loads(line)["id"] for line in lines]
+@pytest.fixture(scope="module")
+def published(samples):
+    """Name → id, truth and the kind of media of each item, as they were built."""
+    found = {}
+    for name in NAMES:
+        lines = (samples / "hdb" / name / "metadata.jsonl").read_text().splitlines()
+        rows = [json.loads(line) for line in lines]
+        kind = KINDS[MEDIA[name]]
+        found[name] = [[row["id"], json.loads(row["ground_truth"]), kind] for row in rows]
+    return found
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_load_dataset_from_the_hub_then_streaming_then_offline(filled, built, python, name):
-    call = LOAD.format(name=name, options="")
-    assert json.loads(python(call, filled)) == ids(built, name)
-    split = "val" if name == "sciencemetabench" else "test"
-    options = f"split='{split}', streaming=True, revision='{OLD}'"
-    streamed = LOAD.format(name=name, options=options)
-    assert json.loads(python(streamed, filled, cache="another")) == ids(built, name)
+def test_load_dataset_from_the_hub_then_streaming_then_offline(filled, published, python):
+    def load(options, hub=filled, **settings):
+        code = LOAD.format(media=MEDIA, options=options)
+        return json.loads(python(code, hub, **settings))
+
+    assert load("") == published
+    assert load(f"streaming=True, revision='{OLD}'", cache="another") == published
     asked = len(filled.requests)
-    offline = python(call, filled, HF_HUB_OFFLINE="1")
-    assert json.loads(offline) == ids(built, name)
+    assert load("", HF_HUB_OFFLINE="1") == published
     assert len(filled.requests) == asked
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_media_and_truths_are_those_that_were_published(filled, built, python, name):
-    column = {"rheinschifffahrt": "pages", "sciencemetabench": "pdf"}.get(name, "image")
-    code = f"""
-import json
-from datasets import load_dataset
-[(_, rows)] = load_dataset("hdb/{name}").items()
-media = rows[0]["{column}"]
-print(json.dumps([type(media).__name__, rows[0]["ground_truth"]]))
-"""
-    kind, truth = json.loads(python(code, filled))
-    assert kind == {"pages": "list", "pdf": "PDF"}.get(column, "JpegImageFile")
-    line = (built / "hdb" / name / "metadata.jsonl").read_text().splitlines()[0]
-    assert truth == json.loads(json.loads(line)["ground_truth"])
+def test_evaluate_load_from_the_hub_then_offline_then_pinned(filled, python):
+    def load(options, **settings):
+        code = EVALUATE.format(names=list(NAMES.values()), options=options)
+        return json.loads(python(code, filled, **settings))
 
-
-@pytest.mark.parametrize("metric", NAMES.values())
-def test_evaluate_load_from_the_hub_then_offline(filled, python, metric):
-    code = f"""
-import json
-import evaluate
-metric = evaluate.load("hdb/{metric}")
-figures = metric.compute(predictions=[{{}}], references=[{{}}])
-print(json.dumps([metric.name, figures["items"], figures["protocol"]]))
-"""
-    assert json.loads(python(code, filled)) == [metric, 1, "documented"]
-    assert json.loads(python(code, filled, HF_HUB_OFFLINE="1")) == [metric, 1, "documented"]
-    pinned = code.replace(f'"hdb/{metric}"', f'"hdb/{metric}", revision="hdbench-{__version__}"')
-    assert json.loads(python(pinned, filled, cache="another")) == [metric, 1, "documented"]
+    expected = {metric: [1, "documented"] for metric in NAMES.values()}
+    assert load("") == expected
+    assert load("", HF_HUB_OFFLINE="1") == expected
+    assert load(f"revision='hdbench-{__version__}'", cache="another") == expected
 
 
 @pytest.fixture

@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+import os
+import subprocess
+import sys
 import zipfile
 
 import pytest
@@ -66,6 +69,31 @@ def test_each_space_has_the_wheel_and_installs_it_from_itself(hub, publish, tmp_
     assert {"hdbench/api.py", "hdbench/metrics/zettel_f1/zettel_f1.py"} <= names
     assert "hdbench/spaces/scorer/app.py" in names
     assert not [name for name in names if name.endswith((".so", ".pyc"))]
+
+
+def test_the_wheel_of_a_space_is_installed_by_pip_and_runs(hub, publish, tmp_path):
+    publish("--only", "scorer")
+    wheel, place = tmp_path / WHEEL, tmp_path / "installed"
+    wheel.write_bytes(files(hub, "spaces", "hdb/scorer")[WHEEL])
+    pip = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--quiet"]
+    subprocess.run([*pip, "--target", place, wheel], check=True)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+
+    def python(*arguments):
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=empty,
+            env=os.environ | {"PYTHONPATH": str(place), "HF_HOME": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert python("-c", "import hdbench; print(hdbench.__file__)").startswith(str(place))
+    assert "f1_micro" in python("-m", "hdbench", "demo")
+    assert (empty / "hdb/scorer/app.py").is_file()
 
 
 def test_again_nothing_is_sent_and_only_what_changed_is(hub, publish, place):

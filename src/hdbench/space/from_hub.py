@@ -42,9 +42,7 @@ def fetch_namespace(owner: str, folder: Path) -> Path:
             if name == RESULTS or hub.file_exists(dataset.id, _MARK, repo_type="dataset"):
                 _fetch(dataset.id, namespace / name)
     if not namespace.is_dir():
-        raise HdbenchError(
-            f"{owner}: has no benchmark on the Hub: publish one with hdbench publish"
-        )
+        raise HdbenchError(f"{owner}: has no benchmark on the Hub: use hdbench publish first")
     return namespace
 
 

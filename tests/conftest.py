@@ -7,12 +7,16 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 
-collect_ignore = ["fuzz_readers.py"]  # it needs Atheris, and is no test
+collect_ignore = ["fuzz_readers.py", "plain_install"]  # it needs Atheris, and is no test
+
+settings.register_profile("untimed", deadline=None)  # no assertion here is on time
+settings.load_profile("untimed")
 
 # No test may reach the network, and none may read or fill a person's own caches.
 os.environ["HF_HUB_OFFLINE"] = "1"

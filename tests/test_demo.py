@@ -2,8 +2,10 @@
 
 import json
 import re
+import shutil
 
 import pytest
+from plain import PLAIN
 
 from hdbench.building.recipe import find_recipe, recipe_names
 from hdbench.jsonio import read_jsonl
@@ -11,7 +13,14 @@ from hdbench.jsonio import read_jsonl
 
 @pytest.fixture
 def demo(tmp_path, run_hdbench):
-    return lambda **environment: run_hdbench("demo", cwd=tmp_path, **environment)
+    return lambda: run_hdbench("demo", cwd=tmp_path, **PLAIN)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory, run_hdbench):
+    """A folder in which the demo ran, and how it ended."""
+    folder = tmp_path_factory.mktemp("ran")
+    return folder, run_hdbench("demo", cwd=folder, **PLAIN)
 
 
 def row(output, name):
@@ -20,8 +29,8 @@ def row(output, name):
     return line.split()[1:]
 
 
-def test_it_builds_loads_scores_and_prints(demo, tmp_path):
-    done = demo()
+def test_it_builds_loads_scores_and_prints(ran):
+    _, done = ran
     assert done.returncode == 0, done.stderr
     assert 'load_dataset("hdb/zettelkatalog", split="test")' in done.stdout
     assert 'evaluate.load("hdb/zettel_f1")' in done.stdout
@@ -43,10 +52,11 @@ def test_it_builds_loads_scores_and_prints(demo, tmp_path):
     assert worst == ["sample-03", "sample-04", "sample-06", "sample-01", "sample-07"]
 
 
-def test_the_commands_it_names_next_work(demo, tmp_path, run_hdbench):
-    output = demo().stdout
+def test_the_commands_it_names_next_work(ran, tmp_path, run_hdbench):
+    folder, done = ran
+    output = done.stdout
     (command,) = re.findall(r"hdbench (score .*)", output)
-    done = run_hdbench(*command.split(), "--json", "result.json", cwd=tmp_path)
+    done = run_hdbench(*command.split(), "--json", tmp_path / "result.json", cwd=folder)
     assert done.returncode == 0, done.stderr
     result = json.loads((tmp_path / "result.json").read_text())
     low, high = result["intervals"]["figures"]["f1_micro"]
@@ -59,8 +69,9 @@ def test_the_commands_it_names_next_work(demo, tmp_path, run_hdbench):
     assert result["dataset_version"].endswith("+sample")
 
 
-def test_it_can_be_run_again(demo):
-    assert demo().stdout == demo().stdout
+def test_it_can_be_run_again(ran, run_hdbench):
+    folder, done = ran
+    assert run_hdbench("demo", cwd=folder, **PLAIN).stdout == done.stdout
 
 
 def contents(folder):
@@ -82,8 +93,8 @@ def test_it_never_replaces_what_it_did_not_make(demo, tmp_path, version):
     assert contents(tmp_path) == before
 
 
-def test_it_never_replaces_the_real_benchmark(demo, tmp_path):
-    assert demo().returncode == 0
+def test_it_never_replaces_the_real_benchmark(ran, demo, tmp_path):
+    shutil.copytree(ran[0] / "hdb", tmp_path / "hdb")
     spec = tmp_path / "hdb/zettelkatalog/benchmark.yaml"
     spec.write_text(spec.read_text().replace("+sample", ""))
     before = contents(tmp_path / "hdb/zettelkatalog")
@@ -93,9 +104,8 @@ def test_it_never_replaces_the_real_benchmark(demo, tmp_path):
     assert contents(tmp_path / "hdb/zettelkatalog") == before
 
 
-def test_every_sample_answer_is_for_a_card_of_the_sample(demo, tmp_path):
-    demo()
-    folder = tmp_path / "hdb/zettelkatalog"
+def test_every_sample_answer_is_for_a_card_of_the_sample(ran):
+    folder = ran[0] / "hdb/zettelkatalog"
     cards = {line.value["id"] for line in read_jsonl(folder / "metadata.jsonl")}
     answers = {line.value["id"] for line in read_jsonl(folder / "example_predictions.jsonl")}
     assert answers < cards
@@ -103,7 +113,7 @@ def test_every_sample_answer_is_for_a_card_of_the_sample(demo, tmp_path):
 
 @pytest.mark.parametrize("name", [name for name in recipe_names() if name != "zettelkatalog"])
 def test_every_benchmark_has_a_demo(tmp_path, run_hdbench, name):
-    done = run_hdbench("demo", name, cwd=tmp_path)
+    done = run_hdbench("demo", name, cwd=tmp_path, **PLAIN)
     assert done.returncode == 0, done.stderr
     spec = find_recipe(name).spec
     assert f'load_dataset("hdb/{name}", split="{spec.split}")' in done.stdout

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from hub.server import WRITER, serving_hub
+from plain import PLAIN
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def python(tmp_path):
         done = subprocess.run(
             [sys.executable, "-c", code],
             cwd=tmp_path / "empty",
-            env=os.environ | settings | {"HF_HOME": str(tmp_path / cache)} | environment,
+            env=os.environ | PLAIN | settings | {"HF_HOME": str(tmp_path / cache)} | environment,
             capture_output=True,
             text=True,
             timeout=300,

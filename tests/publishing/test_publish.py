@@ -10,6 +10,7 @@ import zipfile
 import pytest
 import yaml
 from hub.server import EXPIRED, READER
+from plain import PLAIN
 
 from hdbench import __version__
 from hdbench.publishing.wheel import NAME as WHEEL
@@ -77,6 +78,7 @@ def test_the_wheel_of_a_space_is_installed_by_pip_and_runs(hub, publish, tmp_pat
     wheel.write_bytes(files(hub, "spaces", "hdb/scorer")[WHEEL])
     pip = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--quiet"]
     subprocess.run([*pip, "--target", place, wheel], check=True)
+    path = f"{place}{os.pathsep}{PLAIN['PYTHONPATH']}"
     empty = tmp_path / "empty"
     empty.mkdir()
 
@@ -84,7 +86,11 @@ def test_the_wheel_of_a_space_is_installed_by_pip_and_runs(hub, publish, tmp_pat
         done = subprocess.run(
             [sys.executable, *arguments],
             cwd=empty,
-            env=os.environ | {"PYTHONPATH": str(place), "HF_HOME": str(tmp_path / "cache")},
+            env=os.environ
+            | {
+                "PYTHONPATH": f"{place}{os.pathsep}{PLAIN['PYTHONPATH']}",
+                "HF_HOME": str(tmp_path / "cache"),
+            },
             capture_output=True,
             text=True,
         )
@@ -158,7 +164,6 @@ def test_without_a_token_that_may_write_nothing_is_sent(hub, publish, token, tol
     ("pattern", "fault"),
     [
         ("POST /api/repos/create", "fail"),
-        ("POST /api/datasets/hdb/[a-z]+/preupload", "cut"),
         ("PUT /lfs", "fail"),
         ("POST /api/datasets/hdb/[a-z]+/commit", "cut"),
         ("POST /api/datasets/hdb/[a-z]+/tag", "fail"),

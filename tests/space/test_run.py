@@ -322,9 +322,8 @@ def test_a_server_that_ends_takes_its_run_along(sample, models, tmp_path):
     wait_until(lambda: not processes())
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_german_on_a_phone_runs_a_model(visit, scheme):
-    page = visit(tab="Modell ausführen", language="de-CH", width=390, color_scheme=scheme)
+def test_a_german_runs_a_model_on_a_phone_in_dark_mode(visit):
+    page = visit(tab="Modell ausführen", language="de-CH", width=390, color_scheme="dark")
     ask_items(page, 2)
     assert "Fertig: 2 von 2 beantwortet" in ended(page, "Fertig")
     page.locator("#run-report iframe").wait_for()
@@ -332,7 +331,7 @@ def test_a_german_on_a_phone_runs_a_model(visit, scheme):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     found = page.evaluate(CONTRAST)
     assert found["count"] > 30
-    assert (found["page"] < 0.1) == (scheme == "dark")
+    assert found["page"] < 0.1
     assert found["low"] == []
 
 

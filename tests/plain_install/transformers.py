@@ -1,0 +1,3 @@
+"""Stands where transformers would: in an install without the extra `vlm` there is none."""
+
+raise ImportError("not installed")

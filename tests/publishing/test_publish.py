@@ -86,11 +86,7 @@ def test_the_wheel_of_a_space_is_installed_by_pip_and_runs(hub, publish, tmp_pat
         done = subprocess.run(
             [sys.executable, *arguments],
             cwd=empty,
-            env=os.environ
-            | {
-                "PYTHONPATH": f"{place}{os.pathsep}{PLAIN['PYTHONPATH']}",
-                "HF_HOME": str(tmp_path / "cache"),
-            },
+            env=os.environ | {"PYTHONPATH": path, "HF_HOME": str(tmp_path / "cache")},
             capture_output=True,
             text=True,
         )

@@ -10,6 +10,7 @@ import mlcroissant
 import pytest
 from huggingface_hub import DatasetCard, RepoCard
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from PIL import Image
 
 from hdbench.benchmark import MEDIA_KEYS, METADATA, load_benchmark
@@ -213,6 +214,14 @@ def test_all_spaces_are_of_one_gradio_that_the_package_takes():
     text = (ROOT / "pyproject.toml").read_text()
     (wanted,) = re.findall(r'^space = \["(.*?)"', text, re.MULTILINE)
     assert version in Requirement(wanted).specifier
+
+
+def test_all_spaces_name_a_python_that_the_package_takes():
+    # The Hub's own choice is 3.10.
+    (version,) = {RepoCard.load(folder / "README.md").data.python_version for folder in SPACES}
+    text = (ROOT / "pyproject.toml").read_text()
+    (wanted,) = re.findall(r'^requires-python = "(.*?)"', text, re.MULTILINE)
+    assert version in SpecifierSet(wanted)
 
 
 @pytest.mark.parametrize("folder", SPACES, ids=lambda folder: folder.name)

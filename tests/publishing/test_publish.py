@@ -108,7 +108,7 @@ def test_again_nothing_is_sent_and_only_what_changed_is(hub, publish, place):
     raise_version(folder, "1.0.1+sample")
     (folder / "prompt.txt").unlink()
     sent = len(hub.requests)
-    assert "1 files sent, 1 removed, tagged hdbench-1.0.1+sample" in publish(
+    assert "files sent: 1, removed: 1, tagged hdbench-1.0.1+sample" in publish(
         "--only", "zettelkatalog"
     )
     assert not [each for each in hub.requests[sent:] if each.path.startswith("/lfs")]

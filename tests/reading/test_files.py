@@ -278,7 +278,7 @@ def test_the_same_answers_are_read_from_every_form(answers):
             assert read(path) == expected, path.name
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from(sorted(FORMS.values())) | st.binary(max_size=300),
     st.lists(st.tuples(st.integers(0), st.binary(max_size=3)), max_size=4),

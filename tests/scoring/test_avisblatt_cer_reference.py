@@ -55,7 +55,7 @@ def scored(pairs, protocol):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(page=pages())
 def test_pages_of_every_shape(protocol, page):
     result = scored([page], protocol).to_dict()

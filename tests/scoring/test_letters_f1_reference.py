@@ -73,7 +73,7 @@ def result_of(metric, pairs, authority):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(answer=answers, letter=letters, authority=authorities())
 def test_letters_of_every_shape(protocol, answer, letter, authority):
     result = result_of(LettersF1(protocol), [(answer, letter)], authority)
@@ -88,7 +88,7 @@ def test_letters_of_every_shape(protocol, answer, letter, authority):
 
 
 @pytest.mark.parametrize("inferred", [INFERRED[:1], INFERRED[1:], INFERRED])
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(answer=answers, letter=letters, authority=authorities())
 def test_inferred_persons(inferred, answer, letter, authority):
     result = result_of(LettersF1(**options_of(inferred)), [(answer, letter)], authority)

@@ -43,9 +43,9 @@ class Published:
         """A line for a person."""
         if not (self.created or self.changed or self.removed or self.tagged):
             return f"{self.url}: unchanged"
-        parts = [f"{self.changed} files sent"]
+        parts = [f"files sent: {self.changed}"]
         if self.removed:
-            parts.append(f"{self.removed} removed")
+            parts.append(f"removed: {self.removed}")
         if self.tagged:
             parts.append(f"tagged {self.repository.tag}")
         return f"{self.url}: {'created, ' if self.created else ''}{', '.join(parts)}"
@@ -161,7 +161,7 @@ def _send(hub: HfApi, repository: Repository, remote: _Remote | None, private: b
                 *(CommitOperationAdd(path, _source(repository.files[path])) for path in changed),
                 *(CommitOperationDelete(path) for path in removed),
             ],
-            commit_message=repository.tag or f"{len(changed)} files by hdbench",
+            commit_message=repository.tag or "hdbench publish",
             parent_commit=head or None,
         ).oid
     tagged = repository.tag is not None and repository.tag not in present.tags

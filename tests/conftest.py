@@ -134,3 +134,9 @@ def cards(tmp_path) -> Path:
     ]
     (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return tmp_path
+
+
+def pytest_make_parametrize_id(val, argname):
+    """Bytes are named by their argument: gzip and ZIP have the time in them, and the workers of
+    pytest-xdist, which import at different times, must collect the same names."""
+    return argname if isinstance(val, bytes) else None

@@ -309,8 +309,10 @@ def test_the_time_limit_ends_a_run_with_a_clear_line(visit, sample, models, tmp_
         wait_for_client(url)
         page = visit("slow", url)
         ask_items(page, 6)
-        ended(page, "The time limit of 2 s was reached before the first answer.")
+        told = "The time limit of 2 s was reached before the first answer."
+        assert told in ended(page, told)
         wait_until(lambda: not processes())
+        assert processes() == []
 
 
 def test_a_server_that_ends_takes_its_run_along(sample, models, tmp_path):
@@ -319,7 +321,9 @@ def test_a_server_that_ends_takes_its_run_along(sample, models, tmp_path):
         wait_for_client(url)
         join(url, "run-start", ["slow", "zettelkatalog", 6], "a")
         wait_until(processes)
+        assert len(processes()) > 0
     wait_until(lambda: not processes())
+    assert processes() == []
 
 
 def test_a_german_runs_a_model_on_a_phone_in_dark_mode(visit):

@@ -317,6 +317,7 @@ def test_the_panel_is_gone_when_nothing_is_scored(scored_page):
     upload(page, "none.jsonl", '{"id": "nobody", "prediction": 1')
     page.locator("#first .hdb-problem").wait_for(timeout=60_000)
     page.locator("#submit-panel").wait_for(state="hidden", timeout=60_000)
+    assert not page.locator("#submit-panel").is_visible()
 
 
 def test_it_speaks_german(scored_page, repository):

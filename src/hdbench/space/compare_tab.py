@@ -30,7 +30,7 @@ def compare_tab(context: SpaceContext, say: Say) -> None:
         context: the Space's.
         say: the texts.
     """
-    names = [(each.spec.title, name) for name, each in context.benchmarks.items()]
+    names = context.choices
     gr.Markdown(say("compare_intro"))
     with gr.Row():
         with gr.Column(scale=2, min_width=300):

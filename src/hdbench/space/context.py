@@ -56,6 +56,11 @@ class SpaceContext:
         """
         return {each.spec.name: each for each in find_benchmarks(self.namespace, ())}
 
+    @property
+    def choices(self) -> list[tuple[str, str]]:
+        """Title and name of each benchmark, as a field offers them."""
+        return [(each.spec.title, name) for name, each in self.benchmarks.items()]
+
     def benchmark(self, name: str) -> Benchmark:
         """The benchmark of that name.
 

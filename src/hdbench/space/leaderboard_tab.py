@@ -32,7 +32,7 @@ def leaderboard_tab(context: SpaceContext, say: Say) -> None:
         say: the texts.
     """
     rankings = Rankings(context)
-    names = [(each.spec.title, name) for name, each in context.benchmarks.items()]
+    names = context.choices
     most = max(context.benchmarks, key=lambda name: len(context.run_folders(name)))
     gr.Markdown(say("leaderboard_intro"))
     with gr.Row():

@@ -150,7 +150,7 @@ class _Asked(NamedTuple):
 
 
 def _asked(context: SpaceContext, models: list[str], say: Say) -> _Asked:
-    names = [(each.spec.title, name) for name, each in context.benchmarks.items()]
+    names = context.choices
     prompt = prompt_of(context, names[0][1])
     model = gr.Dropdown(
         models,

@@ -33,7 +33,7 @@ def score_tab(context: SpaceContext, say: Say) -> None:
         context: the Space's.
         say: the texts.
     """
-    names = [(each.spec.title, name) for name, each in context.benchmarks.items()]
+    names = context.choices
     with gr.Row():
         with gr.Column(scale=2, min_width=300):
             benchmark = gr.Dropdown(

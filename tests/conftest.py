@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from playwright.sync_api import sync_playwright
+from run_folders import SPEC
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
@@ -115,19 +116,7 @@ def cards(tmp_path) -> Path:
     """A working directory with a benchmark of four little cards in hdb/cards, without images."""
     folder = tmp_path / "hdb/cards"
     folder.mkdir(parents=True)
-    spec = {
-        "name": "cards",
-        "title": "Cards",
-        "version": "1.0.0",
-        "metric": "zettel_f1",
-        "headline": "f1_micro",
-        "higher_is_better": True,
-        "media": "image",
-        "split": "test",
-        "licence": "cc0-1.0",
-        "citation": "",
-    }
-    (folder / "benchmark.yaml").write_text(json.dumps(spec))  # JSON is YAML
+    (folder / "benchmark.yaml").write_text(json.dumps(SPEC))  # JSON is YAML
     rows = [
         {"id": f"000{number}", "ground_truth": json.dumps({"title": "Stellingen", "year": 1924})}
         for number in range(4)

@@ -1,7 +1,19 @@
-"""Run folders for tests."""
+"""Run folders for tests, and the benchmark of little cards that they answer."""
 
 import json
 
+SPEC = {
+    "name": "cards",
+    "title": "Cards",
+    "version": "1.0.0",
+    "metric": "zettel_f1",
+    "headline": "f1_micro",
+    "higher_is_better": True,
+    "media": "image",
+    "split": "test",
+    "licence": "cc0-1.0",
+    "citation": "",
+}
 RIGHT = {"title": "Stellingen", "year": 1924}
 INFO = {"run": "2026-01-24/T1", "benchmark": "hdb/cards", "model": "reader-1"}
 

@@ -9,7 +9,7 @@ import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 from report.test_browser import CONTRAST
-from run_folders import RIGHT, write_run
+from run_folders import RIGHT, SPEC, write_run
 from space.servers import serving, wait_for_client
 
 from hdbench.errors import HdbenchError
@@ -28,19 +28,6 @@ from hdbench.space.context import SpaceContext
 
 serve(SpaceContext(Path("hdb")))
 """
-
-SPEC = {
-    "name": "cards",
-    "title": "Cards",
-    "version": "1.0.0",
-    "metric": "zettel_f1",
-    "headline": "f1_micro",
-    "higher_is_better": True,
-    "media": "image",
-    "split": "test",
-    "licence": "cc0-1.0",
-    "citation": "",
-}
 
 
 def lines(answers, **more):

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from report.test_browser import CONTRAST
-from run_folders import RIGHT, write_run
+from run_folders import RIGHT, SPEC, write_run
 from space.servers import free_port
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -26,18 +26,6 @@ ITEMS = [f"{number:04}" for number in range(24)]
 WRONG = {"title": "Stellingen", "year": 1942}
 ATTACK = "window.attacked = true"
 HOSTILE = f"<img src=x onerror='{ATTACK}'>${{{ATTACK}}}\u202e"
-SPEC = {
-    "name": "cards",
-    "title": "Cards",
-    "version": "1.0.0",
-    "metric": "zettel_f1",
-    "headline": "f1_micro",
-    "higher_is_better": True,
-    "media": "image",
-    "split": "test",
-    "licence": "cc0-1.0",
-    "citation": "",
-}
 MODELS = """
 open-small: {open_weights: true, parameters: 12B, licence: MIT, runs_locally: true,
   source: "https://example.org/open-small"}

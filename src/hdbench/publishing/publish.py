@@ -52,7 +52,7 @@ class Published:
 
 
 class _Remote(NamedTuple):
-    """What the Hub has of a repository: None where there is none."""
+    """What the Hub has of a repository: the commit of main, its files by path, and its tags."""
 
     head: str
     files: dict[str, RepoFile]

@@ -45,6 +45,8 @@ def test_it_builds_loads_scores_and_prints(ran):
     assert row(done.stdout, "f1_micro")[0] == f"{2 * tp / (2 * tp + fp + fn):.4f}"
     assert row(done.stdout, "f1_macro")[0] == f"{macro:.4f}"
     assert "8 items: 5 answered, 2 unanswered, 1 unparsable; 2 need no edit" in done.stdout
+    assert "8 items: too few for an interval" in done.stdout
+    assert "95 %" not in done.stdout
     # Right on cards 1, 2, 5 (three letters of 67 misread), 7 and 8; missed on the three others.
     assert row(done.stdout, "publication.title") == ["5", "0", "3", "1.000", "0.625", "0.769"]
     assert row(done.stdout, "publication.year") == ["3", "1", "4", "0.750", "0.429", "0.545"]
@@ -59,7 +61,7 @@ def test_the_commands_it_names_next_work(ran, tmp_path, run_hdbench):
     done = run_hdbench(*command.split(), "--json", tmp_path / "result.json", cwd=folder)
     assert done.returncode == 0, done.stderr
     result = json.loads((tmp_path / "result.json").read_text())
-    low, high = result["intervals"]["figures"]["f1_micro"]
+    low, high = result["intervals"]["item_ranges"]["f1_micro"]
     assert row(output, "f1_micro") == [
         f"{result['f1_micro']:.4f}",
         f"{low:.4f}",

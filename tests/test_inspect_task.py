@@ -107,10 +107,23 @@ def test_inspect_gives_the_figures_of_hdbench_score_to_the_last_digit(
     expected = {key: value for key, value in rates.items() if isinstance(value, int | float)}
     expected |= {key: result.figures()[key] for key in ("items", "answered")}
     expected |= {key: result.figures()[key] for key in ("unanswered", "unparsable")}
-    interval = result.intervals.figures[result.headline]
-    expected |= {f"{result.headline}_low": interval.low, f"{result.headline}_high": interval.high}
     assert values(log) == expected
     assert log.eval.metadata["signature"] == result.figures()["signature"]
+
+
+def test_of_twenty_items_and_more_inspect_has_the_interval_of_the_headline(samples, tmp_path):
+    benchmark = tmp_path / "hdb/zettelkatalog"
+    shutil.copytree(samples / "hdb/zettelkatalog", benchmark)
+    metadata, texts = benchmark / "metadata.jsonl", example_texts(benchmark)
+    rows = [json.loads(line) for line in metadata.read_text().splitlines()]
+    copies = [row | {"id": f"{row['id']}-{copy}"} for row in rows for copy in range(3)]
+    metadata.write_text("".join(json.dumps(row) + "\n" for row in copies))
+    texts = {f"{item}-{copy}": text for item, text in texts.items() for copy in range(3)}
+    result = scored(benchmark, texts, tmp_path)
+    found = values(ran(benchmark, texts, tmp_path))
+    interval = result.intervals.figures["f1_micro"]
+    assert (found["f1_micro_low"], found["f1_micro_high"]) == (interval.low, interval.high)
+    assert found["items"] == 24
 
 
 def test_a_request_that_fails_is_a_failure_among_all_items(samples, tmp_path):

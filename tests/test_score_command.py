@@ -42,7 +42,9 @@ def test_the_result_as_flat_json(score, cards):
     signature, versions = result.pop("signature"), result.pop("versions")
     assert signature.endswith(f"|hdbench:{versions['hdbench']}")
     assert list(versions) == ["hdbench", "rapidfuzz", "json_repair", "numpy", "scipy", "python"]
-    assert signature.startswith("zettel_f1|protocol:documented|threshold:0.92|weights:1|rules:1|")
+    assert signature.startswith(
+        "zettel_f1|protocol:documented|threshold:0.92|weights:1|rules:1|reading:1|"
+    )
     metadata = (cards / "hdb/cards/metadata.jsonl").read_bytes()
     # Right 2, 2 and 1, wrong 1; the fourth card is unanswered and misses 2: 5 of 6 and of 8.
     assert result == {
@@ -79,13 +81,15 @@ def test_the_result_as_flat_json(score, cards):
         "notes": [],
         "schema_violations": {},
         "warnings": [PARTIAL],
-        # Four cards can be drawn that are all unanswered, or all right.
+        # One card is unanswered, one wrong, two are right.
         "intervals": {
-            "method": "bootstrap over items, expanded percentile intervals",
+            "method": "bootstrap over items and one unseen item, percentile intervals",
             "level": 0.95,
             "resamples": 10_000,
             "seed": 0,
-            "figures": {
+            "figures": {},
+            "why": "4 items: too few for an interval",
+            "item_ranges": {
                 "f1_micro": [0.0, 1.0],
                 "f1_macro": [0.0, 1.0],
                 "precision_micro": [0.0, 1.0],
@@ -94,6 +98,7 @@ def test_the_result_as_flat_json(score, cards):
         },
         "metric": "zettel_f1",
         "rules": 1,
+        "reading": 1,
         "options": {"threshold": 0.92, "weights": 1},
         "answers": {
             "path": "predictions.jsonl",

@@ -7,6 +7,7 @@ from pathlib import Path
 from hdbench import __version__
 from hdbench.benchmark import Benchmark, load_benchmark
 from hdbench.errors import HdbenchError, escaped
+from hdbench.reading import READING
 from hdbench.results import given_options, read_results
 from hdbench.scoring import METRICS
 from hdbench.scoring.result import READ_AS, Result
@@ -66,20 +67,22 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> str:
             f"{benchmark.id}: headline: {headline!r} is no figure of {result.metric.name}: "
             "is the result of this benchmark?"
         )
-    interval = result.intervals.figures.get(headline)
-    between = (
-        ""
-        if interval is None
-        else (f" (95 % interval {interval.low:.3f} to {interval.high:.3f}, bootstrap over items)")
-    )
+    found = result.intervals
+    method = "" if found.why else ", bootstrap over items"
     subset = f" ({result.run['subset']})" if "subset" in result.run else ""
-    rules = ", ".join([f"rules {result.metric.rules}", *_conditions(result)])
+    rules = ", ".join(
+        [
+            f"rules {result.metric.rules}, reading {result.reading_version}",
+            *_conditions(result),
+        ]
+    )
     scored = "Scored" if result.model is None else f"{result.model} was scored"
     return (
         f"{scored} with hdbench {result.versions['hdbench']}, metric {result.metric.name} "
         f"({rules}), on {benchmark.spec.name} {result.dataset['dataset_version']} "
         f"({len(result.ids)} items{subset}, sha256 {result.dataset['dataset_sha256'][:12]}…), "
-        f"{figures['answered']} of {figures['items']} answered; {headline} {value:.3f}{between}."
+        f"{figures['answered']} of {figures['items']} answered; {headline} {value:.3f} "
+        f"({found.describe(headline)}{method})."
     )
 
 
@@ -102,6 +105,6 @@ def _of_benchmark(benchmark: Benchmark) -> str:
     items = sum(1 for _ in benchmark.ids())
     return (
         f"Scored with hdbench {__version__}, metric {spec.metric} "
-        f"(rules {METRICS[spec.metric].rules}), on {spec.name} {spec.version} "
+        f"(rules {METRICS[spec.metric].rules}, reading {READING}), on {spec.name} {spec.version} "
         f"({items} items, sha256 {benchmark.content_hash()[:12]}…)."
     )

@@ -109,11 +109,14 @@ def print_result(
 
 
 def _figures_table(figures: Mapping[str, Any]) -> Table:
-    table = plain_table(None, "figure", right=("value", "95 % interval"))
-    intervals = figures["intervals"]["figures"]
+    found = figures["intervals"]
+    head, ends = ("95 % interval", found["figures"])
+    if "why" in found:
+        head, ends = ("single items", found["item_ranges"])
+    table = plain_table(None, "figure", right=("value", head))
     for name, value in figures.items():
         if isinstance(value, float):
-            low, high = intervals.get(name, (None, None))
+            low, high = ends.get(name, (None, None))
             table.add_row(name, f"{value:.4f}", "" if low is None else f"{low:.4f} to {high:.4f}")
     return table
 
@@ -122,6 +125,8 @@ def _coverage(figures: Mapping[str, Any]) -> Text:
     counts = {name: figures[name] for name in ("answered", "unanswered", "unparsable")}
     parts = ", ".join(f"{count} {name}" for name, count in counts.items())
     text = Text(f"{figures['items']} items: {parts}; {figures['items_perfect']} need no edit")
+    if "why" in figures["intervals"]:
+        text.append(f"\n{figures['intervals']['why']}", style="yellow")
     read = [f"{figures['status'][name]} {name}" for name in _READ if figures["status"][name]]
     if read:
         text.append(f"\nof the answered, {', '.join(read)}")
@@ -279,11 +284,11 @@ def print_evaluations(console: Console, evaluations: Sequence["Evaluation"]) -> 
     """
     for each in evaluations:
         figures = each.result.figures()
-        interval = each.result.intervals.figures.get(each.result.headline)
-        parts = [f"{each.result.headline} {each.value:.3f}"]
-        if interval is not None:
-            parts[0] += f" (95 % interval {interval.low:.3f} to {interval.high:.3f})"
-        parts.append(f"{figures['answered']} of {figures['items']} answered")
+        headline = each.result.headline
+        parts = [
+            f"{headline} {each.value:.3f} ({each.result.intervals.describe(headline)})",
+            f"{figures['answered']} of {figures['items']} answered",
+        ]
         if "subset" in each.result.run:
             parts.append(each.result.run["subset"])
         if each.least is not None:

@@ -100,12 +100,25 @@ def test_protocols_are_never_ranked_together(here):
     assert [board.kind.protocol for board in leaderboards(results)] == ["documented", "published"]
 
 
-def test_below_twenty_items_all_ranks_are_one_and_it_is_said(here):
+def test_below_twenty_items_there_are_no_ranks_and_it_is_said(here, run_hdbench):
     run(here, "a", 19, model="best", items=ITEMS[:19])
     run(here, "b", 0, model="worst", items=ITEMS[:19])
     [board] = boards(here)
-    assert [row.rank for row in board.rows] == [1, 1]
-    assert "19 independent items are fewer than 20" in formats.notes(board)[0]
+    assert [(row.model, row.rank, row.interval) for row in board.rows] == [
+        ("best", None, None),
+        ("worst", None, None),
+    ]
+    assert "19 items: too few for an interval or a rank" in formats.notes(board)[0]
+    made = {
+        form: run_hdbench("leaderboard", "runs", "--format", form, cwd=here).stdout
+        for form in ("table", "markdown", "latex", "json")
+    }
+    assert json.loads(made["json"])["leaderboards"][0]["rows"][0]["rank"] is None
+    for form in ("table", "markdown", "latex"):
+        head = next(line for line in made[form].splitlines() if "f1" in line and "model" in line)
+        assert "rank" not in head
+        assert "interval" not in head
+        assert "±" not in made[form]
 
 
 def test_cost_and_time_are_means_where_they_are_known(here):

@@ -171,8 +171,8 @@ def test_leaderboard_shows_two_versions_side_by_side(answers, command, tmp_path)
     shown = command("leaderboard", run, "--benchmark", "hdb/zettelkatalog", *asked)
     assert f"{OLD} (1.0.0+sample)" in " ".join(shown.split())
     row = next(line.split() for line in shown.splitlines() if "reader" in line)
-    name, before, rank, after, other_rank, change = row
-    assert (name, before, rank, other_rank) == ("reader", "1.000", "(1)", "(1)")
+    name, before, after, change = row  # eight items are too few for ranks
+    assert (name, before) == ("reader", "1.000")
     assert float(after) < 1
     assert float(change) == pytest.approx(float(after) - 1, abs=0.0011)
 

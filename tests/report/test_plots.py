@@ -80,19 +80,19 @@ def test_a_run_without_errors_says_so():
 
 
 def test_the_items_have_the_headline_with_its_interval_and_those_without_answer_apart():
-    result = result_of({"title": "a"}, {"title": "a"}, {"title": "a"}, None)
+    result = result_of({"title": "a"}, *[{"title": "a"}, {"title": "a"}, None] * 7)
     result.model = "gpt-5"
     shown = "\n".join(texts(plots(result)["items.svg"]))
     assert "f1_micro of all items: 0.800" in shown  # 2 * 2 / (2 * 2 + 1)
     assert "its 95 % interval: 0." in shown
-    assert "answered (2)" in shown
-    assert "no usable answer (1)" in shown
+    assert "answered (14)" in shown
+    assert "no usable answer (7)" in shown
     assert "F1 of an item, higher is better" in shown
     assert "hdb/cards 1.0.0, documented protocol\ngpt-5" in shown
 
 
-def test_one_item_has_no_interval():
-    shown = "".join(texts(plots(result_of({"title": "a"}, {"title": "a"}))["items.svg"]))
+def test_few_items_have_no_interval():
+    shown = "".join(texts(plots(result_of({"title": "a"}, *[{"title": "a"}] * 19))["items.svg"]))
     assert "f1_micro of all items: 1.000" in shown
     assert "interval" not in shown
 

@@ -164,16 +164,32 @@ def test_numbers_are_numbers(cards):
     assert fields["title"]["false_negatives"] == 1
 
 
-def test_the_summary_has_the_headline_with_its_interval_and_all_that_makes_it_again(cards):
-    sheet = opened(workbook(cards))["Summary"]
+def test_the_summary_has_the_headline_with_its_interval():
+    result = result_of([{"title": "a"}] * 20, [{"title": "a"}, {"title": "b"}] * 10)
+    sheet = opened(workbook(result))["Summary"]
     rows = {row[0]: row[1:] for row in sheet.iter_rows(values_only=True) if row[0]}
-    interval = intervals(cards).figures["f1_micro"]
+    interval = intervals(result).figures["f1_micro"]
+    assert rows["figure"] == ("value", "95 % from", "95 % to", "direction")
     assert rows["f1_micro"] == (
-        pytest.approx(cards.figures()["f1_micro"]),
+        0.5,
         pytest.approx(interval.low),
         pytest.approx(interval.high),
         "higher is better",
     )
+
+
+def test_the_summary_of_few_items_has_their_range_and_all_that_makes_it_again(cards):
+    sheet = opened(workbook(cards))["Summary"]
+    rows = {row[0]: row[1:] for row in sheet.iter_rows(values_only=True) if row[0]}
+    best = max(item["f1"] for item in cards.per_item)
+    assert rows["figure"] == ("value", "single items from", "single items to", "direction")
+    assert rows["f1_micro"] == (
+        pytest.approx(cards.figures()["f1_micro"]),
+        0,
+        pytest.approx(best),
+        "higher is better",
+    )
+    assert rows["no intervals"][0] == "2 items: too few for an interval"
     assert rows["false_positives"][3] == "lower is better"
     told = {name: row[0] for name, row in rows.items()}
     assert told["benchmark"] == "hdb/cards"
@@ -213,7 +229,7 @@ def test_one_item_has_no_interval_and_the_summary_says_why():
     data = workbook(result_of([{"title": "a"}], [{"title": "a"}]))
     rows = {row[0]: row[1:] for row in opened(data)["Summary"].iter_rows(values_only=True)}
     assert rows["f1_micro"][:3] == (1, None, None)
-    assert "at least 2" in rows["no intervals"][0]
+    assert rows["no intervals"][0] == "1 item: too few for an interval"
 
 
 def test_the_classes_are_counted_by_field_and_the_confused_signs_listed():

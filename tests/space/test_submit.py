@@ -171,7 +171,7 @@ def test_what_is_submitted_scores_as_the_visitor_saw_it(
     assert run["prompt"]["name"] == "prompt.txt"
     assert "answers of mine" not in json.dumps(run)
     about = repository.pulls[0].description
-    assert f"**{seen}**, 95 % interval" in about
+    assert f"**{seen}**, 8 items: too few for an interval; single items 0.0000 to 1.0000" in about
     assert "8 items: 5 answered, 2 unanswered, 1 unparsable" in about
     assert f"``` {HOSTILE} ```" in about
 

@@ -63,13 +63,16 @@ def test_differences_are_the_first_less_the_second():
 
 def test_the_same_items_are_drawn_for_both_runs():
     # Hard and easy cards, but the first run has just one field more of each: only drawn together
-    # do the two differ by 1/11 always.
+    # do the two differ by 1/11 always, which says nothing of how far they could differ.
     easy = [1, 10] * 30
     found = compare(graded([right + 1 for right in easy]), graded(easy), **HEADLINE)
-    interval = found.figures["f1_micro"].interval
-    assert interval.low == pytest.approx(1 / 11)
-    assert interval.high == pytest.approx(1 / 11)
+    assert found.figures["f1_micro"].interval is None
     assert found.detectable == pytest.approx(0)
+    # On one card of sixty two fields more: the draws differ by how often they have it.
+    more = compare(graded([3, *(right + 1 for right in easy[1:])]), graded(easy), **HEADLINE)
+    interval = more.figures["f1_micro"].interval
+    assert interval.low == pytest.approx(1 / 11)
+    assert 1 / 11 < interval.high < 1 / 11 + 6 / 60 / 11
 
 
 def test_items_in_another_order_are_paired_by_id():
@@ -78,7 +81,7 @@ def test_items_in_another_order_are_paired_by_id():
     found = compare(one, other, **HEADLINE)
     assert found.items_apart == []
     assert (found.p, found.exact, found.permutations) == (1.0, True, 1)
-    assert found.figures["f1_micro"].interval.low == found.figures["f1_micro"].interval.high == 0
+    assert found.figures["f1_micro"].difference == 0
 
 
 def test_the_exact_p_of_five_items_that_are_all_better():
@@ -101,10 +104,20 @@ def test_below_twenty_items_nothing_is_separable_however_small_p_is():
     assert twenty.why == "p = 0.0001 is below 0.05"
 
 
-def test_one_item_has_neither_interval_nor_detectable_difference():
+def test_one_item_is_not_separable():
     found = compare(graded([11]), graded([0]), **HEADLINE)
     assert (found.figures["f1_micro"].interval, found.detectable, found.p) == (None, None, 1.0)
     assert found.why == "1 independent item, fewer than 20: nothing is called separable"
+
+
+def test_below_twenty_items_there_is_neither_interval_nor_detectable_difference():
+    rng = np.random.default_rng(0)
+    one, other = rng.binomial(11, [[0.8], [0.6]], (2, 20)).tolist()
+    few = compare(graded(one[:19]), graded(other[:19]), **HEADLINE)
+    assert (few.figures["f1_micro"].interval, few.detectable) == (None, None)
+    enough = compare(graded(one), graded(other), **HEADLINE)
+    assert enough.figures["f1_micro"].interval is not None
+    assert enough.detectable > 0
 
 
 def test_no_items_are_no_difference():

@@ -26,12 +26,13 @@ class Place(NamedTuple):
     Attributes:
         value: the headline.
         place: 1 + the number of models of better headline, whether significantly or not.
-        rank: 1 + the number of models that are significantly better.
+        rank: 1 + the number of models that are significantly better; None where there are too few
+            items.
     """
 
     value: float
     place: int
-    rank: int
+    rank: int | None
 
 
 @dataclass(frozen=True)

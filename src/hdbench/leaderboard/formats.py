@@ -11,7 +11,7 @@ from hdbench.leaderboard.boards import Board, Row
 from hdbench.leaderboard.changes import RULES, Changes
 from hdbench.report.csv_files import csv_bytes
 from hdbench.report.rows import Cell, Rows
-from hdbench.statistics.comparison import INDEPENDENT
+from hdbench.statistics.bootstrap import MIN_ITEMS, too_few
 from hdbench.tables import plain_table, printable
 
 MAX_NAME = 60
@@ -57,9 +57,13 @@ def print_revisions(console: Console, found: Sequence[Changes]) -> None:
         rows = []
         for model, places in each.models.items():
             values = [place.value for place in places.values()]
-            shown = [f"{place.value:.3f} ({place.rank})" for place in places.values()]
+            shown = [
+                f"{place.value:.3f}" + ("" if place.rank is None else f" ({place.rank})")
+                for place in places.values()
+            ]
             rows.append([_name(model), *shown, f"{values[-1] - values[0]:+.3f}"])
-        what = f"{first.kind.benchmark}, {first.kind.protocol}: {first.headline} (rank)"
+        ranked = " (rank)" if first.kind.items >= MIN_ITEMS else ""
+        what = f"{first.kind.benchmark}, {first.kind.protocol}: {first.headline}{ranked}"
         _print(console, what, ["model", *heads, "change"], rows)
         console.print(notes(first)[0] + "\n", soft_wrap=True, markup=False, highlight=False)
 
@@ -80,7 +84,9 @@ def latex(boards: Sequence[Board]) -> str:
     parts = []
     for board in boards:
         head, rows = _shown(board, plus_minus=True)
-        about = [title(board), *notes(board), "± is the longer side of the 95 % interval."]
+        about = [title(board), *notes(board)]
+        if board.kind.items >= MIN_ITEMS:
+            about.append("± is the longer side of the 95 % interval.")
         table = tabulate(rows, head, tablefmt="latex_booktabs", disable_numparse=True)
         parts.append("\n".join([*(f"% {line}" for line in about), table, ""]))
     return "\n".join(parts)
@@ -120,10 +126,10 @@ def title(board: Board, *, protocol: bool = True) -> str:
 def notes(board: Board) -> list[str]:
     """How to read a leaderboard, a line each."""
     runs = sum(len(row.runs) for row in board.rows)
-    if board.kind.items < INDEPENDENT:
+    if board.kind.items < MIN_ITEMS:
         ranks = (
-            f"{board.kind.items} independent items are fewer than {INDEPENDENT}: no model is "
-            "called better than another, and all share rank 1."
+            f"{too_few(board.kind.items)} or a rank, which need {MIN_ITEMS}: no model is called "
+            "better than another."
         )
     else:
         ranks = (
@@ -148,7 +154,7 @@ def _print(console: Console, heading: str, head: Sequence[str], rows: list[list[
 def _shown(board: Board, *, plus_minus: bool = False) -> tuple[list[str], list[list[str]]]:
     """The head and the cells; columns of which nothing is known are left out."""
     rows = [_cells(board, row, plus_minus) for row in board.rows]
-    head = [name for name in rows[0] if name in ("rank", "model") or any(row[name] for row in rows)]
+    head = [name for name in rows[0] if name == "model" or any(row[name] for row in rows)]
     return head, [[row[name] for name in head] for row in rows]
 
 
@@ -162,7 +168,7 @@ def _cells(board: Board, row: Row, plus_minus: bool) -> dict[str, str]:
     if row.spread is not None:
         spread = f"{row.spread[0]:.3f} to {row.spread[1]:.3f} ({len(row.runs)})"
     return {
-        "rank": str(row.rank),
+        "rank": "" if row.rank is None else str(row.rank),
         "model": _name(row.model),
         board.headline: value,
         "95 % interval": interval,

@@ -15,7 +15,7 @@ from hdbench.report.rows import direction
 from hdbench.report.truth_errors import dataset_id, truth_error_url
 from hdbench.results import errors_by_class, given_options
 from hdbench.scoring.result import Result
-from hdbench.statistics.bootstrap import MIN_ITEMS, Intervals
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
 from hdbench.statistics.resampling import rate_names
 from hdbench.warning_texts import in_language
 
@@ -29,9 +29,6 @@ MAX_CONFUSIONS = 20
 MAX_MESSAGE = 1_000
 """Characters of a warning, note or other text about the run."""
 
-FEW_ITEMS = 20
-"""With fewer, nothing can be told apart."""
-
 
 class Figure(NamedTuple):
     """A figure with its interval.
@@ -39,21 +36,22 @@ class Figure(NamedTuple):
     Attributes:
         name: its name.
         value: its value.
-        low: the interval's lower end; None where there is no interval.
-        high: its upper end.
+        interval: its interval; None where there is none.
+        item_range: from the lowest to the highest of single items, where there are too few items.
         higher_is_better: its direction.
     """
 
     name: str
     value: float
-    low: float | None
-    high: float | None
+    interval: Interval | None
+    item_range: Interval | None
     higher_is_better: bool
 
     @property
     def is_share(self) -> bool:
         """Whether it can be drawn on a line from 0 to 1."""
-        return 0 <= (self.low or 0) <= 1 and 0 <= self.value <= 1 and (self.high or 0) <= 1
+        ends = [] if self.interval is None else [self.interval.low, self.interval.high]
+        return all(0 <= each <= 1 for each in (self.value, *ends))
 
 
 class FieldRow(NamedTuple):
@@ -106,7 +104,7 @@ def report_page(result: Result, benchmark: Benchmark, *, language: str = "en") -
         figures=[_figure(result, name, found) for name in _rate_names(result)],
         counts=figures,
         no_interval=_no_interval(found, language),
-        few=FEW_ITEMS,
+        few=MIN_ITEMS,
         warnings=[
             in_language(each["message"], language) for each in result.reading.get("warnings", ())
         ],
@@ -147,12 +145,10 @@ def _rate_names(result: Result) -> list[str]:
 
 def _figure(result: Result, name: str, found: Intervals) -> Figure:
     value = result.metric.rates(result.totals)[name]
-    interval = found.figures.get(name)
     higher = direction(name, value) == "higher is better"
     if name == result.headline:  # which its benchmark knows best
         higher = result.higher_is_better
-    low, high = (interval.low, interval.high) if interval else (None, None)
-    return Figure(name, value, low, high, higher)
+    return Figure(name, value, found.figures.get(name), found.item_ranges.get(name), higher)
 
 
 def _heads(rates: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -255,7 +251,10 @@ def _method(result: Result, found: Intervals, signature: str, language: str) -> 
     told = {
         "method_signature": signature,
         "method_metric": tell(
-            "metric_rules", metric=f"hdb/{result.metric.name}", rules=result.metric.rules
+            "metric_rules",
+            metric=f"hdb/{result.metric.name}",
+            rules=result.metric.rules,
+            reading=result.reading_version,
         ),
         "method_protocol": result.metric.protocol,
         "method_options": _listed(result.metric.options, " = ", "; "),
@@ -278,7 +277,7 @@ def _no_interval(found: Intervals, language: str) -> str | None:
     if found.why is None:
         return None
     key = "too_few_one" if found.items == 1 else "too_few"
-    return TEXTS.text(key, language, items=found.items, least=MIN_ITEMS)
+    return TEXTS.text(key, language, items=found.items)
 
 
 def _listed(values: Mapping[str, Any], sign: str = " ", between: str = ", ") -> str:

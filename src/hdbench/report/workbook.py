@@ -12,7 +12,7 @@ from hdbench.excel import write_text
 from hdbench.report.rows import Cell, direction, error_rows, field_rows, item_rows, text
 from hdbench.results import errors_by_class, item_set
 from hdbench.scoring.result import Result
-from hdbench.statistics.bootstrap import Intervals
+from hdbench.statistics.bootstrap import METHOD, Intervals
 
 MAX_ROWS = 100_000
 """Rows of a sheet below its head: a sheet can have 1,048,576, but is hardly usable then."""
@@ -164,10 +164,10 @@ def _summary(result: Result, found: Intervals) -> Iterator[tuple[str, Sequence[C
         }
     )
     yield _TEXT, []
-    level = f"{100 * found.level:g} %"
-    yield _HEAD, ["figure", "value", f"{level} from", f"{level} to", "direction"]
+    what = "single items" if found.why else f"{100 * found.level:g} %"
+    yield _HEAD, ["figure", "value", f"{what} from", f"{what} to", "direction"]
     for look, (figure, value) in _flat({result.headline: rates[result.headline]} | rates):
-        interval = found.figures.get(str(figure))
+        interval = (found.figures | found.item_ranges).get(str(figure))
         ends = [None, None] if interval is None else [interval.low, interval.high]
         yield look, [figure, value, *ends, direction(str(figure), value)]
     if found.why:
@@ -190,11 +190,12 @@ def _summary(result: Result, found: Intervals) -> Iterator[tuple[str, Sequence[C
         {
             "signature": figures["signature"],
             "rules": metric.rules,
+            "reading": result.reading_version,
             "versions": result.versions,
             "answers": result.answers,
             "dataset sha256": result.dataset.get("dataset_sha256"),
             "item set": item_set(result.ids),
-            "intervals": "bootstrap over items, expanded percentile",
+            "intervals": METHOD,
             "resamples": found.resamples,
             "seed": found.seed,
         }

@@ -14,7 +14,7 @@ from hdbench.report.page import MAX_MESSAGE
 from hdbench.space.rankings import Ranking
 from hdbench.space.summary import render
 from hdbench.space.texts import text
-from hdbench.statistics.comparison import INDEPENDENT
+from hdbench.statistics.bootstrap import MIN_ITEMS
 
 MAX_NAME = 80
 """Characters of a foreign name that are shown."""
@@ -109,7 +109,7 @@ def board_view(
         has_seconds=any(row.seconds is not None for row in board.rows),
         has_cost=any(row.cost_usd is not None for row in board.rows),
         runs=sum(len(row.runs) for row in board.rows),
-        least=INDEPENDENT,
+        least=MIN_ITEMS,
         boards=[name for name, _ in board_choices(ranking.boards, language)],
         word=lambda value: _word(value, language),
         cut=lambda value: cut(value, MAX_NAME),

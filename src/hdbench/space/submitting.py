@@ -204,8 +204,7 @@ def description(submission: Submission) -> str:
     """What a pull request says of a submission, in Markdown; foreign text is only in code spans."""
     statement, result = submission.statement, submission.result
     figures = result.figures()
-    found = result.intervals.figures.get(result.headline)
-    interval = f"95 % interval {found.low:.4f} to {found.high:.4f}" if found else "no interval"
+    interval = result.intervals.describe(result.headline, digits=4)
     better = "higher" if result.higher_is_better else "lower"
     prompt = "the benchmark's own, as it is" if statement.own_prompt else "another, or not known"
     protocol = figures["protocol"]

@@ -7,12 +7,13 @@ from pathlib import Path
 import jinja2
 
 from hdbench.report.items import cut
-from hdbench.report.page import FEW_ITEMS, MAX_MESSAGE
+from hdbench.report.page import MAX_MESSAGE
 from hdbench.report.rendering import shown
 from hdbench.scoring.result import Result
 from hdbench.space.example import MADE
 from hdbench.space.report_files import keep_report
 from hdbench.space.texts import text
+from hdbench.statistics.bootstrap import MIN_ITEMS
 from hdbench.warning_texts import in_language
 
 
@@ -38,14 +39,14 @@ def summary(
         result=result,
         figures=result.figures(),
         value=_value,
-        interval=_interval,
+        ends=_ends,
         warnings=[
             in_language(warning["message"], language) for warning in result.reading["warnings"]
         ],
         cut=cut,
         most=MAX_MESSAGE,
         language=language,
-        few=FEW_ITEMS,
+        few=MIN_ITEMS,
         made=file.name == MADE,
         done=done,
     )
@@ -69,8 +70,10 @@ def _value(result: Result) -> str:
     return f"{result.figures()[result.headline]:.4f}"
 
 
-def _interval(result: Result) -> tuple[str, str] | None:
-    found = result.intervals.figures.get(result.headline)
+def _ends(result: Result) -> tuple[str, str] | None:
+    """The ends of the headline's interval or, of too few items, its range over single items."""
+    both = result.intervals.figures | result.intervals.item_ranges
+    found = both.get(result.headline)
     return None if found is None else (f"{found.low:.4f}", f"{found.high:.4f}")
 
 

@@ -12,7 +12,8 @@ from hdbench.report.rows import direction
 from hdbench.scoring.result import Result
 from hdbench.space.summary import render
 from hdbench.space.texts import text
-from hdbench.statistics.comparison import INDEPENDENT, Comparison, FieldEffect
+from hdbench.statistics.bootstrap import MIN_ITEMS
+from hdbench.statistics.comparison import Comparison, FieldEffect
 from hdbench.warning_texts import in_language
 
 MAX_FIELDS = 10
@@ -68,7 +69,7 @@ def verdict(comparison: Comparison, language: str) -> Markup:
     values = (headline.a, headline.b) if ahead >= 0 else (headline.b, headline.a)
     if headline.difference == 0 and not comparison.items_apart:
         kind = "compare_same"
-    elif comparison.items < INDEPENDENT:
+    elif comparison.items < MIN_ITEMS:
         kind = "compare_few"
     else:
         kind = "compare_better" if comparison.separable else "compare_alike"
@@ -85,7 +86,7 @@ def verdict(comparison: Comparison, language: str) -> Markup:
         difference=_number(abs(headline.difference)),
         evidence=_evidence(comparison, language),
         items=comparison.items,
-        least=INDEPENDENT,
+        least=MIN_ITEMS,
         detectable=_number(comparison.detectable or 0),
     )
     return Markup(sentence)  # noqa: S704  our own text; the names in it are escaped

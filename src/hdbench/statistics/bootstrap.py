@@ -1,5 +1,6 @@
 """Intervals of a run's figures, by the bootstrap over its items."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,12 +8,20 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from hdbench.scoring.result import Result
-from hdbench.statistics.resampling import Array, bootstrap, check_settings, rate_names, tables
+from hdbench.statistics.resampling import (
+    NOTHING,
+    Array,
+    bootstrap,
+    check_settings,
+    rate_names,
+    tables,
+)
 
-METHOD = "bootstrap over items, expanded percentile intervals"
+METHOD = "bootstrap over items and one unseen item, percentile intervals"
 
-MIN_ITEMS = 2
-"""With fewer there is no spread, and no interval."""
+MIN_ITEMS = 20
+"""With fewer there is no interval, no rank, and nothing is called separable: too few items say too
+little about others."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +30,15 @@ class Interval:
 
     low: float
     high: float
+
+    def shown(self, digits: int) -> str:
+        """Both ends, rounded.
+
+        Example:
+            >>> Interval(0.25, 1.0).shown(3)
+            '0.250 to 1.000'
+        """
+        return f"{self.low:.{digits}f} to {self.high:.{digits}f}"
 
 
 @dataclass(frozen=True)
@@ -32,8 +50,10 @@ class Intervals:
         resamples: how often they were drawn.
         level: the share of such intervals that hold the true figure, nominally.
         seed: of the random generator.
-        figures: rate → its interval.
-        why: why there are none; None where there are.
+        figures: rate → its interval; empty where there are too few items.
+        item_ranges: rate → from the lowest to the highest that one item has by itself; empty where
+            there are intervals, and with fewer than two items.
+        why: why there are no intervals; None where there are.
     """
 
     items: int
@@ -41,18 +61,32 @@ class Intervals:
     level: float
     seed: int
     figures: dict[str, Interval]
+    item_ranges: dict[str, Interval]
     why: str | None
+
+    def describe(self, figure: str, digits: int = 3) -> str:
+        """The interval of a figure in words, or why there is none and how far the items range."""
+        if self.why is None:
+            return f"{100 * self.level:g} % interval {self.figures[figure].shown(digits)}"
+        apart = self.item_ranges.get(figure)
+        return self.why + ("" if apart is None else f"; single items {apart.shown(digits)}")
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON data: the settings, and figure → from where to where."""
-        return {
+        settings = {
             "method": METHOD,
             "level": self.level,
             "resamples": self.resamples,
             "seed": self.seed,
-            "figures": {name: [each.low, each.high] for name, each in self.figures.items()},
-            **({} if self.why is None else {"why": self.why}),
+            "figures": _ends(self.figures),
         }
+        if self.why is None:
+            return settings
+        return settings | {"why": self.why, "item_ranges": _ends(self.item_ranges)}
+
+
+def _ends(found: Mapping[str, Interval]) -> dict[str, list[float]]:
+    return {name: [each.low, each.high] for name, each in found.items()}
 
 
 def intervals(
@@ -66,24 +100,46 @@ def intervals(
     together, and fields drawn one by one would give intervals that are too narrow. So Avisblatt has
     five pages to draw from, not 103 advertisements.
 
-    The interval is the expanded percentile interval (Hesterberg, "What teachers should know about
-    the bootstrap", The American Statistician 69, 2015): between the quantiles `p` and `1 - p` of
-    the drawn figures, where `p = Φ(-√(n / (n - 1)) · t)` and t is Student's quantile of the level
-    with n - 1 degrees of freedom. The plain percentile interval (`p` = 0.025) is too narrow where n
-    is small, as a normal interval is that has neither t nor n - 1; with n = 263 the two hardly
-    differ. Both stay within 0.0 to 1.0 and take figures that are rounded or tied. BCa (DiCiccio and
-    Efron, "Bootstrap confidence intervals", Statistical Science 11, 1996) corrects for skewness,
-    but is no wider where n is small, and its correction is undefined where all draws are on one
-    side of the figure, as at 1.0, and unsure where they are rounded. In a simulation that drew
-    cards from five recorded runs, 95 % intervals of f1_micro held the true figure so often: with
-    5 cards 82 % (plain), 89 % (expanded), 82 % (BCa); with 20 cards 93, 95 and 93 %; with 263
-    cards 95 % each. So with few items even this interval is somewhat too narrow.
+    The items drawn know nothing of what the sample happens to lack, such as the one answer in fifty
+    that a model never gives. Near 0 and 1, and wherever items are much alike, any bootstrap then
+    stops short: 20 items that are all right would give the single point 1. So each draw also has
+    one unseen item, which is as bad as possible for the lower end and as good as possible for the
+    upper one. Its share of the draw is random, from the beta distribution with parameters 1 and n.
+    The ends are the 2.5 % and 97.5 % quantiles of the drawn figures. For items that are right or
+    wrong this is nearly the exact interval of Clopper and Pearson ("The use of confidence or
+    fiducial limits", Biometrika 26, 1934), which it carries over to figures between 0 and 1
+    (Gaffke, "Three test statistics for a nonparametric one-sided hypothesis on the mean of a
+    nonnegative variable", Mathematical Methods of Statistics 14, 2005; Learned-Miller and Thomas,
+    "A new confidence interval for the mean of a bounded random variable", arXiv 1905.06208). They
+    weight the items by a Dirichlet distribution, where whole items are drawn here. In a figure that
+    is no mean, such as micro F1, the unseen item counts as much as an average one.
 
-    `scipy.stats.bootstrap` would compute each figure for itself, from another draw.
+    With fewer than 20 items there is no interval. Of good runs over newspaper pages, intervals
+    called "95 %" held 47 % of the time with 2 pages, 70 % with 3 and 90 % with 5; with an unseen
+    item they would be so wide as to say nothing. `item_ranges` says how far apart the items
+    themselves are, and promises nothing.
 
-    Degenerate cases: with fewer than two items there are no intervals. Where all items are alike
-    an interval is a single point. In a draw with nothing to divide by a figure is what the metric's
-    rules say; where they say that it has none, that draw is left out of its interval.
+    How often 95 % intervals of micro F1 held the true value in 1,000 samples, and their mean width,
+    beside the expanded percentile interval, which has no unseen item (Hesterberg, "What teachers
+    should know about the bootstrap", The American Statistician 69, 2015):
+
+        items drawn from                    n    without unseen     with it
+        1 card in 100 wrong                20    .19 (width .03)   1.00 (.18)
+                                          263    .91 (.02)          .99 (.03)
+        3 cards in 100 without an answer   57    .87 (.09)          .99 (.12)
+                                          263    .95 (.04)          .97 (.05)
+        half of the cards wrong            57    .94 (.26)          .96 (.27)
+        the best recorded run, 0.893       20    .93 (.11)          .98 (.21)
+                                           57    .95 (.06)          .98 (.09)
+                                          263    .94 (.03)          .97 (.03)
+
+    So it holds 95 % at least, and more where nothing rare lurks: that is the price of not knowing.
+    BCa intervals (DiCiccio and Efron, "Bootstrap confidence intervals", Statistical Science 11,
+    1996) have no unseen item either, and are undefined where all draws are on one side of the
+    figure, as at 1.0.
+
+    In a draw with nothing to divide by a figure is what the metric's rules say; where they say that
+    it has none, that draw is left out of its interval.
 
     Args:
         result: any result; its per-item statistics are what is drawn.
@@ -96,26 +152,81 @@ def intervals(
     """
     check_settings(resamples, level, seed)
     items = len(result.ids)
-    if items < MIN_ITEMS:
-        why = f"{items} {'item' if items else 'items'}: an interval needs at least {MIN_ITEMS}"
-        return Intervals(items, resamples, level, seed, {}, why)
     names = rate_names(result.metric.rates(result.totals))
+    if items < MIN_ITEMS:
+        ranges = _item_ranges(result, names)
+        return Intervals(items, resamples, level, seed, {}, ranges, too_few(items))
     [drawn] = bootstrap(tables([result], result.ids), names, resamples, seed)
     figures = {
-        name: interval_of(column, items, level) for name, column in zip(names, drawn.T, strict=True)
+        name: figure_interval(column, items, level, seed)
+        for name, column in zip(names, drawn.T, strict=True)
     }
-    return Intervals(items, resamples, level, seed, figures, None)
+    return Intervals(items, resamples, level, seed, figures, {}, None)
 
 
-def interval_of(drawn: Array, items: int, level: float) -> Interval:
-    """The expanded percentile interval of `intervals`.
+def too_few(items: int) -> str:
+    """Why there is no interval of fewer than `MIN_ITEMS` items.
+
+    Example:
+        >>> too_few(5)
+        '5 items: too few for an interval'
+    """
+    return f"{items} {'item' if items == 1 else 'items'}: too few for an interval"
+
+
+def _item_ranges(result: Result, names: Sequence[str]) -> dict[str, Interval]:
+    """From the lowest to the highest rate that one item has by itself."""
+    if len(result.ids) < 2:  # noqa: PLR2004  of one item it is the figure itself
+        return {}
+    rates = []
+    for position in range(len(result.ids)):
+        item = {name: column[position] for name, column in result.statistics.items()}
+        rates.append(result.metric.rates(item | {"items": 1}))
+    ranges = {}
+    for name in names:
+        values = [each[name] for each in rates if each.get(name) is not None]
+        if values:
+            ranges[name] = Interval(min(values), max(values))
+    return ranges
+
+
+def figure_interval(drawn: Array, items: int, level: float, seed: int) -> Interval:
+    """The interval of a rate from 0 up: that of `intervals`, with one unseen item.
 
     Args:
-        drawn: one figure of each draw, NaN where it has no value.
+        drawn: the rate of each draw, NaN where it has no value. One that can exceed 1, as an error
+            rate may, is as bad as possible where it is highest among the draws.
+        items: how many were drawn each time.
+        level: the nominal coverage.
+        seed: of the draws; the unseen item's share has random numbers of its own.
+    """
+    known = drawn[~np.isnan(drawn)]
+    unseen = np.random.default_rng((seed, 2)).beta(1, items, len(drawn))[~np.isnan(drawn)]
+    low = np.quantile((1 - unseen) * known, (1 - level) / 2)
+    high = np.quantile((1 - unseen) * known + unseen * max(1.0, known.max()), (1 + level) / 2)
+    return Interval(float(low), float(high))
+
+
+def difference_interval(drawn: Array, items: int, level: float) -> Interval | None:
+    """The expanded percentile interval of a difference between two runs on the same items.
+
+    It lies between the quantiles `p` and `1 - p` of the drawn differences (Hesterberg, "What
+    teachers should know about the bootstrap", The American Statistician 69, 2015), where `p =
+    Φ(-√(n / (n - 1)) · t)` and t is Student's quantile of the level with n - 1 degrees of freedom:
+    plain percentiles are too narrow where n is small. It has no unseen item, as the paired test
+    beside it says whether the difference may be chance.
+
+    Args:
+        drawn: the difference in each draw, NaN where it has no value.
         items: how many were drawn each time, at least 2.
         level: the nominal coverage.
+
+    Returns:
+        None where the difference is the same in every draw: then they say nothing of its spread.
     """
-    wide = np.sqrt(items / (items - 1)) * stdtrit(items - 1, (1 + level) / 2)
-    tail = float(ndtr(-wide))
-    low, high = np.quantile(drawn[~np.isnan(drawn)], [tail, 1 - tail])
+    known = drawn[~np.isnan(drawn)]
+    if np.ptp(known) < NOTHING:
+        return None
+    tail = ndtr(-np.sqrt(items / (items - 1)) * stdtrit(items - 1, (1 + level) / 2))
+    low, high = np.quantile(known, [tail, 1 - tail])
     return Interval(float(low), float(high))

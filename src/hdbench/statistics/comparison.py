@@ -11,7 +11,7 @@ import numpy as np
 
 from hdbench.errors import HdbenchError
 from hdbench.scoring.result import READ_AS, Result
-from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, interval_of
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, difference_interval
 from hdbench.statistics.resampling import (
     Array,
     bootstrap,
@@ -20,9 +20,6 @@ from hdbench.statistics.resampling import (
     tables,
 )
 from hdbench.statistics.significance import holm, permutation_test
-
-INDEPENDENT = 20
-"""With fewer items nothing is called separable."""
 
 POWER = 0.8
 APART = 10
@@ -39,7 +36,8 @@ class Difference:
         a: the first run's.
         b: the second run's.
         difference: a - b.
-        interval: of the difference; None where there are too few items.
+        interval: of the difference; None where there are too few items, or where no draw of items
+            gives another difference.
     """
 
     a: float
@@ -168,11 +166,12 @@ def compare_runs(
     """Compare every pair of runs on the same items.
 
     Differences have paired bootstrap intervals: the same items are drawn for both runs, in the way
-    of `intervals`. The headline's difference is tested by exchanging the two runs' answers item by
-    item (`permutation_test`; Edgington and Onghena, "Randomization tests", 2007), and the p values
-    are corrected for the number of pairs (`holm`). Two runs are separable where the corrected p is
-    below 1 - level and there are at least 20 items: with fewer, drawing items says too little about
-    others. As p is at least 1 / (permutations + 1), many pairs need many: where `resamples` are
+    of `difference_interval`. The headline's difference is tested by exchanging the two runs'
+    answers item by item (`permutation_test`; Edgington and Onghena, "Randomization tests", 2007),
+    and the p values are corrected for the number of pairs (`holm`). Two runs are separable where
+    the corrected p is below 1 - level and there are at least 20 items: with fewer, drawing items
+    says too little about others, and there are no intervals either. As p is at least
+    1 / (permutations + 1), many pairs need many permutations: where `resamples` are
     fewer than twice the pairs / (1 - level), so many are taken.
 
     The detectable difference is `(z(1 - α/2) + z(0.8)) · s` (Bloom, "Minimum detectable effects",
@@ -221,9 +220,10 @@ def compare_runs(
         for position, name in enumerate(wanted):
             rate, other_rate = rates[a].get(name), rates[b].get(name)
             if rate is not None and other_rate is not None:
-                interval = None if apart is None else interval_of(apart[:, position], items, level)
+                column = None if apart is None else apart[:, position]
+                interval = None if column is None else difference_interval(column, items, level)
                 figures[name] = Difference(rate, other_rate, rate - other_rate, interval)
-        separable = items >= INDEPENDENT and p_holm < 1 - level
+        separable = items >= MIN_ITEMS and p_holm < 1 - level
         a_is_better = (figures[headline].difference > 0) == higher_is_better
         better = names[a if a_is_better else b]
         spread = None if apart is None else apart[:, wanted.index(headline)]
@@ -262,7 +262,8 @@ def check_comparable(name: str, result: Result, other_name: str, other: Result) 
         "protocol": (one.protocol, two.protocol),
         "options": (one.options, two.options),
         "rules": (one.rules, two.rules),
-        "reading": tuple(
+        "reading": (result.reading_version, other.reading_version),
+        "options of reading": tuple(
             [name for name in READ_AS if each.reading.get(name)] for each in (result, other)
         ),
         "dataset_sha256": tuple(each.dataset.get("dataset_sha256") for each in (result, other)),
@@ -287,9 +288,9 @@ def _listed(ids: set[str]) -> str:
 
 
 def _why(items: int, p_holm: float, comparisons: int, level: float) -> str:
-    if items < INDEPENDENT:
+    if items < MIN_ITEMS:
         count = f"{items} independent item" + ("" if items == 1 else "s")
-        return f"{count}, fewer than {INDEPENDENT}: nothing is called separable"
+        return f"{count}, fewer than {MIN_ITEMS}: nothing is called separable"
     corrected = f", corrected for {comparisons} comparisons," if comparisons > 1 else ""
     verb = "is" if p_holm < 1 - level else "is not"
     return f"p = {p_holm:.2g}{corrected} {verb} below {1 - level:.2g}"

@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 
 from hdbench.errors import HdbenchError
 from hdbench.scoring.result import Result
-from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, interval_of
-from hdbench.statistics.comparison import INDEPENDENT, check_comparable
-from hdbench.statistics.resampling import Array, Table, bootstrap, check_settings, tables
-
-_NOTHING = 1e-12
-"""What sums in another order differ by: no difference, and no spread."""
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, figure_interval
+from hdbench.statistics.comparison import check_comparable
+from hdbench.statistics.resampling import (
+    NOTHING,
+    Array,
+    Table,
+    bootstrap,
+    check_settings,
+    tables,
+)
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Standing:
         value: the mean of their headlines.
         interval: of that mean; None where there are too few items.
         spread: the lowest and the highest headline of its runs; None where there is one run.
-        rank: 1 + the number of significantly better models.
+        rank: 1 + the number of significantly better models; None where there are too few items.
         better: the names of those, the best first.
     """
 
@@ -37,7 +41,7 @@ class Standing:
     value: float
     interval: Interval | None
     spread: tuple[float, float] | None
-    rank: int
+    rank: int | None
     better: tuple[str, ...]
 
 
@@ -84,14 +88,14 @@ def rank_models(
           263      5,  5,  5                 5, 5,  5                   5,  5,  7
 
     (1,000 draws of each; without correction 1,000 data sets.) Student's quantile at the normal tail
-    of the critical value, as in the intervals, is too small because the spreads of many pairs err
-    apart from one another. The models had noise of their own on every item; where they differ in
-    few items only, fewer are called different.
+    of the critical value, as in `difference_interval`, is too small because the spreads of many
+    pairs err apart from one another. The models had noise of their own on every item; where they
+    differ in few items only, fewer are called different.
 
     Degenerate cases: models that never differ are not different; two that differ by the same in
-    every draw are. With fewer than 20 items nothing is significant and all ranks are 1: drawing so
-    few says too little about others. Fewer than two items give no intervals. A model of lower
-    figure can have the better rank where its figure varies more. The order of models, runs and
+    every draw are. With fewer than 20 items there are no intervals and no ranks: drawing so few
+    says too little about others. A model of lower figure can have the better rank where its figure
+    varies more. The order of models, runs and
     items has no influence.
 
     Args:
@@ -118,11 +122,10 @@ def rank_models(
     better = np.zeros((len(ranked), len(ranked)), np.bool_)
     if items >= MIN_ITEMS:
         drawn = _draw(ranked, headline, resamples, seed)
-        found = [interval_of(row, items, level) for row in drawn]
-        if items >= INDEPENDENT:
-            apart = values[:, None] - values
-            ahead = apart < 0 if higher_is_better else apart > 0  # of the row's model
-            better = ahead & _different(values, drawn, items, level, seed)
+        found = [figure_interval(row, items, level, seed) for row in drawn]
+        apart = values[:, None] - values
+        ahead = apart < 0 if higher_is_better else apart > 0  # of the row's model
+        better = ahead & _different(values, drawn, items, level, seed)
     order = np.argsort(-values if higher_is_better else values, kind="stable")
     standings = []
     for place in order:
@@ -135,7 +138,7 @@ def rank_models(
                 value=float(values[place]),
                 interval=found[place],
                 spread=(min(headlines), max(headlines)) if len(headlines) > 1 else None,
-                rank=1 + len(ahead_of_it),
+                rank=1 + len(ahead_of_it) if items >= MIN_ITEMS else None,
                 better=ahead_of_it,
             )
         )
@@ -193,7 +196,7 @@ def _different(
     for one in range(len(values) - 1):  # the pairs of one model at a time, to bound the memory
         moved = around[one + 1 :] - around[one]
         deviation = moved.std(axis=1, ddof=1)
-        varies = deviation > _NOTHING
+        varies = deviation > NOTHING
         spread[one, one + 1 :] = spread[one + 1 :, one] = np.where(varies, deviation, 0)
         if varies.any():
             t = abs(moved[varies]) / deviation[varies, None]
@@ -201,6 +204,6 @@ def _different(
             np.maximum(highest, t.max(axis=0), out=highest)
     critical = math.sqrt(items / (items - 1)) * np.quantile(highest, level)
     different: NDArray[np.bool_] = abs(values[:, None] - values) > np.maximum(
-        critical * spread, _NOTHING
+        critical * spread, NOTHING
     )
     return different

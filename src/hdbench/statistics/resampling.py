@@ -16,6 +16,9 @@ Counts = NDArray[np.int64]
 MIN_RESAMPLES = 100
 """With fewer an interval's ends are chance."""
 
+NOTHING = 1e-12
+"""What sums in another order differ by: no difference, and no spread."""
+
 _CHUNK = 2**20
 """Numbers in memory at once, about."""
 

@@ -1,8 +1,10 @@
 """`hdbench verify`: equal, or what differs."""
 
 import json
+import shutil
 
 import pytest
+from run_folders import write_run
 
 RIGHT = {"title": "Stellingen", "year": 1924}
 WRONG = {"title": "Stellingen", "year": 1942}
@@ -31,10 +33,12 @@ def edit(path, change):
 def test_a_result_that_nobody_changed_is_equal(scored):
     done = scored()
     # 4 rates, 3 counts, items_perfect, 4 numbers of items, 6 of status; outcomes: title and year
-    # correct, year substituted, title and year missing; level, resamples and seed of the intervals.
-    # 5 statistics of 4 items.
+    # correct, year substituted, title and year missing; level, resamples and seed of the intervals,
+    # and the ranges of 4 rates. 5 statistics of 4 items.
     figures = 4 + 3 + 1 + 4 + 6 + 5 + 3
-    assert done.stdout == f"equal: {figures} figures, {5 * 4} per-item values\n"
+    assert done.stdout == (
+        f"equal under rules 1, reading 1: {figures} figures, {5 * 4} per-item values\n"
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -53,7 +57,7 @@ def test_protocol_options_reading_and_details_are_those_of_the_result(
     done = run_hdbench("score", "hdb/cards", "p.jsonl", "--json", "r.json", *arguments, cwd=cards)
     assert done.returncode == 0, done.stderr
     done = run_hdbench("verify", "r.json", cwd=cards)
-    assert (done.returncode, done.stdout[:6]) == (0, "equal:"), done.stdout
+    assert (done.returncode, done.stdout[:6]) == (0, "equal "), done.stdout
 
 
 def test_a_figure_that_was_changed_is_listed(scored, cards):
@@ -62,7 +66,7 @@ def test_a_figure_that_was_changed_is_listed(scored, cards):
     assert done.returncode == 1
     # 3 of 4 given are right, and 3 of 8 wanted: F1 6 / 12.
     head, *lines = done.stdout.splitlines()
-    assert head.startswith("differs: ")
+    assert head.startswith("differs under rules 1, reading 1: ")
     assert lines == ["  f1_micro: 0.9 → 0.5", '  invented: "x\\u001b[2J" → (absent)']
 
 
@@ -88,6 +92,7 @@ def test_answers_that_were_changed_are_named_and_scored_again(scored, cards):
     done = scored()
     assert done.returncode == 1
     assert "  answers.sha256: " in done.stdout
+    assert "  cause: p.jsonl is not what was scored (sha256 " in done.stdout
     assert "  dataset_sha256: " not in done.stdout
     assert "  true_positives: 3 → 4\n" in done.stdout
     assert "  outcomes.substituted.year: 1 → (absent)\n" in done.stdout
@@ -119,6 +124,90 @@ def test_other_versions_are_a_note(scored, cards):
     assert "  note: rapidfuzz 1.0 then, " in done.stdout
 
 
+def other_dataset(cards, version, items):
+    """The benchmark in `hdb/cards` with another version and so many of its items."""
+    spec, metadata = cards / "hdb/cards/benchmark.yaml", cards / "hdb/cards/metadata.jsonl"
+    edit(spec, lambda described: described.update(version=version))
+    metadata.write_text("".join(metadata.read_text().splitlines(keepends=True)[:items]))
+
+
+def test_against_an_older_dataset_it_says_what_would_make_it_equal(scored, cards, run_hdbench):
+    shutil.copytree(cards / "hdb/cards", cards / "newer/cards")
+    other_dataset(cards, "0.9.0", 3)
+    done = scored()
+    assert done.returncode == 1
+    (cause,) = [line for line in done.stdout.splitlines() if line.startswith("  cause: ")]
+    assert "it was scored against hdb/cards 1.0.0 (metadata sha256 " in cause
+    assert "and hdb/cards here is 0.9.0 (" in cause
+    assert "--benchmark PATH" in cause
+    assert "--revision hdbench-1.0.0" in cause
+    assert "  item 0003: is not in the benchmark\n" in done.stdout
+    done = scored("--benchmark", "newer/cards")
+    assert (done.returncode, done.stdout[:6]) == (0, "equal "), done.stdout
+
+
+@pytest.mark.parametrize("form", ["file", "run"])
+def test_answers_that_an_older_dataset_has_no_items_for_are_explained(form, cards, run_hdbench):
+    answers = {f"000{number}": {"prediction": RIGHT} for number in range(4)}
+    write_run(cards / "run", answers, items=list(answers))
+    path = "run" if form == "run" else "run/answers.jsonl"
+    done = run_hdbench("score", "hdb/cards", path, "--json", "r.json", cwd=cards)
+    assert done.returncode == 0, done.stderr
+    other_dataset(cards, "0.9.0", 3)
+    done = run_hdbench("verify", "r.json", cwd=cards)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert "it was scored against hdb/cards 1.0.0" in line
+    assert "here is 0.9.0" in line
+    assert "'0003'" in line
+
+
+def test_a_result_of_another_reading_is_equal_or_names_it_as_the_cause(scored, cards):
+    def of_reading(number, **changes):
+        edit(
+            cards / "result.json",
+            lambda result: result.update(
+                reading=number,
+                signature=result["signature"].replace("|reading:1|", f"|reading:{number}|"),
+                **changes,
+            ),
+        )
+
+    of_reading(7)
+    done = scored()
+    assert (done.returncode, done.stdout[:32]) == (0, "equal under rules 1, reading 1: ")
+    assert "  note: scored under reading 7\n" in done.stdout
+    of_reading(7, f1_micro=0.9)
+    done = scored()
+    assert done.returncode == 1
+    assert "  f1_micro: 0.9 → 0.5\n" in done.stdout
+    assert "  cause: it was scored under reading 7, and this hdbench " in done.stdout
+
+
+def test_a_result_from_before_readings_had_a_number_is_equal(scored, cards):
+    def older(result):
+        del result["reading"]
+        result["signature"] = result["signature"].replace("|reading:1|", "|")
+        result["intervals"] = {
+            "method": "bootstrap over items, expanded percentile intervals",
+            "figures": {"f1_micro": [0.0, 1.0]},
+        }
+
+    edit(cards / "result.json", older)
+    done = scored()
+    assert (done.returncode, done.stdout[:6]) == (0, "equal "), done.stdout
+    assert "  note: intervals: not compared: then bootstrap over items, expanded" in done.stdout
+
+
+def test_a_result_of_other_rules_names_the_version_to_verify_it_with(scored, cards):
+    edit(cards / "result.json", lambda result: result.update(rules=2))
+    done = scored()
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert "scored under rules 2 of zettel_f1, and this hdbench" in line
+    assert "use the hdbench version that the file names under versions" in line
+
+
 def test_moved_answers_and_benchmarks_can_be_named(scored, cards):
     (cards / "p.jsonl").rename(cards / "moved.jsonl")
     done = scored()
@@ -131,7 +220,7 @@ def test_moved_answers_and_benchmarks_can_be_named(scored, cards):
     assert "its benchmark 'hdb/cards' is not in the working directory" in line
     assert "--benchmark PATH" in line
     done = scored("--answers", "moved.jsonl", "--benchmark", "elsewhere/cards")
-    assert (done.returncode, done.stdout[:6]) == (0, "equal:"), done.stdout
+    assert (done.returncode, done.stdout[:6]) == (0, "equal "), done.stdout
 
 
 def test_a_folder_of_answers_is_verified(cards, run_hdbench):
@@ -156,8 +245,8 @@ def test_each_run_of_a_file_is_verified(cards, run_hdbench):
     done = run_hdbench("verify", "r.json", cwd=cards)
     assert done.returncode == 1
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("a\\x1b[2J: equal: ")
-    assert lines[1].startswith("b: differs: ")
+    assert lines[0].startswith("a\\x1b[2J: equal under ")
+    assert lines[1].startswith("b: differs under ")
     # 1 of 2 given and of 8 wanted is right: 2 / 10.
     assert lines[2].startswith("  f1_micro: 1.0 → 0.2")
     write(cards / "p.jsonl", [("0000", RIGHT)], model="c")

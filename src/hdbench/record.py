@@ -33,6 +33,7 @@ class _Head(_Checked):
 
     metric: str
     rules: int
+    reading: int = Field(default=1, ge=1)  # hdbench 0.1.0 at first wrote none
 
 
 class _Versions(_Checked):
@@ -105,8 +106,9 @@ def from_record(value: Any, where: str) -> Result:
     rules = METRICS[head.metric].rules
     if head.rules != rules:
         raise HdbenchError(
-            f"{where}: rules: scored by rules {head.rules} of {head.metric}, and hdbench "
-            f"{__version__} has rules {rules}: score the answers again"
+            f"{where}: rules: scored under rules {head.rules} of {head.metric}, and this hdbench "
+            f"{__version__} has rules {rules}: score the answers again, or use the hdbench "
+            "version that the file names under versions"
         )
     record = validate(_Record, value, Path(where))
     metric = _metric(head.metric, record, where)
@@ -126,6 +128,7 @@ def from_record(value: Any, where: str) -> Result:
         per_item=_per_item(value.get("per_item"), ids, metric, where),
         dataset=_dataset(value, where),
         reading=_reading(value, where),
+        reading_version=head.reading,
         answers=record.answers.model_dump() if record.answers else {},
         model=record.model,
         run=record.run.about() if record.run else {},

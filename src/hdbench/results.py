@@ -97,6 +97,7 @@ def to_record(result: Result, *, details: bool = False) -> dict[str, Any]:
         "intervals": result.intervals.to_dict(),
         "metric": result.metric.name,
         "rules": result.metric.rules,
+        "reading": result.reading_version,
         "options": dict(result.metric.options),
         "versions": dict(result.versions),
         **{

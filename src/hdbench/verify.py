@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hdbench import __version__
 from hdbench.api import score_runs
+from hdbench.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.record import from_record
 from hdbench.results import given_options, read_records, to_record
 from hdbench.scoring.result import READ_AS, Result
+from hdbench.statistics.bootstrap import METHOD
 
 SHOWN = 20
 """Differences of figures that are listed, and as many items."""
@@ -22,7 +25,7 @@ MAX_LINE = 300
 BY_ITEM = {"ids", "statistics", "per_item"}
 INTERVAL_DIGITS = 9
 """Decimals to which intervals are compared: quantiles of the same draws, computed by libraries."""
-INPUTS = {"metric", "rules", "protocol", "options", "versions"}
+INPUTS = {"metric", "rules", "reading", "protocol", "options", "versions"}
 MOVABLE = {"benchmark", "dataset_revision", "notes"}
 """What names folders and files, which may be elsewhere now."""
 
@@ -33,21 +36,31 @@ class Verification:
 
     Attributes:
         model: which run; None in a file of one.
+        rules: under which rules of the metric it was computed again.
+        reading: under which version of how answers are read.
         figures: how many figures were compared.
         values: how many per-item values were compared.
-        differences: what is not as the result says, a line each; empty if it is equal.
-        notes: what differs without harm, a line each.
+        differences: what is not as the result says, one line each; empty if it is equal.
+        causes: what explains the differences, and what would make the result equal, one line each.
+        notes: what differs without harm, one line each.
     """
 
     model: str | None
+    rules: int
+    reading: int
     figures: int = 0
     values: int = 0
     differences: list[str] = field(default_factory=list)
+    causes: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
 def verify(
-    result: Path | str, *, answers: Path | str | None = None, benchmark: str | None = None
+    result: Path | str,
+    *,
+    answers: Path | str | None = None,
+    benchmark: str | None = None,
+    revision: str | None = None,
 ) -> list[Verification]:
     """Compute the results in a file again from their answers, and compare.
 
@@ -57,21 +70,26 @@ def verify(
             may be relative to the working directory.
         benchmark: the benchmark's folder; without it the one that the result names, of the Hub at
             the revision that it names.
+        revision: of the benchmark on the Hub: a tag, branch or commit.
 
     Returns:
         One verification for each run of the file.
 
     Raises:
-        HdbenchError: the file is no result, or the answers or the benchmark are not there or are
-            unusable.
+        HdbenchError: the file is no result, or one of other rules; the answers or the benchmark
+            are not there or are unusable; the answers have no run of the result's model.
     """
-    scored: dict[str, dict[str | None, Result]] = {}  # one file of answers often has all the runs
+    scored: dict[str, list[Result]] = {}  # one file of answers often has all the runs
     verifications = []
     for where, record in read_records(Path(result)).items():
         old = from_record(record, where)
+        if revision is None and benchmark is None:
+            at = old.dataset.get("dataset_revision")
+        else:
+            at = revision
         settings = {
-            "benchmark": _benchmark(old, benchmark, where),
-            "revision": None if benchmark else old.dataset.get("dataset_revision"),
+            "benchmark": _benchmark(old, benchmark, at, where),
+            "revision": at,
             "predictions": _answers(old, answers, where),
             "protocol": old.metric.protocol,
             **{name: old.reading.get(name, False) for name in READ_AS},
@@ -79,20 +97,49 @@ def verify(
             **given_options(old.metric),
         }
         key = json.dumps(settings, sort_keys=True)
-        runs = scored[key] = scored.get(key) or score_runs(**settings)
-        if old.model not in runs:
+        if key not in scored:
+            scored[key] = _score(old, settings, where)
+        # A run folder's model is in its run.json, not in its answers.
+        new = next((run for run in scored[key] if run.model == old.model), None)
+        if new is None:
             raise HdbenchError(
                 f"{where}: model: {settings['predictions']} has no run {old.model!r}: "
                 "name the answers with --answers PATH"
             )
-        verifications.append(_compare(record, old, runs[old.model]))
+        verifications.append(_compare(record, old, new))
     return verifications
 
 
-def _benchmark(old: Result, given: str | None, where: str) -> str:
+def _score(old: Result, settings: dict[str, Any], where: str) -> list[Result]:
+    """The runs of the answers, scored again."""
+    try:
+        return list(score_runs(**settings).values())
+    except HdbenchError as error:
+        here = load_benchmark(settings["benchmark"], revision=settings["revision"])
+        cause = _other_dataset(old, here.id, here.spec.version, here.content_hash())
+        if cause is None:
+            raise
+        raise HdbenchError(
+            f"{where}: {cause}. Here the answers cannot be scored: {error}"
+        ) from None
+
+
+def _other_dataset(old: Result, name: str, version: str, sha256: str) -> str | None:
+    """In which dataset's place another one is here, and what to do; None if it is the same."""
+    then = old.dataset
+    if then.get("dataset_sha256") == sha256:
+        return None
+    return (
+        f"it was scored against {then.get('benchmark')} {then.get('dataset_version')} (metadata "
+        f"sha256 {str(then.get('dataset_sha256'))[:12]}…), and {name} here is {version} "
+        f"({sha256[:12]}…): name a folder with that version by --benchmark PATH, or take it from "
+        f"the Hub by --revision hdbench-{then.get('dataset_version')}"
+    )
+
+
+def _benchmark(old: Result, given: str | None, revision: str | None, where: str) -> str:
     name = given or old.dataset.get("benchmark", "")
-    of_the_hub = old.dataset.get("dataset_revision") is not None
-    if not (given or of_the_hub or os.path.exists(os.path.join(name, "benchmark.yaml"))):
+    if not (given or revision or os.path.exists(os.path.join(name, "benchmark.yaml"))):
         raise HdbenchError(
             f"{where}: its benchmark {name!r} is not in the working directory: "
             "name it with --benchmark PATH"
@@ -113,7 +160,13 @@ def _compare(record: Mapping[str, Any], old: Result, new: Result) -> Verificatio
     """A record beside the same computed now."""
     again = json.loads(json.dumps(to_record(new, details="per_item" in record)))
     again["signature"] = old.figures()["signature"]  # of the versions then; others are a note
-    found = Verification(old.model)
+    if "reading" not in record:  # as hdbench 0.1.0 wrote it at first
+        again["signature"] = again["signature"].replace("|reading:1|", "|")
+    found = Verification(old.model, new.metric.rules, new.reading_version)
+    method = (record.get("intervals") or {}).get("method")
+    if method != METHOD:
+        record, again = ({**each, "intervals": {}} for each in (record, again))
+        found.notes.append(f"intervals: not compared: then {method}, now {METHOD}")
     before, after = (dict(_leaves(_compared(each))) for each in (record, again))
     found.figures = sum(
         isinstance(value, int | float) and not isinstance(value, bool) for value in after.values()
@@ -126,12 +179,38 @@ def _compare(record: Mapping[str, Any], old: Result, new: Result) -> Verificatio
     found.differences += _first(lines, "more differences")
     found.values = len(new.ids) * len(new.statistics)
     found.differences += _first(_items(record, again, old, new), "more items that differ")
+    if found.differences:
+        found.causes += _causes(old, new)
+    elif old.reading_version != new.reading_version:
+        found.notes.append(f"scored under reading {old.reading_version}")
     found.notes += [
         f"{name} {old.versions[name]} then, {version} now"
         for name, version in new.versions.items()
         if old.versions[name] != version
     ]
     return found
+
+
+def _causes(old: Result, new: Result) -> Iterator[str]:
+    """What explains that a result differs, and what would make it equal."""
+    now = new.dataset
+    other_dataset = _other_dataset(
+        old, now["benchmark"], now["dataset_version"], now["dataset_sha256"]
+    )
+    if other_dataset is not None:
+        yield other_dataset
+    if old.answers.get("sha256") != new.answers["sha256"]:
+        yield (
+            f"{new.answers['path']} is not what was scored (sha256 "
+            f"{str(old.answers.get('sha256'))[:12]}…, here {new.answers['sha256'][:12]}…): "
+            "name the answers by --answers PATH"
+        )
+    if old.reading_version != new.reading_version:
+        yield (
+            f"it was scored under reading {old.reading_version}, and this hdbench {__version__} "
+            f"has reading {new.reading_version}: the changelog says what that changes; hdbench "
+            f"{old.versions['hdbench']} computes it as it was"
+        )
 
 
 def _compared(record: Mapping[str, Any]) -> dict[str, Any]:

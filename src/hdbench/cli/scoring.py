@@ -108,19 +108,24 @@ def verify(
             help="The built benchmark; without it the one that the result names.", metavar="PATH"
         ),
     ] = None,
+    revision: Revision = None,
 ) -> None:
-    """Compute a result again from its answers, and say whether it is equal, or what differs.
+    """Compute a result again from its answers: say whether it is equal, or what differs and why.
 
     Exit status 0: equal; 1: something differs; 2: it cannot be computed again.
     """
     from hdbench.verify import verify as verify_result  # noqa: PLC0415  slow to import
 
     differs = False
-    for found in verify_result(result, answers=answers, benchmark=benchmark):
+    for found in verify_result(result, answers=answers, benchmark=benchmark, revision=revision):
         named = "" if found.model is None else f"{found.model}: "
+        verdict = "differs" if found.differences else "equal"
+        under = f"under rules {found.rules}, reading {found.reading}"
         counts = f"{found.figures} figures, {found.values} per-item values"
-        typer.echo(escaped(f"{named}{'differs' if found.differences else 'equal'}: {counts}"))
-        for line in [*found.differences, *(f"note: {note}" for note in found.notes)]:
+        typer.echo(escaped(f"{named}{verdict} {under}: {counts}"))
+        causes = (f"cause: {cause}" for cause in found.causes)
+        notes = (f"note: {note}" for note in found.notes)
+        for line in [*found.differences, *causes, *notes]:
             typer.echo(f"  {escaped(line)}")
         differs = differs or bool(found.differences)
     if differs:

@@ -22,6 +22,7 @@ class Kind:
         dataset_sha256: the hash of its content.
         metric: the metric's name.
         rules: the version of its rules.
+        reading: the version of how answers were read.
         protocol: `documented` or `published`.
         options: the metric's options, as JSON text.
         read_as: the options of reading that were on.
@@ -37,6 +38,7 @@ class Kind:
     dataset_sha256: str
     metric: str
     rules: int
+    reading: int
     protocol: str
     options: str
     read_as: tuple[str, ...]
@@ -75,11 +77,12 @@ class Row:
     """A model in a leaderboard, with all its runs of that kind.
 
     Attributes:
-        rank: 1 + the number of models that are significantly better.
+        rank: 1 + the number of models that are significantly better; None where there are too few
+            items.
         model: its name.
         provider: who ran it; None where that is not known.
         value: the headline, the mean over its runs.
-        interval: its 95 % interval over items; None with a single item.
+        interval: its 95 % interval over items; None where there are too few.
         spread: the lowest and the highest headline of its runs; None with one run.
         better: the models that are significantly better.
         answered: the share of items that were answered, over its runs.
@@ -89,7 +92,7 @@ class Row:
         runs: its runs, by name.
     """
 
-    rank: int
+    rank: int | None
     model: str
     provider: str | None
     value: float
@@ -173,6 +176,7 @@ def kind_of(result: Result) -> Kind:
         dataset_sha256=result.dataset.get("dataset_sha256", ""),
         metric=result.metric.name,
         rules=result.metric.rules,
+        reading=result.reading_version,
         protocol=result.metric.protocol,
         options=json.dumps(dict(result.metric.options), sort_keys=True),
         read_as=tuple(name for name in READ_AS if result.reading.get(name)),

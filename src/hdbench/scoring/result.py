@@ -13,6 +13,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench import __version__
+from hdbench.reading import READING
 from hdbench.reading.answer import STATUSES, Status
 from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome, coverage_of, reference_for
 
@@ -78,6 +79,7 @@ class Result:
             `higher_is_better`; empty where the truths came alone.
         reading: what reading a file of answers showed: `options`, `notes`, `schema_violations`,
             `warnings`; empty where the answers came from no file.
+        reading_version: of how answers are read, `hdbench.reading.READING`.
         answers: the file or folder that was scored, `path` and `sha256`; empty where there is none.
         model: who answered, where that is known: a file may have several.
         run: what the run says of itself, as of `RunInfo.about`; empty where it says nothing.
@@ -95,6 +97,7 @@ class Result:
     per_item: list[dict[str, Any]]
     dataset: Mapping[str, Any] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
+    reading_version: int = READING
     answers: Mapping[str, str] = field(default_factory=dict)
     model: str | None = None
     run: Mapping[str, Any] = field(default_factory=dict)
@@ -137,7 +140,9 @@ class Result:
             "unparsable": unparsable,
             "status": {status: self.status[status] for status in STATUSES},
             "protocol": self.metric.protocol,
-            "signature": signature(self.metric, self.reading, self.versions),
+            "signature": signature(
+                self.metric, self.reading, self.versions, reading_version=self.reading_version
+            ),
             **self.dataset,
             **self.reading,
         }
@@ -262,6 +267,8 @@ def signature(
     metric: Metric,
     reading: Mapping[str, Any] | None = None,
     versions: Mapping[str, str] | None = None,
+    *,
+    reading_version: int = READING,
 ) -> str:
     """One line that says how a score was computed: metric, protocol, options, versions.
 
@@ -269,17 +276,19 @@ def signature(
         metric: the metric with its protocol and options.
         reading: as in `Result`, where answers were read from a file.
         versions: those it was scored with; the installed ones, if not given.
+        reading_version: of how answers were read.
 
     Example:
         >>> from hdbench.scoring.zettel_f1 import ZettelF1
         >>> signature(ZettelF1("published"))  # doctest: +ELLIPSIS
-        'zettel_f1|protocol:published|threshold:0.92|weights:1|rules:1|rapidfuzz:...|json_repair:...|hdbench:...'
+        'zettel_f1|protocol:published|threshold:0.92|weights:1|rules:1|reading:1|rapidfuzz:...|json_repair:...|hdbench:...'
     """
     versions = versions or installed_versions()
     parts = {
         "protocol": metric.protocol,
         **{name: _compact(value) for name, value in metric.options.items()},
         "rules": metric.rules,
+        "reading": reading_version,
         **{name: "true" for name in READ_AS if reading and reading[name]},
         **{name: versions[name] for name in ("rapidfuzz", "json_repair", "hdbench")},
     }

@@ -305,8 +305,24 @@ def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(score):
         (("hdb/cards", "p.jsonl", "--protocol", "x"), "choose one of documented, published"),
         (("hdb/cards", "p.jsonl", "--option", "x=1"), "zettel_f1 has no option 'x'"),
         (("hdb/cards", "p.jsonl", "--option", "threshold"), "must be NAME=VALUE"),
-        (("hdb/cards", "p.jsonl", "--option", "protocol=1"), "protocol is no option of a metric"),
-        (("hdb/cards", "p.jsonl", "--option", "threshold=high"), "the value is not JSON"),
+        (("hdb/cards", "p.jsonl", "--option", "protocol=1"), "zettel_f1 has no option 'protocol'"),
+        *(
+            (("hdb/cards", "p.jsonl", "--option", f"{name}=true"), f"has no option '{name}'")
+            for name in ("name", "as_given", "options", "benchmark", "details", "")
+        ),
+        (
+            ("hdb/cards", "p.jsonl", "--option", "threshold=0.1", "--option", "threshold=0.9"),
+            "--option threshold=0.9: threshold is given twice",
+        ),
+        *(
+            (("hdb/cards", "p.jsonl", "--option", f"threshold={value}"), "not a number from 0 to 1")
+            for value in ("NaN", "Infinity", "true", "1e999")
+        ),
+        (
+            ("hdb/cards", "p.jsonl", "--option", 'weights={"year": 1, "year": 2}'),
+            "the key 'year' occurs twice",
+        ),
+        (("hdb/cards", "p.jsonl", "--option", "threshold=high"), "the value is not usable JSON"),
     ],
 )
 def test_wrong_arguments(cards, run_hdbench, arguments, message):

@@ -31,7 +31,7 @@ def score(
     as_given: bool = False,
     details: bool = False,
     revision: str | None = None,
-    **options: object,
+    options: Mapping[str, object] | None = None,
 ) -> Result:
     """Score one run's answers against a benchmark.
 
@@ -46,7 +46,7 @@ def score(
         as_given: as of `score_runs`.
         details: keep what became of every item and field.
         revision: of the benchmark on the Hub: a tag, branch or commit.
-        options: the metric's options.
+        options: the metric's options by name.
 
     Raises:
         HdbenchError: the benchmark, the predictions or an option is unusable, or there are several
@@ -61,7 +61,7 @@ def score(
         as_given=as_given,
         details=details,
         revision=revision,
-        **options,
+        options=options,
     )
     if len(results) > 1:
         names = ", ".join(repr(name) for name in results)
@@ -79,7 +79,7 @@ def score_runs(
     as_given: bool = False,
     details: bool = False,
     revision: str | None = None,
-    **options: object,
+    options: Mapping[str, object] | None = None,
 ) -> dict[str | None, Result]:
     """Score each run of a file or folder of answers; a `model` column tells them apart.
 
@@ -96,7 +96,7 @@ def score_runs(
             under published that is so in any case.
         details: keep what became of every item and field.
         revision: of the benchmark on the Hub: a tag, branch or commit.
-        options: the metric's options.
+        options: the metric's options by name.
 
     Returns:
         Model → result; one under None where the file names no model.
@@ -105,7 +105,7 @@ def score_runs(
         HdbenchError: the benchmark, the predictions or an option is unusable.
     """
     loaded = load_benchmark(benchmark, revision=revision)
-    metric = make_metric(loaded.spec.metric, protocol, **options)
+    metric = make_metric(loaded.spec.metric, protocol, **(options or {}))
     schema = AnswerSchema.load(loaded.schema) if loaded.schema else None
     path = Path(predictions)
     info = _run_info(path, loaded) if is_run(path) else None

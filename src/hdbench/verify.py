@@ -94,7 +94,7 @@ def verify(
             "protocol": old.metric.protocol,
             **{name: old.reading.get(name, False) for name in READ_AS},
             "details": "per_item" in record,
-            **given_options(old.metric),
+            "options": given_options(old.metric),
         }
         key = json.dumps(settings, sort_keys=True)
         if key not in scored:

@@ -151,7 +151,7 @@ def test_what_is_not_comparable_is_not_ranked_and_says_so_in_a_card(why, cards):
     run = make_run(cards, "a", **({"items": ["a", "b"]} if why == "part" else {}))
     if why == "sample":
         edit(cards / "hdb/zettelkatalog/benchmark.yaml", version="1.0.0+sample")
-    options = {"options": {"threshold": 0.8}, "strict": {"strict": True}}.get(why, {})
+    options = {"options": {"options": {"threshold": 0.8}}, "strict": {"strict": True}}.get(why, {})
     path = cards / "result.json"
     write_results(path, [score("hdb/zettelkatalog", run, **options)])
     said = {

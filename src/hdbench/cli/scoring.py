@@ -1,6 +1,6 @@
 """Commands about one result: score, verify, report, cite."""
 
-import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,6 +9,7 @@ from rich.console import Console
 
 from hdbench.cli.app import OfBenchmark, Protocol, Revision, app
 from hdbench.errors import HdbenchError, escaped
+from hdbench.jsonio import parse_json
 
 
 @app.command()
@@ -69,7 +70,7 @@ def score(
         reread=reread,
         details=details,
         revision=revision,
-        **dict(_option(text) for text in option or ()),
+        options=_options(option or ()),
     )
     records = [to_record(result, details=details) for result in results.values()]
     if json_out:
@@ -82,16 +83,20 @@ def score(
         )
 
 
-def _option(text: str) -> tuple[str, Any]:
-    name, sign, value = text.partition("=")
-    if not sign:
-        raise HdbenchError(f"--option {text}: must be NAME=VALUE")
-    if name in ("benchmark", "predictions", "protocol", "strict", "reread", "details", "revision"):
-        raise HdbenchError(f"--option {text}: {name} is no option of a metric")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        raise HdbenchError(f"--option {text}: the value is not JSON") from None
+def _options(texts: Sequence[str]) -> dict[str, Any]:
+    """The metric's options by name, from `threshold=0.8`."""
+    options: dict[str, Any] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise HdbenchError(f"--option {text}: must be NAME=VALUE")
+        if name in options:
+            raise HdbenchError(f"--option {text}: {name} is given twice: keep one")
+        try:
+            options[name] = parse_json(value, unique=True)
+        except ValueError as error:
+            raise HdbenchError(f"--option {text}: the value is not usable JSON: {error}") from None
+    return options
 
 
 @app.command()

@@ -15,7 +15,7 @@ METRICS: dict[str, type[Metric]] = {
 """Every metric by its name, as in `hdb/<name>`."""
 
 
-def make_metric(name: str, protocol: str = "documented", **options: Any) -> Metric:
+def make_metric(name: str, protocol: str = "documented", /, **options: Any) -> Metric:
     """The metric of that name with a protocol and options bound.
 
     Raises:

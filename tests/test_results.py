@@ -212,6 +212,8 @@ CLEAN = {"clean": 1, "unwrapped": 0, "repaired": 0, "truncated": 0, "unparsable"
         ({"status": CLEAN | {"unanswered": 4}}, "status: "),
         ({"status": 7}, "status: "),
         ({"dataset_sha256": ...}, "dataset_sha256: Field required"),
+        ({"headline": "f1"}, "headline: 'f1' is no rate of zettel_f1: choose one of f1_micro, "),
+        ({"headline": "true_positives"}, "headline: 'true_positives' is no rate of zettel_f1"),
         ({"strict": "yes"}, "strict: "),
         ({"notes": [1]}, "notes: is not a list of texts"),
         ({"schema_violations": {"year": 1}}, "schema_violations: is not an object of counts"),

@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import parse_json, read_jsonl
+from hdbench.scoring import check_headline
 
 METADATA = "metadata.jsonl"
 
 _DESCRIPTION = "benchmark.yaml"
 _ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 MEDIA_KEYS = {"image": "file_name", "pages": "pages_file_names", "pdf": "file_name"}
 """The key of a row's media in the metadata, by the column that `load_dataset` makes of it."""
@@ -35,8 +38,8 @@ class UrlSource(Strict):
     """Files that were published at one address each.
 
     Attributes:
-        url: the address that the registry's paths are relative to, of one fixed revision.
-        revision: that revision.
+        url: the address that the registry's paths are relative to; it names the revision.
+        revision: a commit.
         prompt: the published prompt's path there.
     """
 
@@ -50,7 +53,7 @@ class HubSource(Strict):
 
     Attributes:
         hub: its name with namespace.
-        revision: a commit; a branch is resolved to its commit when it is downloaded.
+        revision: a commit.
     """
 
     hub: str
@@ -89,6 +92,19 @@ class BenchmarkSpec(Strict):
     files: tuple[str, ...] = ()
     source: UrlSource | HubSource | None = None
 
+    @field_validator("source")
+    @classmethod
+    def _is_pinned(cls, source: UrlSource | HubSource | None) -> UrlSource | HubSource | None:
+        """A branch or tag can move, and two builds of one version would differ."""
+        if source is not None and not _COMMIT.fullmatch(source.revision):
+            raise PydanticCustomError(
+                "commit",
+                "revision: must be a commit (40 hexadecimal digits), not a branch or tag",
+            )
+        if isinstance(source, UrlSource) and source.revision not in source.url:
+            raise PydanticCustomError("commit", "url: must name the commit that revision gives")
+        return source
+
 
 class Item(NamedTuple):
     """An item of a benchmark without its media."""
@@ -126,6 +142,21 @@ def validate(model: type[Model], value: Any, path: Path) -> Model:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         raise HdbenchError(f"{path}: {key or 'the file'}: {first['msg']}") from None
+
+
+def read_spec(path: Path) -> BenchmarkSpec:
+    """What a `benchmark.yaml` says.
+
+    Raises:
+        HdbenchError: it is unusable, or this hdbench lacks its metric or headline; the message
+            names the file and the key.
+    """
+    spec = validate(BenchmarkSpec, read_yaml(path), path)
+    try:
+        check_headline(spec.metric, spec.headline)
+    except HdbenchError as error:
+        raise HdbenchError(f"{path}: {error}") from None
+    return spec
 
 
 @dataclass(frozen=True)
@@ -233,7 +264,7 @@ def load_benchmark(name: str, *, revision: str | None = None, media: bool = Fals
     """
     folder = Path(name)
     if revision is None and (folder / _DESCRIPTION).is_file():
-        return Benchmark(name, folder, _spec(folder))
+        return Benchmark(name, folder, read_spec(folder / _DESCRIPTION))
     if not _ON_THE_HUB.fullmatch(name) or (revision is None and folder.is_dir()):
         raise HdbenchError(
             f"{name}: no benchmark here (no {folder / _DESCRIPTION}): "
@@ -252,9 +283,4 @@ def load_benchmark(name: str, *, revision: str | None = None, media: bool = Fals
         ) from None
     if not (folder / _DESCRIPTION).is_file():
         raise HdbenchError(f"{name}: this dataset on the Hub is no benchmark: no {_DESCRIPTION}")
-    return Benchmark(name, folder, _spec(folder), folder.name, folder.parents[1])
-
-
-def _spec(folder: Path) -> BenchmarkSpec:
-    path = folder / _DESCRIPTION
-    return validate(BenchmarkSpec, read_yaml(path), path)
+    return Benchmark(name, folder, read_spec(folder / _DESCRIPTION), folder.name, folder.parents[1])

@@ -8,7 +8,7 @@ import datasets
 import evaluate
 from rich.console import Console
 
-from hdbench.benchmark import BenchmarkSpec, read_yaml, validate
+from hdbench.benchmark import read_spec
 from hdbench.building.builder import build, install_spaces
 from hdbench.building.recipe import find_recipe, recipe_names
 from hdbench.errors import HdbenchError
@@ -83,10 +83,7 @@ def _command() -> str:
 def _refuse_to_replace(folder: Path) -> None:
     """Refuse a benchmark that is not the sample, above all the real one."""
     path = folder / "benchmark.yaml"
-    if folder.exists() and not (
-        path.is_file()
-        and validate(BenchmarkSpec, read_yaml(path), path).version.endswith("+sample")
-    ):
+    if folder.exists() and not (path.is_file() and read_spec(path).version.endswith("+sample")):
         raise HdbenchError(
             f"{folder}: is there already and is not the sample, so the demo leaves it as it is: "
             "run the demo in an empty folder"

@@ -14,7 +14,7 @@ from hdbench.benchmark import validate
 from hdbench.errors import HdbenchError
 from hdbench.reading.answer import STATUSES, Status
 from hdbench.run_info import RunInfo
-from hdbench.scoring import METRICS, make_metric
+from hdbench.scoring import METRICS, check_headline, make_metric
 from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric
 from hdbench.scoring.result import Result
 
@@ -126,7 +126,7 @@ def from_record(value: Any, where: str) -> Result:
         fields={name: Counter(outcomes.get(name, {})) for name in OUTCOMES},
         worst=[],
         per_item=_per_item(value.get("per_item"), ids, metric, where),
-        dataset=_dataset(value, where),
+        dataset=_dataset(value, metric.name, where),
         reading=_reading(value, where),
         reading_version=head.reading,
         answers=record.answers.model_dump() if record.answers else {},
@@ -231,11 +231,16 @@ def _status(value: dict[str, Any], items: int, where: str) -> Counter[Status]:
     return Counter({status: counts[status] for status in STATUSES})
 
 
-def _dataset(value: dict[str, Any], where: str) -> dict[str, Any]:
+def _dataset(value: dict[str, Any], metric: str, where: str) -> dict[str, Any]:
     """What was scored against; results of answers that came with their truths have none."""
     if "benchmark" not in value:
         return {}
-    return validate(_Dataset, value, Path(where)).model_dump()
+    dataset = validate(_Dataset, value, Path(where))
+    try:
+        check_headline(metric, dataset.headline)
+    except HdbenchError as error:
+        raise HdbenchError(f"{where}: {error}") from None
+    return dataset.model_dump()
 
 
 def _reading(value: dict[str, Any], where: str) -> dict[str, Any]:

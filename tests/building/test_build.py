@@ -17,6 +17,8 @@ from hdbench.benchmark import load_benchmark
 from hdbench.building.recipe import recipe_names
 from hdbench.scoring import METRICS
 
+COMMIT = "82faeda52ce43844920a4b031ad0b0ede184c94f"
+
 
 def tree(folder):
     """Every file below a folder, with its bytes."""
@@ -155,6 +157,26 @@ def unknown_key(published):
     return "benchmark.yaml: headline"
 
 
+def unknown_metric(published):
+    published.edit_spec("metric: zettel_f1", "metric: zettel_f2")
+    return "benchmark.yaml: metric: no 'zettel_f2' in hdbench "
+
+
+def unknown_headline(published):
+    published.edit_spec("headline: f1_micro", "headline: f1")
+    return "benchmark.yaml: headline: 'f1' is no rate of zettel_f1: choose one of f1_micro, f1_mac"
+
+
+def branch_for_a_commit(published):
+    published.edit_spec(f"revision: {COMMIT}", "revision: main")
+    return "benchmark.yaml: source: revision: must be a commit (40 hexadecimal digits), not a bra"
+
+
+def branch_in_the_address(published):
+    published.edit_spec(f"humanities_data_benchmark/{COMMIT}", "humanities_data_benchmark/main")
+    return "benchmark.yaml: source: url: must name the commit"
+
+
 def stale_erratum(published):
     (published.recipe / "errata.yaml").write_text("exclude: [{id: '9', reason: gone}]")
     return "errata.yaml: excludes '9', which is not in the source"
@@ -181,6 +203,10 @@ def column_of_another_type(published):
         wrong_folder,
         no_licence,
         unknown_key,
+        unknown_metric,
+        unknown_headline,
+        branch_for_a_commit,
+        branch_in_the_address,
         stale_erratum,
         column_of_another_type,
     ],

@@ -6,11 +6,14 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+COMMIT = "82faeda52ce43844920a4b031ad0b0ede184c94f"
+
 
 class Handler(SimpleHTTPRequestHandler):
-    """Serves the source, after the faults that a test asked for."""
+    """Serves the source as of its commit, after the faults that a test asked for."""
 
     def do_GET(self):
+        self.path = self.path.removeprefix(f"/{COMMIT}")
         self.server.asked.append(self.path)
         fault = self.server.faults.pop(self.path, None)
         if isinstance(fault, int):
@@ -41,7 +44,7 @@ def server(published):
     thread.start()
     spec = published.recipe / "benchmark.yaml"
     lines = spec.read_text().splitlines()
-    url = f"  url: http://127.0.0.1:{server.server_port}"
+    url = f"  url: http://127.0.0.1:{server.server_port}/{COMMIT}"
     spec.write_text("\n".join(url if "  url: " in line else line for line in lines))
     yield server
     server.shutdown()

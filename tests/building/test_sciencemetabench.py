@@ -15,7 +15,7 @@ from datasets import load_dataset
 from hdbench import resources
 from hdbench.jsonio import read_jsonl
 
-COMMIT = "0123456789abcdef0123456789abcdef01234567"
+COMMIT = "dbe1c6531c53d883a402796a075af7c7b0bb3383"
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ class Hub(SimpleHTTPRequestHandler):
         repository = "datasets/opendatalab/ScienceMetaBench"
         root = Path(self.directory)
         files = [file for file in root.rglob("*") if file.is_file()]
-        if path == f"/api/{repository}/revision/main":
+        if path == f"/api/{repository}/revision/{COMMIT}":
             self._send_json({"id": repository[9:], "sha": COMMIT, "siblings": []})
         elif path == f"/api/{repository}/tree/{COMMIT}":
             tree = [{"type": "file", "path": file.relative_to(root).as_posix()} for file in files]
@@ -191,9 +191,7 @@ def build_from_hub(build, hub, tmp_path):
     )
 
 
-def test_without_a_source_it_is_downloaded_once_and_its_commit_recorded(
-    build_from_hub, hub, tmp_path
-):
+def test_without_a_source_its_commit_is_downloaded_once_and_recorded(build_from_hub, hub, tmp_path):
     for _ in range(2):
         done = build_from_hub()
         assert done.returncode == 0, done.stderr

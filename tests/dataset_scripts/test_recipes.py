@@ -47,16 +47,13 @@ def truths(folder):
 def test_the_description_fits_the_folder_and_a_metric(folder, spec):
     assert spec.name == folder.name
     assert spec.metric in METRICS
-    metric = make_metric(spec.metric, "documented")
-    assert spec.headline in metric.rates(dict.fromkeys([*metric.statistics, "items"], 0.0))
     assert re.fullmatch(r"\d+\.\d+\.\d+", spec.version)
     assert f"## {spec.version}\n" in (folder / "CHANGELOG.md").read_text()
 
 
 def test_the_source_is_of_one_revision_and_its_files_are_pinned(folder, spec):
     if isinstance(spec.source, HubSource):
-        return  # whose files are pinned by the commit that a build looks up
-    assert re.fullmatch(r"[0-9a-f]{40}", spec.source.revision)
+        return  # whose files are pinned by its commit
     assert spec.source.url.endswith(spec.source.revision)
     registry = read_registry(folder / "registry.txt")
     assert len(registry[spec.source.prompt]) == 64

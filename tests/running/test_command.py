@@ -10,6 +10,12 @@ import time
 
 import pytest
 from running.faulty_server import FaultyServer, Response, completion
+from typer.testing import CliRunner
+
+from hdbench.benchmark import load_benchmark
+from hdbench.cli import app
+from hdbench.errors import HdbenchError
+from hdbench.running.evaluating import read_demands
 
 CARDS = [f"sample-{number:02}" for number in range(1, 9)]
 
@@ -193,3 +199,31 @@ def test_what_eval_has_no_time_for_counts_as_unanswered(here, hdbench, tiny_mode
         in done.stdout
     )
     assert "8 not asked yet" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("demands", "message"),
+    [
+        (["cards=nan"], "cards=nan: the value must be from 0 to 1"),
+        (["cards=inf"], "cards=inf: the value must be from 0 to 1"),
+        (["cards=-0.1"], "cards=-0.1: the value must be from 0 to 1"),
+        (["cards=80"], "cards=80: the value must be from 0 to 1"),
+        (["cards"], "cards: must be NAME=VALUE"),
+        (["letters=0.5"], "'letters' is not evaluated: name one of cards"),
+        (["cards=0.5", "cards=0.8"], "cards=0.8: cards is given twice"),
+    ],
+)
+def test_a_demand_that_can_never_be_met_or_missed_is_refused(cards, demands, message):
+    with pytest.raises(HdbenchError, match=message):
+        read_demands(demands, [load_benchmark(str(cards / "hdb/cards"))])
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [("run", "--temperature"), ("run", "--top-p"), ("eval", "--max-minutes")],
+)
+def test_a_number_that_is_not_finite_is_refused(command, option, value):
+    done = CliRunner().invoke(app, [command, "hdb/nothing", "--model", "x", option, value])
+    assert done.exit_code == 2
+    assert f"Invalid value for '{option}'" in done.output

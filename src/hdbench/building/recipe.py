@@ -16,6 +16,7 @@ from hdbench.benchmark import (
     BenchmarkSpec,
     HubSource,
     UrlSource,
+    read_spec,
     read_yaml,
     validate,
 )
@@ -103,15 +104,13 @@ class Recipe:
         return download_source(published.url, published.revision, registry)
 
     def of_source(self, source: Source) -> Self:
-        """This recipe with what only the source tells: its commit, and a changed version."""
-        spec = self.spec
-        if source.revision and isinstance(spec.source, HubSource):
-            commit = spec.source.model_copy(update={"revision": source.revision})
-            spec = spec.model_copy(update={"source": commit})
-        if changed := source.changes():
-            digest = hashlib.sha256("".join(changed).encode()).hexdigest()[:8]
-            spec = spec.model_copy(update={"version": f"{spec.version}+changed.{digest}"})
-        return replace(self, spec=spec)
+        """This recipe, under a version of its own if the source was changed."""
+        changed = source.changes()
+        if not changed:
+            return self
+        digest = hashlib.sha256("".join(changed).encode()).hexdigest()[:8]
+        version = {"version": f"{self.spec.version}+changed.{digest}"}
+        return replace(self, spec=self.spec.model_copy(update=version))
 
     def prompt(self, source: Source) -> bytes:
         """The prompt: the published one where there is one, or this project's own."""
@@ -207,8 +206,7 @@ def find_recipe(name: str, *, sample: bool = False) -> Recipe:
             f"{name}: neither a benchmark of this hdbench ({', '.join(recipe_names())}) "
             "nor a folder with a benchmark.yaml"
         )
-    path = folder / "benchmark.yaml"
-    spec = validate(BenchmarkSpec, read_yaml(path), path)
+    spec = read_spec(folder / "benchmark.yaml")
     errata = Errata()
     if (folder / "errata.yaml").is_file():
         errata = validate(Errata, read_yaml(folder / "errata.yaml"), folder / "errata.yaml")

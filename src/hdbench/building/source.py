@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -28,14 +28,12 @@ class Source:
         registry: path → sha256, as pinned; empty for files whose publisher gives none, or that
             nobody else published, as a sample's.
         may_differ: pinned paths that are taken even if they are not as pinned.
-        revision: the commit that was downloaded, where it was looked up.
     """
 
     locate: Callable[[str], Path]
     names: Collection[str]
     registry: Mapping[str, str] = field(default_factory=dict)
     may_differ: Collection[str] = ()
-    revision: str | None = None
 
     def paths(self, pattern: str) -> list[str]:
         """The paths that match a pattern, sorted."""
@@ -163,9 +161,7 @@ def hub_source(repository: str, revision: str) -> Source:
             f"{repository}: cannot be downloaded ({type(error).__name__}): look at the connection "
             "and start again, what is there is kept; or give a copy with --source"
         ) from None
-    # A snapshot is a folder of links into the cache, named by its commit.
-    commit = Path(snapshot)
-    return replace(folder_source(commit, {}, within=cache), revision=commit.name)
+    return folder_source(Path(snapshot), {}, within=cache)  # links into the cache
 
 
 def _cache() -> Path:

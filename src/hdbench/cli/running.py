@@ -1,5 +1,6 @@
 """Commands that ask models: run, eval, export."""
 
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -30,6 +31,13 @@ Endpoint = Annotated[
 BatchSize = Annotated[int, typer.Option(help="Items at once, of a local model.", min=1)]
 Concurrency = Annotated[int, typer.Option(help="Requests at once, to a server.", min=1)]
 MaxNewTokens = Annotated[int, typer.Option(help="Answers are cut off there.", min=1)]
+
+
+def _finite(value: float | None) -> float | None:
+    """Refuse NaN, which a range lets pass, and infinity."""
+    if value is not None and not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is not a finite number.")
+    return value
 
 
 class ExportForm(StrEnum):
@@ -83,8 +91,12 @@ def run(
     batch_size: BatchSize = 1,
     concurrency: Concurrency = 4,
     max_new_tokens: MaxNewTokens = 4096,
-    temperature: Annotated[float, typer.Option(help="0 is greedy.", min=0.0)] = 0.0,
-    top_p: Annotated[float, typer.Option(help="Nucleus sampling.", min=0.0, max=1.0)] = 1.0,
+    temperature: Annotated[
+        float, typer.Option(help="0 is greedy.", min=0.0, callback=_finite)
+    ] = 0.0,
+    top_p: Annotated[
+        float, typer.Option(help="Nucleus sampling.", min=0.0, max=1.0, callback=_finite)
+    ] = 1.0,
     seed: Annotated[int, typer.Option(help="Of the sampling.")] = 0,
     schema: Annotated[
         bool | None,
@@ -166,7 +178,11 @@ def evaluate(
     ] = False,
     max_minutes: Annotated[
         float | None,
-        typer.Option(help="Ask no item after that time; what was not asked is unanswered.", min=0),
+        typer.Option(
+            help="Ask no item after that time; what was not asked is unanswered.",
+            min=0,
+            callback=_finite,
+        ),
     ] = None,
     fail_under: Annotated[
         list[str] | None,

@@ -67,7 +67,8 @@ def read_demands(texts: Sequence[str], benchmarks: Sequence[Benchmark]) -> dict[
     """Benchmark's name → what its headline must reach, from `zettelkatalog=0.80`.
 
     Raises:
-        HdbenchError: it is not of that form, or names a benchmark that is not evaluated.
+        HdbenchError: it is not of that form, names a benchmark that is not evaluated or is named
+            already, or no headline can have that value.
     """
     known = {benchmark.spec.name for benchmark in benchmarks}
     demands = {}
@@ -78,10 +79,14 @@ def read_demands(texts: Sequence[str], benchmarks: Sequence[Benchmark]) -> dict[
                 f"--fail-under {text}: {name!r} is not evaluated: name one of "
                 f"{', '.join(sorted(known))}"
             )
+        if name in demands:
+            raise HdbenchError(f"--fail-under {text}: {name} is given twice: keep one")
         try:
             demands[name] = float(value)
         except ValueError:
             raise HdbenchError(f"--fail-under {text}: must be NAME=VALUE, as {name}=0.80") from None
+        if not 0 <= demands[name] <= 1:  # nor is NaN
+            raise HdbenchError(f"--fail-under {text}: the value must be from 0 to 1, as 0.80")
     return demands
 
 

@@ -38,5 +38,4 @@ class RunningScore:
     def __str__(self) -> str:
         if not self._totals["items"]:
             return ""
-        value = self._metric.rates(self._totals).get(self._headline)
-        return f"{self._headline} {value:.3f}" if isinstance(value, float) else ""
+        return f"{self._headline} {self._metric.rates(self._totals)[self._headline]:.3f}"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from hdbench import __version__
 from hdbench.errors import HdbenchError
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 from hdbench.scoring.letters_f1 import LettersF1
@@ -32,3 +33,27 @@ def make_metric(name: str, protocol: str = "documented", /, **options: Any) -> M
         if option not in known:
             raise HdbenchError(f"{name} has no option {option!r}: it has {', '.join(known)}")
     return METRICS[name](protocol, **options)
+
+
+def check_headline(name: str, headline: str) -> None:
+    """Refuse a metric that this hdbench does not have, or a headline that is none of its rates.
+
+    Args:
+        name: the metric's.
+        headline: the figure that shall rank: one that is always a number from 0.0 to 1.0.
+
+    Raises:
+        HdbenchError: there is no such metric, or the figure is none of its rates.
+    """
+    if name not in METRICS:
+        raise HdbenchError(
+            f"metric: no {name[:100]!r} in hdbench {__version__}, which has {', '.join(METRICS)}: "
+            "if it is of a newer hdbench, install that"
+        )
+    metric = METRICS[name]()
+    of_nothing = metric.rates(dict.fromkeys((*metric.statistics, "items"), 0))
+    rates = [figure for figure, value in of_nothing.items() if isinstance(value, float)]
+    if headline not in rates:
+        raise HdbenchError(
+            f"headline: {headline[:100]!r} is no rate of {name}: choose one of {', '.join(rates)}"
+        )

@@ -1,7 +1,8 @@
 """What the modules for `evaluate.load` share: from JSON values to a result."""
 
 import json
-from collections.abc import Iterable
+import warnings
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import datasets
@@ -13,6 +14,7 @@ from hdbench.jsonio import parse_json
 from hdbench.reading.answer import Reading
 from hdbench.reading.text import read_text
 from hdbench.scoring import METRICS, make_metric
+from hdbench.scoring.metric import check_protocol
 from hdbench.scoring.result import Candidate, prepare, score_items
 
 
@@ -31,7 +33,11 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
     inputs: ClassVar[str]
     citation: ClassVar[str]
 
+    def _protocol(self) -> str:
+        return "documented" if self.config_name == "default" else str(self.config_name)
+
     def _info(self) -> evaluate.MetricInfo:
+        check_protocol(self._protocol())
         installed = METRICS[self.metric].rules
         if installed != self.rules:
             raise HdbenchError(
@@ -53,10 +59,13 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
             predictions: answers, one for each reference.
             references: ground truths.
             kwargs: nothing else is taken.
+
+        Raises:
+            HdbenchError: one of them is no list, or has a number in it.
         """
         super().add_batch(
-            predictions=_encode("predictions", predictions),
-            references=_encode("references", references),
+            predictions=_encode_each("predictions", predictions),
+            references=_encode_each("references", references),
             **kwargs,
         )
 
@@ -66,11 +75,16 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         Args:
             prediction: an answer.
             reference: its ground truth.
-            kwargs: nothing else is taken.
+            kwargs: `predictions` and `references` in their place, as `evaluate.combine` calls them.
+
+        Raises:
+            HdbenchError: one of them is a number.
         """
+        prediction = kwargs.pop("predictions", prediction)
+        reference = kwargs.pop("references", reference)
         super().add(
-            prediction=_encode("prediction", [prediction])[0],
-            reference=_encode("reference", [reference])[0],
+            prediction=_encode("prediction", prediction),
+            reference=_encode("reference", reference),
             **kwargs,
         )
 
@@ -82,8 +96,13 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         details: bool = False,
         **options: Any,
     ) -> dict[str, Any]:
-        protocol = "documented" if self.config_name == "default" else self.config_name
-        metric = make_metric(self.metric, protocol, **options)
+        metric = make_metric(self.metric, self._protocol(), **options)
+        if lists := sum(text.startswith("[") for text in predictions):
+            warnings.warn(
+                f"{lists} of {len(predictions)} predictions are lists, and count as unparsable: "
+                "give a record (dict), or the model's text (str), in which one is looked for",
+                stacklevel=3,  # the caller of compute
+            )
         candidates = (
             Candidate(
                 str(position), prepare(metric, _reference(position, reference)), *_answer(text)
@@ -94,17 +113,26 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         return result.to_dict(details=details) | {"intervals": result.intervals.to_dict()}
 
 
-def _encode(name: str, values: Iterable[Any] | None) -> list[str]:
-    """JSON values as JSON texts, which Arrow can hold."""
+def _encode_each(name: str, values: Any) -> list[str]:
+    """JSON values as JSON texts."""
     if values is None:
         raise HdbenchError(f"{name}: none were given")
-    texts: list[str] = []
-    for value in values:
-        try:
-            texts.append(json.dumps(value))
-        except (TypeError, ValueError, RecursionError) as error:
-            raise HdbenchError(f"{name}[{len(texts)}] is not a JSON value: {error}") from None
-    return texts
+    if isinstance(values, str | Mapping):  # of which the letters or keys would be taken
+        raise HdbenchError(f"{name}: a {type(values).__name__} is no list: give one in [ ]")
+    return [_encode(f"{name}[{position}]", value) for position, value in enumerate(values)]
+
+
+def _encode(name: str, value: Any) -> str:
+    """A JSON value as a JSON text, which Arrow can hold."""
+    if isinstance(value, int | float):
+        raise HdbenchError(
+            f"{name} is the number {value!r}: give a record (dict), a text (str), or None where "
+            "there is no answer"
+        )
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise HdbenchError(f"{name} is not a JSON value: {error}") from None
 
 
 def _reference(position: int, encoded: str) -> Any:

@@ -3,6 +3,7 @@
 import doctest
 import json
 import os
+import pickle
 import subprocess
 import sys
 
@@ -81,8 +82,8 @@ def test_the_configuration_is_the_protocol(namespace):
         result = metric.compute(predictions=[{"a": ""}], references=[{"a": ""}])
         assert result["protocol"] == protocol
         assert result["true_positives"] == (protocol == "documented")
-    with pytest.raises(ValueError, match="choose one of documented, published"):
-        evaluate.load("hdb/zettel_f1", "publish").compute(predictions=[{}], references=[{}])
+    with pytest.raises(ValueError, match="'publishd': choose one of documented, published"):
+        evaluate.load("hdb/zettel_f1", "publishd")
 
 
 def test_add_and_add_batch_give_the_same_as_compute(namespace):
@@ -97,6 +98,59 @@ def test_add_and_add_batch_give_the_same_as_compute(namespace):
     metric.add_batch(predictions=answers[1:], references=truths[1:])
     assert at_once == one_by_one == metric.compute()
     assert (at_once["items"], at_once["true_positives"]) == (4, 2)
+
+
+def test_combined_with_others_by_add_add_batch_and_compute(namespace):
+    names = ["zettel_f1", "letters_f1"]
+    answers = [{"send_date": ["1929-03-12"]}, '{"send_date": "1929-03-13"}', None]
+    truths = [{"send_date": ["1929-03-12"], "sender_persons": [], "receiver_persons": []}] * 3
+    alone = {
+        name: evaluate.load(f"hdb/{name}").compute(predictions=answers, references=truths)
+        for name in names
+    }
+    both = evaluate.combine([f"hdb/{name}" for name in names])
+    at_once = both.compute(predictions=answers, references=truths)
+    for answer, truth in zip(answers, truths, strict=True):
+        both.add(prediction=answer, reference=truth)
+    one_by_one = both.compute()
+    both.add_batch(predictions=answers, references=truths)
+    assert at_once == one_by_one == both.compute()
+    for name in names:
+        for figure in ("f1_micro", "true_positives", "items", "unanswered", "signature"):
+            assert at_once[f"{name}_{figure}"] == alone[name][figure]
+
+
+def test_both_protocols_combined(namespace):
+    both = evaluate.combine(
+        {name: evaluate.load("hdb/zettel_f1", name) for name in ("documented", "published")}
+    )
+    both.add(prediction={"a": ""}, reference={"a": ""})
+    result = both.compute()
+    assert (result["documented_true_positives"], result["published_true_positives"]) == (1, 0)
+
+
+def test_one_answer_that_is_a_number_is_refused_and_the_others_stay(namespace):
+    metric = evaluate.load("hdb/zettel_f1")
+    metric.add(prediction={"a": 1}, reference={"a": 1})
+    with pytest.raises(ValueError, match=r"^prediction is the number 1: give a record"):
+        metric.add(prediction=1, reference={"a": 1})
+    assert metric.compute()["items"] == 1
+
+
+def test_answers_that_are_lists_count_as_unparsable_and_are_warned_of(namespace):
+    metric = evaluate.load("hdb/avisblatt_cer")
+    page = {"advertisements": [{"text": "1. Rother Wein"}]}
+    with pytest.warns(UserWarning, match="1 of 2 predictions are lists, and count as unparsable"):
+        result = metric.compute(predictions=[page["advertisements"], page], references=[page, page])
+    assert (result["unparsable"], result["fuzzy"]) == (1, 0.5)
+
+
+def test_a_used_metric_that_keeps_its_data_in_memory_can_be_pickled(namespace):
+    """One that keeps them in a file cannot: no metric of evaluate can, for the lock of the file."""
+    metric = evaluate.load("hdb/zettel_f1", "published", keep_in_memory=True)
+    asked = {"predictions": [{"a": ""}, {"a": 1}], "references": [{"a": ""}, {"a": 1}]}
+    assert pickle.loads(pickle.dumps(metric)).compute(**asked) == metric.compute(**asked)
+    assert pickle.loads(pickle.dumps(metric)).compute(**asked)["true_positives"] == 1
 
 
 def test_values_arrive_exactly(namespace):
@@ -121,6 +175,20 @@ def test_values_arrive_exactly(namespace):
         ({"predictions": [{}], "references": ["x"]}, r"references\[0\] is not JSON"),
         ({"predictions": [{1, 2}], "references": [{}]}, r"predictions\[0\] is not a JSON value"),
         ({"predictions": [{}]}, "references: none were given"),
+        ({"predictions": [{}], "references": [1]}, r"references\[0\] is the number 1: "),
+        ({"predictions": [{}], "references": {}}, "references: a dict is no list"),
+        ({"predictions": "x", "references": [{}]}, "predictions: a str is no list"),
+        *(
+            (
+                {"predictions": [{}, value], "references": [{}, {}]},
+                rf"predictions\[1\] is the number {value!r}: give a record",
+            )
+            for value in (7, 0.5, True, float("nan"))
+        ),
+        (
+            {"predictions": [{}], "references": [{}], "name": "x"},
+            "zettel_f1 has no option 'name'",
+        ),
         (
             {"predictions": [{}], "references": [{}], "treshold": 1},
             "zettel_f1 has no option 'treshold'",

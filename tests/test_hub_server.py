@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from hub.server import EXPIRED, READER, WRITER, serving_hub
+from hub.validation import refused
 
 BINARY = bytes(range(256)) * 40
 
@@ -251,3 +252,52 @@ def test_a_failure_is_seen_as_often_as_it_was_ordered(hub, client):
     client('api.dataset_info("hdb/cards")')
     asked = [each.token for each in hub.requests if each.path == "/api/datasets/hdb/cards"]
     assert asked == [WRITER] * 2
+
+
+EVAL = {"name": "Cards", "description": "", "tasks": [{"id": "documented"}]}
+TASK = {"field_spec": {"input": "q", "target": "a"}, "solvers": [{"name": "generate"}]}
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "why"),
+    [
+        ("README.md", "---\nlicense: [\n---\n", "is not YAML"),
+        ("README.md", "---\n- cc0-1.0\n---\n", "is no YAML mapping"),
+        ("eval.yaml", "name: [", "is not YAML"),
+        ("eval.yaml", json.dumps(EVAL | {"tasks": []}), "tasks"),
+        ("eval.yaml", json.dumps(EVAL | {"tasks": [{"id": "x"}, {"id": "x"}]}), "tasks"),
+        ("eval.yaml", json.dumps(EVAL | {"tasks": [{"split": "test"}]}), "tasks.0.id"),
+        ("eval.yaml", json.dumps({"tasks": [{"id": "x"}]}), "name: Field required"),
+        ("eval.yaml", json.dumps(EVAL | {"evaluation_framework": "hdbench"}), "must be one of"),
+        ("eval.yaml", json.dumps(EVAL | {"evaluation_framework": "inspect-ai"}), "field_spec"),
+    ],
+)
+def test_what_the_hub_validates_is_refused_with_the_reason(path, content, why):
+    assert why in refused(path, content.encode())
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        EVAL,
+        EVAL | {"evaluation_framework": "mteb"},
+        EVAL
+        | {
+            "evaluation_framework": "inspect-ai",
+            "tasks": [{"id": "documented", **TASK, "scorers": [{"name": "exact"}]}],
+        },
+    ],
+)
+def test_a_declaration_of_a_benchmark_that_is_valid_is_taken(declaration):
+    assert refused("eval.yaml", json.dumps(declaration).encode()) is None
+
+
+def test_one_file_that_is_refused_refuses_the_whole_commit(hub, client, folder):
+    (folder / "eval.yaml").write_text(json.dumps(EVAL | {"evaluation_framework": "inspect-ai"}))
+    client('api.create_repo("hdb/cards", repo_type="dataset")')
+    told = client(UPLOAD, fails=True)
+    assert "400" in told
+    assert "Invalid eval.yaml: field_spec: Field required" in told
+    assert hub.repositories["datasets", "hdb/cards"].files() == {}
+    (folder / "README.md").write_text("---\nlicense: [\n---\n")
+    assert "is not YAML" in client(UPLOAD, fails=True)  # what the client asks before a commit

@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 from datasets import get_dataset_config_names, get_dataset_split_names
+from hub.validation import refused
+from inspect_ai._eval.task.hf import HFTask
+from pydantic import ValidationError
 
 from hdbench.benchmark import BenchmarkSpec
 from hdbench.building.eval_yaml import eval_yaml
@@ -16,11 +19,30 @@ RECIPES = sorted((Path(__file__).parents[2] / "dataset_scripts").glob("*/benchma
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.parent.name)
 def test_each_protocol_of_a_benchmark_is_a_task(recipe):
     spec = BenchmarkSpec.model_validate(yaml.safe_load(recipe.read_text()))
-    found = yaml.safe_load(eval_yaml(spec))
-    assert (found["name"], found["evaluation_framework"]) == (spec.title, "inspect-ai")
+    text = eval_yaml(spec)
+    assert refused("eval.yaml", text.encode()) is None
+    found = yaml.safe_load(text)
+    assert found["name"] == spec.title
     assert [task.pop("id") for task in found["tasks"]] == list(PROTOCOLS)
     assert found["tasks"] == [{"config": "default", "split": spec.split}] * len(PROTOCOLS)
     assert f"{spec.metric}: {spec.headline} (higher is better)" in found["description"]
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.parent.name)
+def test_it_is_not_declared_as_of_inspect_ai_which_knows_no_scorer_of_ours(recipe):
+    spec = BenchmarkSpec.model_validate(yaml.safe_load(recipe.read_text()))
+    found = yaml.safe_load(eval_yaml(spec))
+    assert "evaluation_framework" not in found
+    ours = {
+        "field_spec": {"input": "id", "target": "ground_truth"},
+        "solvers": [{"name": "generate"}],
+    }
+    for task in found["tasks"]:
+        with pytest.raises(ValidationError, match="field_spec"):
+            HFTask.model_validate(task)
+        with pytest.raises(ValidationError, match=r"scorers\.0\.name"):
+            HFTask.model_validate(task | ours | {"scorers": [{"name": spec.metric}]})
+        HFTask.model_validate(task | ours | {"scorers": [{"name": "exact"}]})
 
 
 def test_of_a_lower_headline_it_says_what_results_have():

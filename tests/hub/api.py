@@ -7,8 +7,8 @@ import re
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
-import yaml
 from hub.repositories import TIME, Commit, File, Repository, is_text
+from hub.validation import refused
 
 REGULAR = 10 * 2**20
 """Bytes of a text that is kept in git, at most."""
@@ -123,15 +123,11 @@ class Call:
         return {}
 
     def validate_yaml(self):
-        front = re.match(r"---\n(.*?)\n---", self.json["content"], re.DOTALL)
-        try:
-            metadata = yaml.safe_load(front[1]) if front else {}
-        except yaml.YAMLError as error:
-            metadata = str(error)
-        if not isinstance(metadata, dict):
-            raise Refused(400, "Bad request", errors=[{"message": f"no YAML mapping: {metadata}"}])
-        warnings = [] if metadata else [{"message": "empty or missing yaml metadata in repo card"}]
-        return {"errors": [], "warnings": warnings}
+        content = self.json["content"]
+        if why := refused("README.md", content.encode()):
+            raise Refused(400, "Bad request", errors=[{"message": why}])
+        warnings = [{"message": "empty or missing yaml metadata in repo card"}]
+        return {"errors": [], "warnings": [] if content.startswith("---\n") else warnings}
 
     def list_repositories(self, kind):
         return [
@@ -271,6 +267,9 @@ class Call:
         files = dict(repository.commits[parent].files)
         for line in lines[1:]:
             self._change(files, line["key"], line["value"])
+            path = line["value"]["path"]
+            if kind == "datasets" and path in files and (why := refused(path, files[path].data)):
+                raise Refused(400, f"Invalid {path}: {why}")
         about = header["summary"], header.get("description", "")
         commit = Commit(files, *about, self.account.name, parent)
         place = f"{self.hub.url}/{'' if kind == 'models' else kind + '/'}{repo}"

@@ -14,10 +14,11 @@ _RULES = {
 def eval_yaml(spec: BenchmarkSpec) -> str:
     """The Hub's declaration of a benchmark: a task for each protocol.
 
-    Results of models name its tasks: `hdbench export --format eval-results` does so. It has none
-    of the `field_spec`, `solvers` and `scorers` from which inspect-ai makes a task of its own: that
-    shows no image column of `datasets`, and can score by its built-in scorers only, which would
-    give another figure under this benchmark's name. Its task here is `hdbench.inspect_task`.
+    Results of models name its tasks: `hdbench export --format eval-results` does so. It names no
+    `evaluation_framework`: the Hub takes only those of its own list (`packages/tasks/src/eval.ts`
+    of huggingface.js), on which hdbench is not, and does without one. `inspect-ai` is on it, but
+    asks each task for scorers, of which only inspect-ai's built-in ones are allowed: they would
+    give another figure under this benchmark's name. Its task there is `hdbench.inspect_task`.
 
     Args:
         spec: the benchmark's.
@@ -26,10 +27,9 @@ def eval_yaml(spec: BenchmarkSpec) -> str:
     better = "higher is better" if spec.higher_is_better else "lower is better: results have 1 - it"
     declaration = {
         "name": spec.title,
-        "description": f"{spec.title}, version {spec.version}, scored by hdbench's {spec.metric}: "
-        f"{spec.headline} ({better}). {rules}. In inspect-ai: pip install "
+        "description": f"{spec.title}, version {spec.version}, scored by hdbench's own "
+        f"{spec.metric}: {spec.headline} ({better}). {rules}. In inspect-ai: pip install "
         f"'hdbench[inspect]', then inspect eval hdbench/benchmark -T benchmark=<this dataset>.",
-        "evaluation_framework": "inspect-ai",
         "tasks": [{"id": name, "config": "default", "split": spec.split} for name in PROTOCOLS],
     }
     return yaml.safe_dump(declaration, sort_keys=False, allow_unicode=True, width=100)

@@ -9,6 +9,7 @@ import yaml
 from exported import make_benchmark, write_answers
 from huggingface_hub import ModelCard, eval_result_entries_to_yaml, parse_eval_result_entries
 
+from hdbench import __version__
 from hdbench.api import score
 from hdbench.errors import HdbenchError
 from hdbench.exporting.hub_results import hub_results
@@ -62,22 +63,43 @@ def test_the_hub_reads_the_result_of_a_run_with_what_is_needed_to_trust_it(cards
     [found] = parse_eval_result_entries(data)
     assert eval_result_entries_to_yaml([found]) == data
     assert (found.dataset_id, found.task_id) == ("hdb/zettelkatalog", "documented")
-    assert (found.dataset_revision, found.date) == ("hdbench-1.0.0", "2026-01-24")
+    assert found.date == "2026-01-24"
     # Three of four cards with both fields right: precision 1, recall 6 / 8.
     assert found.value == 2 * 6 / (2 * 6 + 0 + 2)
-    result = score("hdb/zettelkatalog", cards / "runs/one")
-    assert found.value == result.figures()["f1_micro"]
-    for said in (
-        "f1_micro, higher is better",
-        "3 of 4 items answered",
-        "protocol documented",
-        "version 1.0.0",
-        result.dataset["dataset_sha256"],
-        result.figures()["signature"],
-    ):
-        assert said in found.notes
-    low, high = result.intervals.figures["f1_micro"].low, result.intervals.figures["f1_micro"].high
-    assert f"95 % interval {low:.4f} to {high:.4f}" in found.notes
+    assert found.value == score("hdb/zettelkatalog", cards / "runs/one").figures()["f1_micro"]
+    # A folder has no commit, the run is none of hdb/results, and the protocol is the default one.
+    assert data[0].keys() == {"dataset", "value", "date"}
+    assert data[0]["dataset"].keys() == {"id", "task_id"}
+
+
+def test_the_note_is_the_protocol_where_it_is_not_the_default_one(cards):
+    found = entry(make_run(cards, "a"), protocol="published")
+    assert (found.task_id, found.notes) == ("published", "protocol published")
+
+
+COMMIT = "0123456789" * 4
+
+
+@pytest.mark.parametrize(
+    ("place", "at"),
+    [
+        ("hdb/results/zettelkatalog/2026 01#1", "main"),
+        (f"datasets--hdb--results/snapshots/{COMMIT}/zettelkatalog/2026 01#1", COMMIT),
+        ("someone/results/zettelkatalog/2026 01#1", None),
+        ("hdb/results/avisblatt/2026 01#1", None),
+        ("hdb/results/zettelkatalog/mine/2026 01#1", None),
+    ],
+)
+def test_the_source_is_the_run_in_the_dataset_of_recorded_runs(place, at, cards):
+    run = cards / place
+    run.parent.mkdir(parents=True)
+    make_run(cards, "a").rename(run)
+    result = cards / "result.json"
+    write_results(result, [score("hdb/zettelkatalog", run)])
+    url = f"https://huggingface.co/datasets/hdb/results/tree/{at}/zettelkatalog/2026%2001%231"
+    for found in (entry(run), entry(result)):
+        assert found.source_url == (url if at else None)
+        assert found.source_name == (f"hdbench {__version__}" if at else None)
 
 
 def test_the_index_of_a_models_card_has_the_same(cards, run_hdbench):
@@ -137,10 +159,6 @@ def test_a_headline_of_which_lower_is_better_is_turned(tmp_path):
     assert interval.low < interval.high
     found = entry(answers, benchmark=benchmark)
     assert found.value == 1 - cer
-    assert found.notes.startswith(
-        f"1 - cer, higher is better; 95 % interval {1 - interval.high:.4f} to "
-        f"{1 - interval.low:.4f}; "
-    )
     _, same = index(answers, benchmark=benchmark)
     assert (same.metric_name, same.metric_value) == ("1 - cer", 1 - cer)
     assert same.metric_args["interval_95"] == [1 - interval.high, 1 - interval.low]
@@ -177,9 +195,7 @@ def test_a_local_path_is_below_hdb_and_an_id_of_the_hub_stays(tmp_path, monkeypa
     shutil.copytree(folder, theirs)
     edit(theirs / "benchmark.yaml", name="theircards")
     monkeypatch.chdir(tmp_path)
-    found = entry(answers, benchmark="someone/theircards")
-    assert found.dataset_id == "someone/theircards"
-    assert found.source_url == "https://huggingface.co/datasets/someone/theircards"
+    assert entry(answers, benchmark="someone/theircards").dataset_id == "someone/theircards"
     assert entry(answers, benchmark="../" + f"{tmp_path.name}/someone/theircards").dataset_id == (
         "hdb/theircards"
     )
@@ -187,13 +203,20 @@ def test_a_local_path_is_below_hdb_and_an_id_of_the_hub_stays(tmp_path, monkeypa
 
 def test_a_snapshot_of_the_hub_gives_its_commit(tmp_path):
     make_benchmark(tmp_path, "zettelkatalog", dict.fromkeys("ab", TRUTH))
-    commit = "0123456789" * 4
-    snapshot = tmp_path / "datasets--hdb--zettelkatalog/snapshots" / commit
+    snapshot = tmp_path / "datasets--hdb--zettelkatalog/snapshots" / COMMIT
     shutil.copytree(tmp_path / "hdb/zettelkatalog", snapshot)
     answers = write_answers(tmp_path, {"id": "a", "prediction": TRUTH})
-    assert entry(answers, benchmark=str(snapshot)).dataset_revision == commit
+    assert entry(answers, benchmark=str(snapshot)).dataset_revision == COMMIT
     _, found = index(answers, benchmark=str(snapshot))
-    assert (found.dataset_revision, found.dataset_type) == (commit, "hdb/zettelkatalog")
+    assert (found.dataset_revision, found.dataset_type) == (COMMIT, "hdb/zettelkatalog")
+
+
+def test_a_result_that_was_scored_from_the_hub_has_its_commit(cards):
+    result = score("hdb/zettelkatalog", make_run(cards, "a"))
+    result.dataset = {**result.dataset, "dataset_revision": COMMIT}
+    write_results(cards / "result.json", [result])
+    assert entry(cards / "result.json").dataset_revision == COMMIT
+    assert index(cards / "result.json")[1].dataset_revision == COMMIT
 
 
 def test_a_models_name_cannot_add_to_the_card(cards):

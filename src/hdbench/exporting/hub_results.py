@@ -4,15 +4,18 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
 
 import yaml
 from huggingface_hub import EvalResult, EvalResultEntry, eval_result_entries_to_yaml
 from huggingface_hub.repocard_data import eval_results_to_model_index
 
 from hdbench.benchmark import Benchmark, load_benchmark
+from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError
 from hdbench.results import given_options, is_result
 from hdbench.runs import load_runs
+from hdbench.scoring.metric import PROTOCOLS
 from hdbench.scoring.result import READ_AS, Result
 
 HubForm = Literal["eval-results", "model-index"]
@@ -27,6 +30,11 @@ SHOWN = 3
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_RECORDED = re.compile(
+    rf".*/(?:{NAMESPACE}/{RESULTS}|datasets--{NAMESPACE}--{RESULTS}/snapshots/(?P<commit>\w{{40}}))"
+    r"/(?P<run>[^/]+/[^/]+)"
+)
+"""A run folder of the recorded runs: in a namespace folder, or in the cache of the Hub's client."""
 
 
 class Headline(NamedTuple):
@@ -49,10 +57,13 @@ def hub_results(
     """The headline of a run as YAML that a model's repository on the Hub takes.
 
     `eval-results` is a file for its folder `.eval_results`, and `model-index` goes into the YAML
-    of its card. Both have the dataset, its version and hash, the protocol, the interval, the
-    coverage and the signature; the date where the run has one. The dataset's revision is the tag
-    of its version, or its commit where the benchmark is a snapshot of the Hub's. The task of
-    `eval-results` is the protocol, as in the dataset's `eval.yaml`.
+    of its card, with the dataset's version and hash, the protocol, the interval, the coverage and
+    the signature.
+
+    `eval-results` has the fields that the Hub knows, and no more. Its task is the protocol, as in
+    the dataset's `eval.yaml`, and its `notes` too, where it is not the default one. Its `revision`
+    is the dataset's commit, where the result was scored from the Hub, and its `source` the run in
+    `hdb/results`, where it is one of that dataset's; where they are not known, they are left out.
 
     Args:
         run: a run folder, or a result of `hdbench score --json`, which stays as it was scored; with
@@ -92,7 +103,7 @@ def hub_results(
             f"{run}: {', '.join(reasons)}: the Hub would rank it among whole runs under the "
             "benchmark's own rules: use --format model-index, which says so"
         )
-    return _yaml(eval_result_entries_to_yaml([_ranked_entry(result, of)]))
+    return _yaml(eval_result_entries_to_yaml([_ranked_entry(run, result, of)]))
 
 
 def headline_of(result: Result) -> Headline:
@@ -107,27 +118,17 @@ def headline_of(result: Result) -> Headline:
     return Headline(f"1 - {name}", 1 - value, turned)
 
 
-def _ranked_entry(result: Result, benchmark: Benchmark) -> EvalResultEntry:
-    headline, dataset = headline_of(result), _hub_id(benchmark)
-    figures = result.figures()
-    notes = [
-        f"{headline.name}, higher is better",
-        *([f"95 % interval {_between(headline.interval)}"] if headline.interval else []),
-        f"{figures['answered']} of {figures['items']} items answered",
-        f"protocol {result.metric.protocol}",
-        f"version {result.dataset['dataset_version']} of the dataset, "
-        f"metadata sha256 {result.dataset['dataset_sha256']}",
-        figures["signature"],
-    ]
+def _ranked_entry(run: Path, result: Result, benchmark: Benchmark) -> EvalResultEntry:
+    source, protocol = _recorded_url(run, result, benchmark), result.metric.protocol
     return EvalResultEntry(
-        dataset_id=dataset,
-        task_id=result.metric.protocol,
-        value=headline.value,
-        dataset_revision=_revision(result, benchmark),
+        dataset_id=_hub_id(benchmark),
+        task_id=protocol,
+        value=headline_of(result).value,
+        dataset_revision=_commit(result, benchmark),
         date=result.run.get("date"),
-        source_url=f"https://huggingface.co/datasets/{dataset}",
-        source_name=f"hdbench {result.versions['hdbench']}",
-        notes="; ".join(notes),
+        source_url=source,
+        source_name=f"hdbench {result.versions['hdbench']}" if source else None,
+        notes=None if protocol == PROTOCOLS[0] else f"protocol {protocol}",
     )
 
 
@@ -156,7 +157,8 @@ def _index_entry(result: Result, benchmark: Benchmark) -> EvalResult:
         dataset_name=benchmark.spec.title,
         dataset_config="default",
         dataset_split=benchmark.spec.split,
-        dataset_revision=_revision(result, benchmark),
+        dataset_revision=_commit(result, benchmark)
+        or f"hdbench-{result.dataset['dataset_version']}",
         dataset_args=_known(about),
         metric_type=f"{NAMESPACE}/{result.metric.name}",
         metric_name=headline.name,
@@ -187,20 +189,28 @@ def _hub_id(benchmark: Benchmark) -> str:
     return benchmark.id if is_id else f"{NAMESPACE}/{benchmark.spec.name}"
 
 
-def _revision(result: Result, benchmark: Benchmark) -> str:
-    """The dataset's commit, where the benchmark is a snapshot of the Hub's; else its version's tag.
+def _commit(result: Result, benchmark: Benchmark) -> str | None:
+    """The dataset's commit that was scored; None where it did not come from the Hub.
 
     The Hub's cache names the folder of a snapshot by its commit.
     """
+    if commit := result.dataset.get("dataset_revision"):
+        return str(commit)
     folder = benchmark.folder.resolve()
     is_snapshot = folder.parent.name == "snapshots" and _COMMIT.fullmatch(folder.name)
     if is_snapshot and benchmark.content_hash() == result.dataset["dataset_sha256"]:
         return folder.name
-    return f"hdbench-{result.dataset['dataset_version']}"
+    return None
 
 
-def _between(interval: tuple[float, float]) -> str:
-    return f"{interval[0]:.4f} to {interval[1]:.4f}"
+def _recorded_url(run: Path, result: Result, benchmark: Benchmark) -> str | None:
+    """Where the recorded runs have the run; None of one that is not among them."""
+    place = run if run.is_dir() else Path(result.answers.get("path", ""))
+    found = _RECORDED.fullmatch(place.resolve().as_posix())
+    if found is None or not found["run"].startswith(f"{benchmark.spec.name}/"):
+        return None
+    dataset = f"https://huggingface.co/datasets/{NAMESPACE}/{RESULTS}"
+    return f"{dataset}/tree/{found['commit'] or 'main'}/{quote(found['run'])}"
 
 
 def _known(values: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ SPEC = {
     "split": "test",
     "licence": "cc0-1.0",
     "citation": "",
+    "report_errors_at": "https://huggingface.co/datasets/hdb/cards/discussions/new",
 }
 RIGHT = {"title": "Stellingen", "year": 1924}
 INFO = {"run": "2026-01-24/T1", "benchmark": "hdb/cards", "model": "reader-1"}

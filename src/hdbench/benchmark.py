@@ -5,10 +5,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from hdbench.errors import HdbenchError
@@ -26,6 +33,22 @@ MEDIA_KEYS = {"image": "file_name", "pages": "pages_file_names", "pdf": "file_na
 
 # A date is "date32": a string that looks like one would be given a time of day by `datasets`.
 ColumnType = Literal["string", "int32", "int64", "float64", "bool", "date32", "strings"]
+
+
+_ADDRESS = re.compile(
+    r"https://[\w.-]+(?::\d+)?(?:/[\w./~%+-]*)?|mailto:[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII
+)
+
+
+def _checked_address(text: str) -> str:
+    if not _ADDRESS.fullmatch(text):
+        wrong = "{text} is no address such as https://example.org/report or mailto:me@example.org"
+        raise PydanticCustomError("address", wrong, {"text": repr(text)})
+    return text
+
+
+Address = Annotated[str, Field(max_length=300), AfterValidator(_checked_address)]
+"""Where a reader may be sent: a page without query or fragment, or an e-mail address."""
 
 
 class Strict(BaseModel):
@@ -76,6 +99,9 @@ class BenchmarkSpec(Strict):
         columns: the columns for the viewer, beside id, media, sha256 and ground_truth.
         files: further plain files of the repository.
         source: where it comes from; a benchmark made by its own author has none.
+        report_errors_at: where errors in its truth are reported. An e-mail (`mailto:…`) and a form
+            for a discussion on the Hub or an issue on GitHub (`…/discussions/new`, `…/issues/new`)
+            are filled in with an item's values. Without it reports have no such link.
     """
 
     name: str
@@ -91,6 +117,7 @@ class BenchmarkSpec(Strict):
     columns: dict[str, ColumnType] = {}
     files: tuple[str, ...] = ()
     source: UrlSource | HubSource | None = None
+    report_errors_at: Address | None = None
 
     @field_validator("source")
     @classmethod

@@ -12,7 +12,7 @@ from hdbench.report.items import BANDS, LOST, ItemView, cut, item_views
 from hdbench.report.pictures import pictures
 from hdbench.report.rendering import TEXTS, render
 from hdbench.report.rows import direction
-from hdbench.report.truth_errors import dataset_id, truth_error_url
+from hdbench.report.truth_errors import truth_error_url
 from hdbench.results import errors_by_class, given_options
 from hdbench.scoring.result import Result
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
@@ -121,7 +121,7 @@ def report_page(result: Result, benchmark: Benchmark, *, language: str = "en") -
             zip(
                 shown,
                 _pictures(shown, benchmark),
-                _truth_errors(result, shown, language),
+                _truth_errors(benchmark, result, shown, language),
                 strict=True,
             )
         ),
@@ -212,14 +212,16 @@ def _violations(result: Result) -> list[tuple[str, str, int]]:
     return sorted(rows, key=lambda row: -row[2])[:MAX_FIELDS]
 
 
-def _truth_errors(result: Result, items: Sequence[ItemView], language: str) -> list[str | None]:
-    """The address for an error in each item's truth; None where the benchmark is not on the Hub."""
-    dataset = dataset_id(result.dataset.get("benchmark", ""))
-    if dataset is None:
+def _truth_errors(
+    benchmark: Benchmark, result: Result, items: Sequence[ItemView], language: str
+) -> list[str | None]:
+    """The address for an error in each item's truth; None where the benchmark names none."""
+    address = benchmark.spec.report_errors_at
+    if address is None:
         return [None] * len(items)
-    version = result.dataset["dataset_version"]
+    name, version = benchmark.spec.name, result.dataset["dataset_version"]
     tell = partial(TEXTS.text, language=language)
-    return [truth_error_url(dataset, version, item, tell) for item in items]
+    return [truth_error_url(address, name, version, item, tell) for item in items]
 
 
 def _run(result: Result) -> dict[str, str]:

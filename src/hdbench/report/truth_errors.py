@@ -4,10 +4,6 @@ from collections.abc import Callable
 from itertools import accumulate
 from urllib.parse import quote
 
-from huggingface_hub import constants
-from huggingface_hub.errors import HFValidationError
-from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
-
 from hdbench.errors import escaped
 from hdbench.report.items import ItemView, Row, Value
 
@@ -19,45 +15,43 @@ _MAX_ID, _MAX_FIELD, _MAX_VALUE = 150, 120, 240  # as they stand in the address
 Tell = Callable[..., str]
 """A text's key and what stands in its places → the text."""
 
-
-def dataset_id(benchmark: str) -> str | None:
-    """A benchmark's name on the Hub, of its name or folder; None where it has none.
-
-    Example:
-        >>> dataset_id("hdb/zettelkatalog"), dataset_id("/srv/hdb/zettelkatalog")
-        ('hdb/zettelkatalog', 'hdb/zettelkatalog')
-        >>> dataset_id("zettelkatalog"), dataset_id("../zettelkatalog")
-        (None, None)
-    """
-    name = "/".join(benchmark.split("/")[-2:])
-    try:
-        validate_repo_id(name)
-    except HFValidationError:
-        return None
-    return name if "/" in name else None
+_FORMS = {"/discussions/new": ("title", "description"), "/issues/new": ("title", "body")}
+"""How the address of a form ends → its fields: the Hub's discussions, and issues as of GitHub."""
 
 
-def truth_error_url(dataset: str, version: str, item: ItemView, tell: Tell) -> str:
-    """The dataset's page for a new discussion, filled in with an item and its wrong fields.
+def truth_error_url(address: str, benchmark: str, version: str, item: ItemView, tell: Tell) -> str:
+    """The address at which errors are reported, filled in with an item and its wrong fields.
+
+    A form of the Hub or of GitHub and an e-mail are filled in; any other page is not, as nobody
+    knows what it would do with the values.
 
     Foreign text stands there as a block of code, in which the Hub makes no links, pictures or
     mentions of it; what cannot be seen stands as an escape. Fields for which there is no room are
     counted.
 
     Args:
-        dataset: as of `dataset_id`.
+        address: where the benchmark says that errors are reported.
+        benchmark: its name.
         version: the dataset's.
         item: the item.
         tell: the texts of the folder `translations`.
     """
+    if is_mail := address.startswith("mailto:"):
+        names = "subject", "body"
+    elif form := next((each for each in _FORMS if address.endswith(each)), None):
+        names = _FORMS[form]
+    else:
+        return address
+    end = "\r\n" if is_mail else "\n"
     item_id = _bounded(item.id, _MAX_ID)
     title = tell("truth_error_title", id=item_id)
-    start = (
-        f"{constants.ENDPOINT}/datasets/{dataset}/discussions/new"
-        f"?title={_quoted(title)}&description="
-    )
+    start = f"{address}?{names[0]}={_quoted(title)}&{names[1]}="
     lines = [
-        tell("truth_error_intro", benchmark=dataset, version=_bounded(version, _MAX_FIELD)),
+        tell(
+            "truth_error_intro",
+            benchmark=_bounded(benchmark, _MAX_FIELD),
+            version=_bounded(version, _MAX_FIELD),
+        ),
         "",
         f"    {tell('truth_error_item', id=item_id)}",
     ]
@@ -67,7 +61,7 @@ def truth_error_url(dataset: str, version: str, item: ItemView, tell: Tell) -> s
             lines += _field(row, tell)
             left -= 1
         more = ["", f"    {tell('truth_error_more', count=left)}"] if left else []
-        longer = start + _quoted("\n".join([*lines, *more, "", tell("truth_error_ask"), ""]))
+        longer = start + _quoted(end.join([*lines, *more, "", tell("truth_error_ask"), ""]))
         if url and len(longer) > MAX_URL:
             break
         url = longer

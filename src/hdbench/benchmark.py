@@ -1,5 +1,6 @@
 """A benchmark: a dataset repository that says of itself how it is scored."""
 
+import datetime
 import hashlib
 import re
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    StringConstraints,
     ValidationError,
     field_validator,
 )
@@ -23,6 +25,9 @@ from hdbench.jsonio import parse_json, read_jsonl
 from hdbench.scoring import check_headline
 
 METADATA = "metadata.jsonl"
+
+NAMESPACE = "hdb"
+"""Where on the Hub the benchmarks are that hdbench builds, unless another namespace is named."""
 
 _DESCRIPTION = "benchmark.yaml"
 _ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -49,6 +54,10 @@ def _checked_address(text: str) -> str:
 
 Address = Annotated[str, Field(max_length=300), AfterValidator(_checked_address)]
 """Where a reader may be sent: a page without query or fragment, or an e-mail address."""
+
+
+Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""A text that says something."""
 
 
 class Strict(BaseModel):
@@ -83,6 +92,24 @@ class HubSource(Strict):
     revision: str
 
 
+class Rights(Strict):
+    """Why data without an open licence may be published.
+
+    Attributes:
+        stated_by: the person or institution who says so.
+        since: the day since when it holds.
+        ground: on what ground, as a contract or the owner's letter.
+    """
+
+    stated_by: Said
+    since: datetime.date
+    ground: Said
+
+    def __str__(self) -> str:
+        """A line for a person."""
+        return f"stated by {self.stated_by}, since {self.since}: {self.ground}"
+
+
 class BenchmarkSpec(Strict):
     """What `benchmark.yaml` says.
 
@@ -95,6 +122,7 @@ class BenchmarkSpec(Strict):
         media: the column that holds what a model is shown: an image, a list of images, or a PDF.
         split: the one split.
         licence: an SPDX identifier, or `other` where none is stated.
+        rights: why it may be published without an open licence; without it, it may not.
         citation: BibTeX.
         columns: the columns for the viewer, beside id, media, sha256 and ground_truth.
         files: further plain files of the repository.
@@ -113,6 +141,7 @@ class BenchmarkSpec(Strict):
     media: Literal["image", "pages", "pdf"]
     split: str
     licence: str
+    rights: Rights | None = None
     citation: str
     columns: dict[str, ColumnType] = {}
     files: tuple[str, ...] = ()

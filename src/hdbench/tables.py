@@ -312,6 +312,8 @@ def print_repositories(console: Console, repositories: Sequence["Repository"]) -
             f"{len(each.files)} files, {_bytes(each.size)}"
         )
         console.print(printable(heading, MAX_NOTE), style="bold", soft_wrap=True)
+        if each.rights:
+            console.print(printable(f"rights: {each.rights}", MAX_NOTE), soft_wrap=True)
         table = plain_table(None, "file", right=["size"])
         alike: dict[str, dict[str, int]] = defaultdict(dict)
         for path in each.files:

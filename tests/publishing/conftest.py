@@ -25,8 +25,10 @@ def place(samples, tmp_path):
 def publish(hub, place, run_hdbench):
     """Run hdbench publish against the Hub; it has to end with the given status."""
 
-    def publish(*arguments, token=WRITER, status=0, at=hub):
-        done = run_hdbench("publish", "hdb", *arguments, cwd=place, **at.environment(token))
+    def publish(*arguments, token=WRITER, status=0, at=hub, yes=True, folder="hdb"):
+        options = ["--yes"] if yes else []
+        environment = at.environment(token)
+        done = run_hdbench("publish", folder, *options, *arguments, cwd=place, **environment)
         assert done.returncode == status, done.stdout + done.stderr
         assert "Traceback" not in done.stderr
         assert not token or token not in done.stdout + done.stderr

@@ -47,7 +47,7 @@ print(json.dumps(found))
 def filled(samples, run_hdbench):
     """A Hub on which everything was published."""
     with serving_hub() as hub:
-        done = run_hdbench("publish", "hdb", cwd=samples, **hub.environment(WRITER))
+        done = run_hdbench("publish", "hdb", "--yes", cwd=samples, **hub.environment(WRITER))
         assert done.returncode == 0, done.stderr
         yield hub
 

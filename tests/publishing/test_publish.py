@@ -3,19 +3,21 @@
 import hashlib
 import json
 import os
+import pty
 import subprocess
 import sys
 import zipfile
 
 import pytest
 import yaml
-from hub.server import EXPIRED, READER
+from hub.server import EXPIRED, READER, WRITER
 from plain import PLAIN
 
-from hdbench import __version__
+from hdbench import __version__, resources
 from hdbench.publishing.wheel import NAME as WHEEL
 
 SPACES = ("avisblatt_cer", "letters_f1", "sciencemeta_accuracy", "scorer", "zettel_f1")
+RECIPES = resources.folder("dataset_scripts")
 DATASETS = ("avisblatt", "rheinschifffahrt", "sciencemetabench", "zettelkatalog")
 
 
@@ -198,14 +200,128 @@ def test_a_bad_card_is_found_before_anything_is_sent(hub, publish, place):
     assert hub.repositories == {}
 
 
-def test_a_dataset_without_an_open_licence_needs_consent(hub, publish, place):
-    card = place / "hdb/avisblatt/README.md"
-    card.write_text(card.read_text().replace("license: cc0-1.0", "license: other", 1))
-    told = publish(status=2)
-    assert told.startswith("error: hdb/avisblatt: its licence (other) is not an open one")
+def test_a_declaration_that_the_hub_refuses_publishes_nothing_of_its_repository(
+    hub, publish, place
+):
+    path = place / "hdb/zettelkatalog/eval.yaml"
+    declared = yaml.safe_load(path.read_text()) | {"evaluation_framework": "inspect-ai"}
+    path.write_text(yaml.safe_dump(declared))
+    told = publish("--only", "zettelkatalog", status=2)
+    assert "the Hub answered 400 Invalid eval.yaml: field_spec: Field required" in told
+    assert files(hub, "datasets", "hdb/zettelkatalog") == {}
+
+
+RIGHTS = {"stated_by": "A. Muster, Basel", "since": "2026-01-24", "ground": "the owner's letter"}
+SHOWN = "rights: stated by A. Muster, Basel, since 2026-01-24: the owner's letter"
+
+
+def describe(folder, **keys):
+    """Change what a built dataset and its card say of it."""
+    path = folder / "benchmark.yaml"
+    spec = yaml.safe_load(path.read_text()) | keys
+    path.write_text(yaml.safe_dump({key: each for key, each in spec.items() if each is not None}))
+    card = folder / "README.md"
+    text = card.read_text().replace("license: cc0-1.0", f"license: {spec['licence']}", 1)
+    card.write_text(text)
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_without_an_open_licence_only_who_may_can_publish(hub, publish, place, name):
+    recipe = yaml.safe_load((RECIPES / name / "benchmark.yaml").read_text())
+    folder = place / "hdb" / name
+    describe(folder, licence=recipe["licence"], rights=recipe.get("rights"))
+    if name in ("sciencemetabench", "zettelkatalog"):
+        publish("--only", name)
+        return
+    told = publish("--only", name, status=2)
+    assert told.startswith(f"error: hdb/{name}: its licence (other) is not an open one: ")
+    assert "benchmark.yaml" in told
+    assert "rights: {stated_by: …, since: …, ground: …}" in told
+    publish("--only", name, "--accept-licence", status=2)  # it is for builds, and no option here
     assert hub.repositories == {}
-    publish("--only", "avisblatt", "--accept-licence")
-    assert ("datasets", "hdb/avisblatt") in hub.repositories
+
+    describe(folder, rights=RIGHTS)
+    assert SHOWN in publish("--dry-run", "--only", name, token="").splitlines()
+    publish("--only", name)
+    assert ("datasets", f"hdb/{name}") in hub.repositories
+
+
+@pytest.mark.parametrize("key", RIGHTS)
+@pytest.mark.parametrize("value", ["", " ", None, "never" * 1_000])
+def test_a_statement_of_rights_says_who_and_since_when_and_why(publish, place, key, value):
+    if value and value.strip() and key != "since":
+        return  # any text will do
+    describe(place / "hdb/avisblatt", licence="other", rights={**RIGHTS, key: value})
+    assert f"benchmark.yaml: rights.{key}: " in publish("--dry-run", status=2)
+
+
+def test_a_card_that_says_another_licence_is_refused(publish, place):
+    describe(place / "hdb/avisblatt", rights=RIGHTS)
+    card = place / "hdb/avisblatt/README.md"
+    card.write_text(card.read_text().replace("license: cc0-1.0", "license: mit", 1))
+    told = publish("--dry-run", status=2)
+    assert "README.md: license: mit, but benchmark.yaml says cc0-1.0: build it again" in told
+
+
+def test_recorded_runs_have_their_rights_in_their_card(hub, publish, place):
+    results = place / "hdb/results"
+    results.mkdir()
+    text = (RECIPES / "results/README.md").read_text()
+    (results / "README.md").write_text(text)
+    told = publish("--only", "results", status=2)
+    assert (
+        "hdb/results: its licence (other) is not an open one: add to the YAML of its card" in told
+    )
+    (results / "README.md").write_text(text.replace("---\n", f"---\nrights: {RIGHTS}\n", 1))
+    assert SHOWN in publish("--dry-run", "--only", "results").splitlines()
+    publish("--only", "results")
+    assert ("datasets", "hdb/results") in hub.repositories
+
+
+NOT_NAMED = "no --namespace was given, and the folder is called hdb"
+NOT_OWN = "museum is not a namespace of this token (hdb-operator, hdb)"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"), [((), NOT_NAMED), (("--namespace", "museum"), NOT_OWN)]
+)
+def test_without_a_terminal_it_publishes_where_nobody_said_so_only_with_yes(
+    hub, publish, arguments, why
+):
+    told = publish("--only", "zettelkatalog", *arguments, status=2, yes=False)
+    assert told == (f"error: {why}: nothing was sent: name yours with --namespace, or add --yes")
+    assert hub.repositories == {}
+    publish("--dry-run", "--only", "zettelkatalog", *arguments, yes=False)
+    if not arguments:
+        publish("--only", "zettelkatalog")
+        assert ("datasets", "hdb/zettelkatalog") in hub.repositories
+
+
+@pytest.mark.parametrize("namespace", ["hdb", "hdb-operator"])
+def test_it_does_not_ask_where_the_token_s_own_namespace_is_named(hub, publish, namespace):
+    publish("--only", "zettelkatalog", "--namespace", namespace, yes=False)
+    assert ("datasets", f"{namespace}/zettelkatalog") in hub.repositories
+
+
+@pytest.mark.parametrize(("typed", "published"), [(b"y\n", True), (b"n\n", False), (b"\n", False)])
+def test_on_a_terminal_it_asks(hub, place, tmp_path, typed, published):
+    mine, theirs = pty.openpty()
+    os.write(mine, typed)
+    done = subprocess.run(
+        [sys.executable, "-m", "hdbench", "publish", "hdb", "--only", "zettelkatalog"],
+        cwd=place,
+        env=os.environ | hub.environment(WRITER) | {"HF_HOME": str(tmp_path / "home")},
+        stdin=theirs,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    os.close(mine)
+    os.close(theirs)
+    question = f"{NOT_NAMED[0].upper()}{NOT_NAMED[1:]}. Publish under hdb? [y/N]: "
+    assert question in done.stdout
+    assert bool(done.returncode) != published
+    assert (("datasets", "hdb/zettelkatalog") in hub.repositories) == published
 
 
 def test_a_dry_run_lists_all_and_asks_nobody(hub, publish, place):
@@ -226,6 +342,17 @@ def test_another_namespace_is_that_of_the_cards_too(hub, publish, place):
     sent = files(hub, "datasets", "hdb-operator/zettelkatalog")
     assert b'load_dataset("hdb-operator/zettelkatalog"' in sent["README.md"]
     assert b"datasets/hdb-operator/zettelkatalog" in sent["croissant.json"]
+    form = b"https://huggingface.co/datasets/hdb-operator/zettelkatalog/discussions/new"
+    assert form in sent["benchmark.yaml"]
+    for path, content in sent.items():
+        assert b"hdb/zettelkatalog" not in content, path
+
+
+def test_a_folder_of_another_name_sends_nobody_to_the_first_publisher_s_form(hub, publish, place):
+    (place / "hdb").rename(place / "hdb-operator")
+    publish("--only", "zettelkatalog", folder="hdb-operator", yes=False)
+    sent = files(hub, "datasets", "hdb-operator/zettelkatalog")
+    assert b"datasets/hdb-operator/zettelkatalog/discussions/new" in sent["benchmark.yaml"]
     for path, content in sent.items():
         assert b"hdb/zettelkatalog" not in content, path
 

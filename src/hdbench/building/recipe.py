@@ -214,8 +214,8 @@ def find_recipe(name: str, *, sample: bool = False) -> Recipe:
         if not (folder / "sample" / METADATA).is_file():
             raise HdbenchError(f"{name}: has no sample")
         # It is this project's own work, and its figures must never pass for the benchmark's.
-        own_work = {"version": f"{spec.version}+sample", "licence": "cc0-1.0", "source": None}
-        spec = spec.model_copy(update=own_work)
+        own_work = {"licence": "cc0-1.0", "rights": None, "source": None}
+        spec = spec.model_copy(update={"version": f"{spec.version}+sample", **own_work})
     return Recipe(folder, spec, errata, sample)
 
 

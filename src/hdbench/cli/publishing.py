@@ -1,12 +1,15 @@
 """The command that publishes what was built."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from hdbench.benchmark import NAMESPACE
 from hdbench.cli.app import DEFAULT_OUT, app
+from hdbench.errors import HdbenchError
 
 
 @app.command()
@@ -29,19 +32,18 @@ def publish(
     private: Annotated[
         bool, typer.Option("--private", help="Create new repositories as private ones.")
     ] = False,
-    accept_licence: Annotated[
-        bool,
-        typer.Option("--accept-licence", help="Publish datasets without an open licence too."),
-    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Publish without asking.")] = False,
 ) -> None:
     """Publish datasets, metrics, the scorer's Space and the recorded runs on the Hugging Face Hub.
 
     Only changed files are sent, one commit a repository, with the tag of its version. If it ends
-    in the middle, the same command goes on. The token is that of `hf auth login`, or HF_TOKEN.
+    in the middle, the same command goes on. The token is that of `hf auth login`, or HF_TOKEN. It
+    asks first where nobody named the namespace `hdb`, or the namespace is not the token's.
     """
     from huggingface_hub import constants  # noqa: PLC0415  slow to import
 
     from hdbench.publishing.publish import publish as send  # noqa: PLC0415
+    from hdbench.publishing.publish import token_namespaces  # noqa: PLC0415
     from hdbench.publishing.repositories import find_repositories  # noqa: PLC0415
     from hdbench.tables import print_repositories  # noqa: PLC0415
 
@@ -50,10 +52,27 @@ def publish(
         endpoint=constants.ENDPOINT,
         namespace=namespace,
         only=only or (),
-        accept_licence=accept_licence,
     )
     if dry_run:
         print_repositories(Console(), repositories)
         return
+    owner, own = repositories[0].id.partition("/")[0], token_namespaces()
+    if owner not in own:
+        _ask(f"{owner} is not a namespace of this token ({', '.join(own)})", owner, yes=yes)
+    elif owner == NAMESPACE and namespace is None:
+        _ask(f"no --namespace was given, and the folder is called {owner}", owner, yes=yes)
     for published in send(repositories, private=private):
         typer.echo(published)
+
+
+def _ask(why: str, owner: str, *, yes: bool) -> None:
+    """Go on only if somebody wants it.
+
+    Raises:
+        HdbenchError: there is nobody to ask.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise HdbenchError(f"{why}: nothing was sent: name yours with --namespace, or add --yes")
+    typer.confirm(f"{why[0].upper()}{why[1:]}. Publish under {owner}?", abort=True)

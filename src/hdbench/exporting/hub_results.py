@@ -10,7 +10,7 @@ import yaml
 from huggingface_hub import EvalResult, EvalResultEntry, eval_result_entries_to_yaml
 from huggingface_hub.repocard_data import eval_results_to_model_index
 
-from hdbench.benchmark import Benchmark, load_benchmark
+from hdbench.benchmark import NAMESPACE, Benchmark, load_benchmark
 from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError
 from hdbench.results import given_options, is_result
@@ -19,9 +19,6 @@ from hdbench.scoring.metric import PROTOCOLS
 from hdbench.scoring.result import READ_AS, Result
 
 HubForm = Literal["eval-results", "model-index"]
-
-NAMESPACE = "hdb"
-"""Where on the Hub the benchmarks are that were built into a folder of any other name."""
 
 TASK_TYPE = "image-to-text"
 

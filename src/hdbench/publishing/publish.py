@@ -64,8 +64,9 @@ def publish(
 ) -> Iterator[Published]:
     """Send what differs; nothing is sent before all that can be checked was checked.
 
-    A repository gets one commit, so that it is the old one or the new one whenever this ends.
-    Submissions to the recorded runs are kept: of those, nothing is removed.
+    Whether the token may write is checked by `token_namespaces`, which comes first. A repository
+    gets one commit, so that it is the old one or the new one whenever this ends. Submissions to the
+    recorded runs are kept: of those, nothing is removed.
 
     Args:
         repositories: as of `find_repositories`.
@@ -76,11 +77,10 @@ def publish(
         What became of each, as it is done.
 
     Raises:
-        HdbenchError: there is no token, or it may not write; a card is refused; a version is
-            published with other files; a sample would replace the whole; or the Hub fails.
+        HdbenchError: a card is refused; a version is published with other files; a sample would
+            replace the whole; or the Hub fails.
     """
     hub = api or HfApi()
-    _check_token(hub)
     remotes = []
     for repository in progress(repositories, "Checking"):
         with one_line_errors(repository.id, AGAIN):
@@ -95,15 +95,25 @@ def publish(
             yield _send(hub, repository, remote, private)
 
 
-def _check_token(hub: HfApi) -> None:
+def token_namespaces(api: HfApi | None = None) -> list[str]:
+    """The namespaces of whose token it is: the user's own, and the organisations'.
+
+    Args:
+        api: the Hub's client.
+
+    Raises:
+        HdbenchError: there is no token, it has expired, or it may not write.
+    """
     from huggingface_hub import get_token  # noqa: PLC0415
 
+    hub = api or HfApi()
     if not (hub.token or get_token()):
         raise HdbenchError("no token of the Hub: log in with hf auth login, or set HF_TOKEN")
     with one_line_errors("the Hub", "nothing was sent"):
-        token = hub.whoami().get("auth", {}).get("accessToken", {})
-    if token.get("role") == "read":
+        found = hub.whoami()
+    if found.get("auth", {}).get("accessToken", {}).get("role") == "read":
         raise HdbenchError("the Hub's token may only read: make one with write access")
+    return [found["name"], *(each["name"] for each in found.get("orgs", ()))]
 
 
 def _remote(hub: HfApi, repository: Repository) -> _Remote | None:

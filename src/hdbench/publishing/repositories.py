@@ -9,7 +9,7 @@ from typing import Any, Literal
 import yaml
 
 from hdbench import __version__
-from hdbench.benchmark import load_benchmark
+from hdbench.benchmark import NAMESPACE, Rights, load_benchmark, validate
 from hdbench.building.licences import OPEN_LICENCES
 from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError
@@ -20,7 +20,7 @@ CARD = "README.md"
 SAMPLE = "+sample"
 """How the version of a sample ends."""
 
-_WITH_NAMES = (".md", "croissant.json", "eval.yaml")
+_WITH_NAMES = (".md", "benchmark.yaml", "croissant.json", "eval.yaml")
 """The files that name repositories with their namespace."""
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
@@ -37,6 +37,7 @@ class Repository:
         files: path in the repository → where it lies, or its content.
         version: what its tag names; None for the recorded runs, which grow by submissions.
         licence: as its card says.
+        rights: why it may be published without an open licence, where that is recorded.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Repository:
     files: dict[str, Path | bytes]
     version: str | None
     licence: str
+    rights: Rights | None = None
 
     @property
     def tag(self) -> str | None:
@@ -67,7 +69,6 @@ def find_repositories(
     endpoint: str,
     namespace: str | None = None,
     only: Collection[str] = (),
-    accept_licence: bool = False,
 ) -> list[Repository]:
     """The repositories in a namespace folder, checked as far as that is possible here.
 
@@ -78,11 +79,10 @@ def find_repositories(
         endpoint: the Hub's address, from which Spaces install their wheel.
         namespace: the name on the Hub; without it the folder's.
         only: names of repositories; without them all.
-        accept_licence: also datasets without an open licence.
 
     Raises:
         HdbenchError: there is none, or not of a name in `only`; a card has no YAML or no licence;
-            a dataset's licence is not an open one; a link is among the files.
+            a dataset has no open licence and no statement of rights; a link is among the files.
     """
     if not folder.is_dir():
         raise HdbenchError(f"{folder}: no such folder: build it first, with hdbench build --all")
@@ -100,10 +100,12 @@ def find_repositories(
             f"{folder}: nothing to publish: build it first, with hdbench build --all"
         )
     for each in found:
-        if each.kind == "dataset" and each.licence not in OPEN_LICENCES and not accept_licence:
+        if each.kind == "dataset" and each.licence not in OPEN_LICENCES and each.rights is None:
             raise HdbenchError(
-                f"{each.id}: its licence ({each.licence}) is not an open one: if you may publish "
-                "it, add --accept-licence; or leave it out with --only"
+                f"{each.id}: its licence ({each.licence}) is not an open one: add to the "
+                f"{'YAML of its card' if each.version is None else 'benchmark.yaml of its recipe'} "
+                "who says that it may be published, rights: {stated_by: …, since: …, ground: …}, "
+                "and build it again; or leave it out with --only"
             )
     return sorted(found, key=lambda each: (each.kind == "space", each.id))
 
@@ -114,10 +116,10 @@ def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Re
     files: dict[str, Path | bytes] = {
         path.relative_to(folder).as_posix(): path for path in _files(folder)
     }
-    built_for = folder.parent.resolve().name
-    if built_for != owner:
-        ours = "|".join(map(re.escape, names))
-        own = re.compile(rf"\b{re.escape(built_for)}/(?=({ours})\b)")
+    # The recipes' texts say hdb, whatever the folder is called that they are built into.
+    if others := {NAMESPACE, folder.parent.resolve().name} - {owner}:
+        theirs, ours = ("|".join(map(re.escape, sorted(each))) for each in (others, names))
+        own = re.compile(rf"\b({theirs})/(?=({ours})\b)")
         for path in files:
             if path.endswith(_WITH_NAMES):
                 text = (folder / path).read_text(encoding="utf-8")
@@ -128,8 +130,17 @@ def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Re
         files["requirements.txt"] = _REQUIREMENT.sub(rf"hdbench\1 @ {wheel}", requirements).encode()
         files[WHEEL] = make_wheel()
         return Repository(repository_id, "space", files, __version__, card["license"])
-    version = None if folder.name == RESULTS else load_benchmark(str(folder)).spec.version
-    return Repository(repository_id, "dataset", files, version, card["license"])
+    if folder.name == RESULTS:  # which has no benchmark.yaml
+        stated = card.get("rights")
+        rights = validate(Rights, stated, folder / CARD) if stated is not None else None
+        return Repository(repository_id, "dataset", files, None, card["license"], rights)
+    spec = load_benchmark(str(folder)).spec
+    if card["license"] != spec.licence:
+        raise HdbenchError(
+            f"{folder / CARD}: license: {card['license']}, but benchmark.yaml says {spec.licence}: "
+            "build it again"
+        )
+    return Repository(repository_id, "dataset", files, spec.version, spec.licence, spec.rights)
 
 
 def _card(path: Path) -> dict[str, Any]:

@@ -42,6 +42,7 @@ SECTIONS = [
     "Uses and limits",
     "Privacy",
     "Licence",
+    "Maintenance",
     "Citation",
 ]
 
@@ -128,7 +129,8 @@ def test_a_benchmark_s_card_says_source_corrections_and_defects(of_benchmark, na
     recipe = find_recipe(name)
     assert recipe.spec.source.revision in text
     for item in (*recipe.errata.exclude, *recipe.errata.corrections):
-        assert item.reason in text
+        assert item.evidence in text
+        assert item.proposed_by in text
 
 
 def test_the_example_is_a_row_and_the_picture_is_its_own(built, name):
@@ -275,6 +277,18 @@ def test_croissant_gives_every_image_once(of_sample, name):
     assert sorted(images) == [f"images/{path.name}" for path in paths]
     with Image.open(paths[0]) as image:
         assert images[f"images/{paths[0].name}"] == image.size
+
+
+def test_card_and_croissant_say_who_maintains_it_and_how_it_is_corrected(built, name):
+    spec = load_benchmark(str(built)).spec
+    assert spec.maintainers
+    about = json.loads((built / "croissant.json").read_text())
+    assert [each["name"] for each in about["maintainer"]] == list(spec.maintainers)
+    plan = about["rai:dataReleaseMaintenancePlan"]
+    _, _, card = (built / "README.md").read_text().partition("## Maintenance\n")
+    for said in (*spec.maintainers, spec.contact, spec.corrected_by, spec.report_errors_at):
+        assert said in card
+        assert said in plan
 
 
 def test_croissant_names_who_made_the_dataset(samples):

@@ -127,6 +127,9 @@ class BenchmarkSpec(Strict):
         columns: the columns for the viewer, beside id, media, sha256 and ground_truth.
         files: further plain files of the repository.
         source: where it comes from; a benchmark made by its own author has none.
+        maintainers: who maintains it.
+        contact: where they are reached.
+        corrected_by: who may correct its truth, and by what.
         report_errors_at: where errors in its truth are reported. An e-mail (`mailto:…`) and a form
             for a discussion on the Hub or an issue on GitHub (`…/discussions/new`, `…/issues/new`)
             are filled in with an item's values. Without it reports have no such link.
@@ -146,6 +149,9 @@ class BenchmarkSpec(Strict):
     columns: dict[str, ColumnType] = {}
     files: tuple[str, ...] = ()
     source: UrlSource | HubSource | None = None
+    maintainers: tuple[Said, ...] = ()
+    contact: Address | None = None
+    corrected_by: Said | None = None
     report_errors_at: Address | None = None
 
     @field_validator("source")

@@ -10,6 +10,7 @@ import sys
 import time
 
 import pytest
+from building.test_errata import SIGNED
 from datasets import load_dataset
 from PIL import Image
 
@@ -178,7 +179,9 @@ def branch_in_the_address(published):
 
 
 def stale_erratum(published):
-    (published.recipe / "errata.yaml").write_text("exclude: [{id: '9', reason: gone}]")
+    (published.recipe / "errata.yaml").write_text(
+        json.dumps({"exclude": [{"id": "9", "evidence": "gone", **SIGNED}]})
+    )
     return "errata.yaml: excludes '9', which is not in the source"
 
 
@@ -253,8 +256,8 @@ def test_a_duplicate_id_in_the_plain_form(build_plain):
 
 
 def test_errata_hold_for_the_plain_form_too(build_plain, published, tmp_path):
-    wrong = {"id": "1", "field": "b", "old": "", "new": "x", "reason": "misread"}
-    errata = {"corrections": [wrong], "exclude": [{"id": "2", "reason": "torn"}]}
+    wrong = {"id": "1", "field": "b", "old": "", "new": "x", "evidence": "misread"} | SIGNED
+    errata = {"corrections": [wrong], "exclude": [{"id": "2", "evidence": "torn"} | SIGNED]}
     (published.recipe / "errata.yaml").write_text(json.dumps(errata))  # JSON is YAML
     done = build_plain({}, {"id": "2"})
     assert done.returncode == 0, done.stderr

@@ -1,10 +1,13 @@
 """Corrections of published truths."""
 
 import pytest
+from pydantic import ValidationError
 
 from hdbench.building.errata import Errata
 from hdbench.building.recipe import Row
 from hdbench.errors import HdbenchError
+
+SIGNED = {"proposed_by": "Anna Muster", "approved_by": "Berta Beispiel"}
 
 
 def rows():
@@ -17,8 +20,10 @@ def rows():
 def apply(*corrections, changed=False, exclude=()):
     errata = Errata.model_validate(
         {
-            "corrections": [{"reason": "misprint", **correction} for correction in corrections],
-            "exclude": [{"id": name, "reason": "gone"} for name in exclude],
+            "corrections": [
+                {"evidence": "misprint", **SIGNED, **correction} for correction in corrections
+            ],
+            "exclude": [{"id": name, "evidence": "gone", **SIGNED} for name in exclude],
         }
     )
     return {row.id: row.ground_truth for row in errata.apply(rows(), changed=changed)}
@@ -82,3 +87,19 @@ def test_an_excluded_item_is_left_out_and_must_have_been_there():
     assert list(apply(exclude=["page"])) == ["letter"]
     with pytest.raises(HdbenchError, match="excludes 'nowhere'"):
         apply(exclude=["nowhere"])
+
+
+WRONG = {"id": "page", "field": "ads[*].date", "old": "1731'", "new": "1731"}
+
+
+@pytest.mark.parametrize("key", ["evidence", "proposed_by", "approved_by"])
+def test_an_erratum_has_its_evidence_and_who_stands_for_it(key):
+    for value in ("", "  ", None):
+        with pytest.raises(ValidationError, match=key):
+            apply({**WRONG, key: value})
+
+
+def test_an_upstream_report_is_an_address():
+    assert apply({**WRONG, "upstream": "https://github.com/them/cards/issues/7"})
+    with pytest.raises(ValidationError, match="upstream"):
+        apply({**WRONG, "upstream": "javascript:alert(1)"})

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 import yaml
+from building.test_errata import SIGNED
 
 from hdbench import resources
 from hdbench.building.errata_add import add_correction
@@ -18,6 +19,8 @@ from hdbench.jsonio import read_jsonl
 RECIPES = sorted(
     path.parent.name for path in resources.folder("dataset_scripts").glob("*/errata.yaml")
 )
+
+ISSUE = "https://github.com/them/cards/issues/7"
 
 
 def files(folder):
@@ -38,7 +41,9 @@ def build(published, run_hdbench, tmp_path):
 def add(published, run_hdbench, tmp_path):
     def run(*arguments, evidence="the card's image"):
         return run_hdbench(
-            *("errata", "add", published.recipe, *arguments, "--evidence", evidence), cwd=tmp_path
+            *("errata", "add", published.recipe, *arguments, "--evidence", evidence),
+            *("--proposed-by", "Anna Muster", "--approved-by", "Berta Beispiel"),
+            cwd=tmp_path,
         )
 
     return run
@@ -59,9 +64,8 @@ def plain(tmp_path):
     (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
     def correct(field, old, new, *, item="1"):
-        add_correction(
-            str(folder), item, field, old=old, new=new, evidence="the image", out=tmp_path / "hdb"
-        )
+        values = {"old": old, "new": new, "evidence": "the image"}
+        add_correction(str(folder), item, field, **values, **SIGNED, out=tmp_path / "hdb")
         return find_recipe(str(folder))
 
     return correct
@@ -71,7 +75,8 @@ def test_building_gives_a_new_version_in_which_the_published_truth_is_kept(
     build, add, published, run_hdbench, tmp_path
 ):
     before = build()
-    done = add("00001", "author.last_name", "Noether 1", "Nöther", evidence="the  card's\nimage.")
+    correction = ("00001", "author.last_name", "Noether 1", "Nöther")
+    done = add(*correction, "--upstream", ISSUE, evidence="the  card's\nimage.")
     assert done.returncode == 0, done.stderr
     assert "errata.yaml: recorded as version 1.0.1\n" in done.stdout
     after = build()
@@ -83,7 +88,11 @@ def test_building_gives_a_new_version_in_which_the_published_truth_is_kept(
 
     built = tmp_path / "hdb/zettelkatalog"
     assert yaml.safe_load((built / "benchmark.yaml").read_text())["version"] == "1.0.1"
-    assert "- `00001`, `author.last_name`: the card's image.\n" in (built / "README.md").read_text()
+    listed = (
+        "- `00001`, `author.last_name`: the card's image. Proposed by Anna Muster, approved by "
+        f"Berta Beispiel; [reported]({ISSUE}).\n"
+    )
+    assert listed in (built / "README.md").read_text()
     changelog = (built / "CHANGELOG.md").read_text()
     entry = "\n## 1.0.1\n\n- `00001`, `author.last_name`: the card's image.\n\n## 1.0.0\n"
     assert entry in changelog
@@ -185,7 +194,7 @@ def test_what_is_in_the_file_stays_as_it_is_to_the_letter(name, tmp_path):
     path = recipe / "errata.yaml"
     path.write_text(path.read_text() + "  # the end\n")
     before, known = path.read_text(), find_recipe(str(recipe)).errata
-    entry = {"old": "a", "new": "b", "evidence": "c"}
+    entry = {"old": "a", "new": "b", "evidence": "c", **SIGNED}
     for number in ("1", "2"):
         add_correction(str(recipe), number, "x", **entry, out=tmp_path / "hdb")
     assert path.read_text().startswith(before)
@@ -239,6 +248,7 @@ def test_where_a_file_cannot_be_written_none_is_changed(published, tmp_path):
     before = files(published.recipe)
     command = [sys.executable, "-m", "hdbench", "errata", "add", str(published.recipe)]
     correction = ["00001", "author.last_name", "Noether 1", "Nöther", "--evidence", "the image"]
+    correction += ["--proposed-by", "Anna", "--approved-by", "Berta"]
     # No file may be larger than 100 KiB, as on a disk that becomes full.
     done = subprocess.run(
         ["bash", "-c", 'ulimit -f 100; exec "$@"', "bash", *command, *correction],
@@ -250,4 +260,30 @@ def test_where_a_file_cannot_be_written_none_is_changed(published, tmp_path):
     )
     assert done.returncode == 2
     assert "CHANGELOG.md: cannot be written: File too large" in done.stderr
+    assert files(published.recipe) == before
+
+
+def test_the_file_says_who_stands_for_a_correction_in_the_order_of_reading(plain):
+    recipe = plain("note", "null", "torn")
+    [entry] = yaml.safe_load((recipe.folder / "errata.yaml").read_text())["corrections"]
+    assert list(entry.items()) == [
+        ("id", "1"),
+        ("field", "note"),
+        ("old", None),
+        ("new", "torn"),
+        ("evidence", "the image"),
+        *SIGNED.items(),
+    ]
+
+
+@pytest.mark.parametrize("missing", ["--evidence", "--proposed-by", "--approved-by"])
+def test_nobody_is_named_in_somebody_s_place(published, run_hdbench, tmp_path, missing):
+    before = files(published.recipe)
+    options = {"--evidence": "the image", "--proposed-by": "Anna", "--approved-by": "Berta"}
+    del options[missing]
+    given = [each for option in options.items() for each in option]
+    arguments = ("00001", "author.last_name", "Noether 1", "x")
+    done = run_hdbench("errata", "add", published.recipe, *arguments, *given, cwd=tmp_path)
+    assert done.returncode == 2
+    assert missing in done.stderr
     assert files(published.recipe) == before

@@ -98,6 +98,8 @@ def croissant(
         "version": spec.version,
         "license": _licence(spec.licence),
         "creator": _creators(spec.citation),
+        "maintainer": [{"name": name} for name in spec.maintainers],
+        "rai:dataReleaseMaintenancePlan": _maintenance(spec),
         "datePublished": year and year[1],
         "citeAs": spec.citation.strip(),
         "inLanguage": header.get("language"),
@@ -106,6 +108,17 @@ def croissant(
         "recordSet": record_sets,
     }
     return {key: value for key, value in about.items() if value}
+
+
+def _maintenance(spec: BenchmarkSpec) -> str:
+    """How it is maintained, in the words of its description."""
+    told = {
+        "Maintained by": ", ".join(spec.maintainers),
+        "Contact:": spec.contact,
+        "The truth is corrected by": spec.corrected_by,
+        "Errors in the truth are reported at": spec.report_errors_at,
+    }
+    return " ".join(f"{what} {value}." for what, value in told.items() if value)
 
 
 def _licence(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import field_validator
 from pydantic_core import PydanticCustomError
 
-from hdbench.benchmark import Strict
+from hdbench.benchmark import Address, Said, Strict
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import AS_PUBLISHED
 
@@ -23,30 +23,51 @@ _PATH = re.compile(rf"(?:[^.\[\]]+(?:{_BRACKET})*\.)*[^.\[\]]+")
 _STEP = re.compile(r"(?P<key>[^.\[\]]+)|\[(?P<index>\d+|\*)\]|\[(?P<name>\w+)=(?P<value>[^\]]*)\]")
 
 
-class Exclusion(Strict):
-    """An item of the source that is left out, and why."""
+class _Erratum(Strict):
+    """What is wrong with an item, and who stands for it.
+
+    Attributes:
+        id: the item; of a correction also `*`, for every item that has the wrong value.
+        evidence: what shows it, for the card.
+        proposed_by: who proposed it.
+        approved_by: who approved it: somebody else, wherever there is one.
+        upstream: where it was reported to those who published the truth.
+    """
 
     id: str
-    reason: str
+    evidence: Said
+    proposed_by: Said
+    approved_by: Said
+    upstream: Address | None = None
+
+    @property
+    def signed(self) -> str:
+        """Who stands for it, as a sentence of a card."""
+        by = (
+            f"Proposed and approved by {self.approved_by}"
+            if self.approved_by == self.proposed_by
+            else f"Proposed by {self.proposed_by}, approved by {self.approved_by}"
+        )
+        return f"{by}; [reported]({self.upstream})." if self.upstream else f"{by}."
 
 
-class Correction(Strict):
+class Exclusion(_Erratum):
+    """An item of the source that is left out."""
+
+
+class Correction(_Erratum):
     """A value of a truth that was published wrongly.
 
     Attributes:
-        id: the item; `*` for every item that has the wrong value.
         field: its path, `advertisements[3].date`; `[*]` stands for every item of a list, and
             `[name=Müller]` for those items whose `name` is that.
         old: the published value; null where the field is absent.
         new: the right one; null takes the field away.
-        reason: why, for the card.
     """
 
-    id: str
     field: str
     old: Any
     new: Any
-    reason: str
 
     @field_validator("field")
     @classmethod

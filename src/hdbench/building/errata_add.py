@@ -25,9 +25,10 @@ from hdbench.scoring.metric import AS_PUBLISHED
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_HEAD = (
-    "# Reviewed corrections of the published files. Each is listed in the card with its reason.\n"
-)
+_HEAD = """\
+# Reviewed corrections of the published files. The card lists each with its evidence, and with
+# who proposed and who approved it.
+"""
 
 _SHOWN = 200
 
@@ -48,7 +49,17 @@ class Added:
 
 
 def add_correction(
-    name: str, item: str, field: str, *, old: str, new: str, evidence: str, out: Path
+    name: str,
+    item: str,
+    field: str,
+    *,
+    old: str,
+    new: str,
+    evidence: str,
+    proposed_by: str,
+    approved_by: str,
+    upstream: str | None = None,
+    out: Path,
 ) -> Added:
     """Record a correction in a recipe: `errata.yaml`, the version, and the changelog.
 
@@ -62,7 +73,10 @@ def add_correction(
         field: the path of the value, as `publication.year` or `advertisements[3].date`.
         old: the published value; `null` where the field is absent.
         new: the right one; `null` takes the field away.
-        evidence: what shows that it is right; it stands in the card as the reason.
+        evidence: what shows that it is right; it stands in the card.
+        proposed_by: who proposed it.
+        approved_by: who approved it; the same name where there is nobody else.
+        upstream: where it was reported to those who published the truth.
         out: the namespace folder in which the dataset may be built.
 
     Raises:
@@ -77,8 +91,15 @@ def add_correction(
         )
     path = recipe.folder / "errata.yaml"
     truths = _published(recipe, out)
-    given = {"id": item, "field": field, "reason": " ".join(evidence.split()).rstrip(".")}
-    if not given["reason"]:
+    given = {
+        "id": item,
+        "field": field,
+        "evidence": " ".join(evidence.split()).rstrip("."),
+        "proposed_by": proposed_by,
+        "approved_by": approved_by,
+        "upstream": upstream,
+    }
+    if not given["evidence"]:
         raise HdbenchError("--evidence: says nothing: what shows that the new value is right?")
     correction = validate(Correction, {**given, "old": _json(old), "new": _json(new)}, path)
     if truths is not None:
@@ -194,7 +215,9 @@ def _with_correction(path: Path, errata: Errata, correction: Correction) -> str:
     editor.representer.add_representer(
         type(None), lambda dumper, _: dumper.represent_scalar("tag:yaml.org,2002:null", "null")
     )
-    entry = _quoted(correction.model_dump())
+    dumped = correction.model_dump()
+    first = {key: dumped[key] for key in ("id", "field", "old", "new")}  # of which null says a lot
+    entry = _quoted(first | {key: value for key, value in dumped.items() if value is not None})
     document = editor.load(text)
     if not document:
         document, before = {"corrections": [entry]}, text
@@ -239,7 +262,7 @@ def _with_entry(recipe: Recipe, version: str, correction: Correction) -> str:
     except OSError as error:
         raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
     place = "every item" if correction.id == "*" else f"`{correction.id}`"
-    entry = f"## {version}\n\n- {place}, `{correction.field}`: {correction.reason}.\n"
+    entry = f"## {version}\n\n- {place}, `{correction.field}`: {correction.evidence}.\n"
     head, newest, rest = text.partition("\n## ")
     return f"{head}\n{entry}{newest}{rest}"
 

@@ -114,8 +114,17 @@ def add(
     new: Annotated[str, typer.Argument(help="The right one; null takes the field away.")],
     *,
     evidence: Annotated[
-        str, typer.Option(help="What shows that it is right; the card gives it as the reason.")
+        str, typer.Option(help="What shows that it is right; it stands in the card.")
     ],
+    proposed_by: Annotated[str, typer.Option(help="Who proposed it.", metavar="NAME")],
+    approved_by: Annotated[
+        str,
+        typer.Option(help="Who approved it: somebody else, wherever there is one.", metavar="NAME"),
+    ],
+    upstream: Annotated[
+        str | None,
+        typer.Option(help="Where it was reported to those who published the truth.", metavar="URL"),
+    ] = None,
 ) -> None:
     """Record a correction in a recipe's errata.yaml, which makes a new version of the dataset.
 
@@ -125,7 +134,18 @@ def add(
     """
     from hdbench.building.errata_add import add_correction  # noqa: PLC0415  slow to import
 
-    added = add_correction(name, item, field, old=old, new=new, evidence=evidence, out=DEFAULT_OUT)
+    added = add_correction(
+        name,
+        item,
+        field,
+        old=old,
+        new=new,
+        evidence=evidence,
+        proposed_by=proposed_by,
+        approved_by=approved_by,
+        upstream=upstream,
+        out=DEFAULT_OUT,
+    )
     unchecked = (
         "" if added.checked else ", not compared with the published truth, which a build does"
     )

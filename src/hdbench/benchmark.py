@@ -16,6 +16,7 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationError,
+    ValidationInfo,
     field_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -43,6 +44,7 @@ ColumnType = Literal["string", "int32", "int64", "float64", "bool", "date32", "s
 _ADDRESS = re.compile(
     r"https://[\w.-]+(?::\d+)?(?:/[\w./~%+-]*)?|mailto:[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII
 )
+_DATASET_PAGE = re.compile(r"https://[^/]+/datasets/[^/]+/([^/]+)")
 
 
 def _checked_address(text: str) -> str:
@@ -54,7 +56,6 @@ def _checked_address(text: str) -> str:
 
 Address = Annotated[str, Field(max_length=300), AfterValidator(_checked_address)]
 """Where a reader may be sent: a page without query or fragment, or an e-mail address."""
-
 
 Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """A text that says something."""
@@ -97,8 +98,8 @@ class Rights(Strict):
 
     Attributes:
         stated_by: the person or institution who says so.
-        since: the day since when it holds.
-        ground: on what ground, as a contract or the owner's letter.
+        since: the day from which on it holds.
+        ground: on what ground, such as a contract or the owner's letter.
     """
 
     stated_by: Said
@@ -166,6 +167,16 @@ class BenchmarkSpec(Strict):
         if isinstance(source, UrlSource) and source.revision not in source.url:
             raise PydanticCustomError("commit", "url: must name the commit that revision gives")
         return source
+
+    @field_validator("report_errors_at")
+    @classmethod
+    def _is_of_this_dataset(cls, address: str | None, info: ValidationInfo) -> str | None:
+        """A copied description must not send one's own data to the first dataset's public page."""
+        found = _DATASET_PAGE.match(address or "")
+        if found and found[1] != info.data.get("name"):
+            wrong = "{address} is the page of another dataset: name your own, or leave it out"
+            raise PydanticCustomError("address", wrong, {"address": repr(address)})
+        return address
 
 
 class Item(NamedTuple):

@@ -191,3 +191,10 @@ def test_the_link_goes_where_the_benchmark_says_and_names_no_folder_of_this_comp
 def test_what_is_no_address_is_refused_with_the_key(cards, address):
     with pytest.raises(HdbenchError, match=r"benchmark\.yaml: report_errors_at: "):
         page_of(cards, report_errors_at=address)
+
+
+def test_a_copied_description_does_not_report_to_the_dataset_that_it_was_copied_from(cards):
+    with pytest.raises(HdbenchError, match="is the page of another dataset: name your own"):
+        page_of(cards, name="letters")
+    mine = "https://huggingface.co/datasets/archive/letters/discussions/new"
+    assert page_of(cards, name="letters", report_errors_at=mine).count(f'href="{mine}?') == 4

@@ -15,7 +15,6 @@ from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError
 from hdbench.results import given_options, is_result
 from hdbench.runs import load_runs
-from hdbench.scoring.metric import PROTOCOLS
 from hdbench.scoring.result import READ_AS, Result
 
 HubForm = Literal["eval-results", "model-index"]
@@ -100,7 +99,7 @@ def hub_results(
             f"{run}: {', '.join(reasons)}: the Hub would rank it among whole runs under the "
             "benchmark's own rules: use --format model-index, which says so"
         )
-    return _yaml(eval_result_entries_to_yaml([_ranked_entry(run, result, of)]))
+    return _yaml(eval_result_entries_to_yaml([_ranked_entry(result, of)]))
 
 
 def headline_of(result: Result) -> Headline:
@@ -115,8 +114,8 @@ def headline_of(result: Result) -> Headline:
     return Headline(f"1 - {name}", 1 - value, turned)
 
 
-def _ranked_entry(run: Path, result: Result, benchmark: Benchmark) -> EvalResultEntry:
-    source, protocol = _recorded_url(run, result, benchmark), result.metric.protocol
+def _ranked_entry(result: Result, benchmark: Benchmark) -> EvalResultEntry:
+    source, protocol = _recorded_url(result, benchmark), result.metric.protocol
     return EvalResultEntry(
         dataset_id=_hub_id(benchmark),
         task_id=protocol,
@@ -125,7 +124,7 @@ def _ranked_entry(run: Path, result: Result, benchmark: Benchmark) -> EvalResult
         date=result.run.get("date"),
         source_url=source,
         source_name=f"hdbench {result.versions['hdbench']}" if source else None,
-        notes=None if protocol == PROTOCOLS[0] else f"protocol {protocol}",
+        notes=None if protocol == "documented" else f"protocol {protocol}",
     )
 
 
@@ -200,10 +199,10 @@ def _commit(result: Result, benchmark: Benchmark) -> str | None:
     return None
 
 
-def _recorded_url(run: Path, result: Result, benchmark: Benchmark) -> str | None:
+def _recorded_url(result: Result, benchmark: Benchmark) -> str | None:
     """Where the recorded runs have the run; None of one that is not among them."""
-    place = run if run.is_dir() else Path(result.answers.get("path", ""))
-    found = _RECORDED.fullmatch(place.resolve().as_posix())
+    place = Path(result.answers.get("path", "")).resolve()
+    found = _RECORDED.fullmatch(place.as_posix())
     if found is None or not found["run"].startswith(f"{benchmark.spec.name}/"):
         return None
     dataset = f"https://huggingface.co/datasets/{NAMESPACE}/{RESULTS}"

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 
 from hdbench import __version__
 
@@ -36,10 +37,22 @@ def test_a_result_is_cited_with_its_benchmark_and_software(cards, run_hdbench):
     assert software.count("{") == software.count("}")
     # All of 2 given and 2 of 8 wanted are right: F1 4 / 10.
     assert sentence == (
-        f"Scored with hdbench {__version__}, metric zettel_f1 (rules 1, protocol documented, "
-        f"threshold 0.92), on cards 1.0.0 (4 items, sha256 {short_hash(cards)}…), 1 of 4 answered; "
-        # Of four cards one is answered: a draw may have none of it, or nothing else.
-        "f1_micro 0.400 (95 % interval 0.000 to 1.000, bootstrap over items)."
+        f"Scored with hdbench {__version__}, metric zettel_f1 (rules 1, reading 1, protocol "
+        f"documented, threshold 0.92), on cards 1.0.0 (4 items, sha256 "
+        f"{short_hash(cards)}…), 1 of 4 answered; "
+        # One card is right, three have no answer.
+        "f1_micro 0.400 (4 items: too few for an interval; single items 0.000 to 1.000)."
+    )
+
+
+def test_of_enough_items_the_sentence_has_the_interval_and_its_method(cards, run_hdbench):
+    rows = [{"id": f"{n:04}", "ground_truth": json.dumps(RIGHT)} for n in range(20)]
+    metadata = cards / "hdb/cards/metadata.jsonl"
+    metadata.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = scored(cards, run_hdbench, [{"id": row["id"], "prediction": RIGHT} for row in rows])
+    # 0.025 ** (1 / 20) is 0.832: by draws it comes near that.
+    assert re.search(
+        r"f1_micro 1\.000 \(95 % interval 0\.8[23]\d to 1\.000, bootstrap over items\)\.\n", out
     )
 
 
@@ -47,7 +60,8 @@ def test_what_was_asked_for_stands_in_the_sentence(cards, run_hdbench):
     arguments = ("--protocol", "published", "--option", 'weights={"year": 3}', "--strict")
     out = scored(cards, run_hdbench, [{"id": "0000", "prediction": RIGHT}], *arguments)
     assert (
-        '(rules 1, protocol published, threshold 0.92, weights {"year": 3.0}, strict), on cards'
+        "(rules 1, reading 1, protocol published, threshold 0.92, "
+        'weights {"year": 3.0}, strict), on cards'
     ) in out
 
 
@@ -66,7 +80,10 @@ def test_a_benchmark_is_cited_by_its_folder(sample, run_hdbench):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("@misc{zettelkatalog2025,\n")
     assert 'M{\\"u}ller' in done.stdout
-    assert "metric zettel_f1 (rules 1), on zettelkatalog 1.0.0+sample (8 items, " in done.stdout
+    assert (
+        "metric zettel_f1 (rules 1, reading 1), on zettelkatalog 1.0.0+sample (8 items, "
+        in done.stdout
+    )
 
 
 def test_a_benchmark_without_a_citation_says_so(cards, run_hdbench):

@@ -17,7 +17,7 @@ from hdbench.results import write_results
 
 TRUTH = {"publication": {"title": "Stellingen", "place": "Basel"}}
 PAGE = {"date": "1731-01-02", "tags_section": "Verkauf", "ntokens": 2, "text": "ein Haus"}
-PAGES = {each: {"advertisements": [{**PAGE, "tags": []}]} for each in "ab"}
+PAGES = {each: {"advertisements": [{**PAGE, "tags": []}]} for each in "abcdefghijklmnopqrst"}
 
 
 def make_run(folder: Path, *ids: str, **info) -> Path:
@@ -114,7 +114,6 @@ def test_the_index_of_a_models_card_has_the_same(cards, run_hdbench):
         hub_results(run, "model-index", protocol="published")
     )
     result = score("hdb/zettelkatalog", run, protocol="published")
-    interval = result.intervals.figures["f1_micro"]
     assert model == "Qwen/Qwen3"
     assert (found.dataset_type, found.dataset_name) == ("hdb/zettelkatalog", "Zettelkatalog")
     assert (found.dataset_split, found.dataset_revision) == ("test", "hdbench-1.0.0")
@@ -129,8 +128,7 @@ def test_the_index_of_a_models_card_has_the_same(cards, run_hdbench):
     assert found.metric_args == {
         "protocol": "published",
         "higher_is_better": True,
-        "interval_95": [interval.low, interval.high],
-        "items": 4,
+        "items": 4,  # too few for an interval
         "answered": 3,
         "signature": result.figures()["signature"],
     }
@@ -150,8 +148,8 @@ def test_a_headline_of_which_lower_is_better_is_turned(tmp_path):
     wrong = {"advertisements": [{**PAGE, "text": "ein Hans"}]}  # 1 of 8 characters
     answers = write_answers(
         tmp_path,
-        {"id": "a", "prediction": {"advertisements": [PAGE]}},
-        {"id": "b", "prediction": wrong},
+        *({"id": each, "prediction": {"advertisements": [PAGE]}} for each in "abcdefghijklmnopqrs"),
+        {"id": "t", "prediction": wrong},
     )
     result = score(benchmark, answers)
     cer, interval = result.figures()["cer"], result.intervals.figures["cer"]

@@ -176,13 +176,25 @@ def test_errors_are_counted_by_class_and_in_form(report):
     )
 
 
+def test_of_twenty_items_the_page_has_intervals_and_says_how_they_were_computed(cards, report):
+    rows = [{"id": f"{n:04}", "ground_truth": json.dumps(RIGHT)} for n in range(20)]
+    metadata = cards / "hdb/cards/metadata.jsonl"
+    metadata.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    page = Page(report(*[RIGHT] * 20))
+    assert re.search(r"95 % interval: 0\.8\d{3} to 1\.0000", page.text)
+    assert page.row("recall_micro")[2].endswith("to 1.0000")
+    assert "bootstrap over 20 items and one unseen item, 10000 resamples, seed 0" in page.text
+    assert "too few" not in page.text
+
+
 def test_how_it_was_computed_stands_at_the_end(report, cards):
     page = Page(report(RIGHT))
     for told in (
         "zettel_f1|protocol:documented|threshold:0.92",
         hashlib.sha256((cards / "hdb/cards/metadata.jsonl").read_bytes()).hexdigest(),
         hashlib.sha256((cards / "answers.jsonl").read_bytes()).hexdigest(),
-        "10000 resamples, seed 0",
+        "hdb/zettel_f1, rules 1; answers read by reading 1",
+        "4 items: too few for an interval",
         "Dataset version",
         "1.0.0",
     ):

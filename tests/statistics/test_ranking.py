@@ -240,9 +240,9 @@ def test_runs_that_cannot_be_ranked_together_are_refused():
 
 def test_a_figure_that_some_draws_lack_is_refused():
     metric = make_metric("avisblatt_cer")
-    columns = {name: [0, 0, 0] for name in metric.statistics}
-    columns |= {"counted_ads": [4, 0, 0], "ntokens_error_sum": [1, 0, 0]}
-    run = Result(metric, ["a", "b", "c"], Counter(), columns, {}, [], [])
+    columns = {name: [0] * 20 for name in metric.statistics}
+    columns |= {"counted_ads": [4] + [0] * 19, "ntokens_error_sum": [1] + [0] * 19}
+    run = Result(metric, list(map(str, range(20))), Counter(), columns, {}, [], [])
     with pytest.raises(HdbenchError, match="headline: 'ntokens_error' has no value of some items"):
         rank_models({"x": [run]}, headline="ntokens_error", higher_is_better=False)
 

@@ -99,7 +99,7 @@ def test_the_score_tab(visit_at, url, keep):
     page.locator("#example").click()
     report(page)
     page.locator("#report").scroll_into_view_if_needed()
-    assert "8 items: too few for an interval" in page.locator("#first").inner_text()
+    assert "95 % interval" in page.locator("#first").inner_text()
     page.evaluate("scrollTo(0, 0)")
     keep(page, "score")
 

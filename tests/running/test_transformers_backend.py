@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from importlib.util import find_spec
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from PIL import Image
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
 from hdbench.errors import HdbenchError
+from hdbench.extras import install_command
 from hdbench.running.backend import Decoding, Question
 from hdbench.running.images import Limits, load_images
 from hdbench.running.sampling import samplers
@@ -297,6 +299,25 @@ def test_code_of_a_model_is_not_run(tiny_model, tmp_path):
     with pytest.raises(HdbenchError, match="code of its own, which is not run"):
         make_backend(folder)
     assert not sentinel.exists()
+
+
+def test_a_package_that_a_processor_misses_is_named_with_the_command_that_installs_it(
+    tiny_model, tmp_path
+):
+    assert not find_spec("torchvision"), "the tests do without it"
+    folder = shutil.copytree(tiny_model, tmp_path / "qwen")
+    (folder / "config.json").write_text('{"model_type": "qwen3_vl"}')
+    processor = {
+        "processor_class": "Qwen3VLProcessor",
+        "image_processor": {"image_processor_type": "Qwen2VLImageProcessor"},
+        "video_processor": {"video_processor_type": "Qwen3VLVideoProcessor"},
+    }
+    (folder / "processor_config.json").write_text(json.dumps(processor))
+    with pytest.raises(HdbenchError) as refused:
+        make_backend(folder)
+    assert str(refused.value) == (
+        "qwen: needs torchvision: install what local models need with: " + install_command("vlm")
+    )
 
 
 def test_a_model_without_a_chat_template_is_refused(tiny_model, tmp_path):

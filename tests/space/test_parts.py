@@ -11,6 +11,7 @@ import pytest
 from hdbench.api import score
 from hdbench.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
+from hdbench.extras import install_command
 from hdbench.space.context import SpaceContext
 from hdbench.space.example import MADE, write_example
 from hdbench.space.scoring import MAX_RUNS, Upload, score_upload
@@ -89,7 +90,7 @@ def test_without_gradio_one_line_says_what_to_install(tmp_path):
     )
     assert done.returncode == 2
     assert done.stderr == (
-        "error: the web application needs Gradio: pip install 'hdbench[space]'\n"
+        f"error: the web application needs Gradio: install it with: {install_command('space')}\n"
     )
 
 

@@ -7,6 +7,7 @@ import typer
 
 from hdbench.cli.app import DEFAULT_OUT, app
 from hdbench.errors import HdbenchError
+from hdbench.extras import install_command
 
 
 @app.command()
@@ -41,7 +42,7 @@ def space(
         if error.name != "gradio":
             raise
         raise HdbenchError(
-            "the web application needs Gradio: pip install 'hdbench[space]'"
+            f"the web application needs Gradio: install it with: {install_command('space')}"
         ) from None
     from hdbench.space.context import SpaceContext  # noqa: PLC0415
 

@@ -9,6 +9,7 @@ from typing import Any
 from PIL import Image
 
 from hdbench.errors import HdbenchError
+from hdbench.extras import install_command, missing_packages
 from hdbench.running.backend import Decoding, Reply
 from hdbench.running.constrained import SchemaGrammar
 from hdbench.running.model_files import ModelSource, one_line, vlm_module
@@ -169,6 +170,13 @@ class LocalModel:
                 raise HdbenchError(
                     f"{self._source.name}: comes with Python code of its own, which is not run "
                     "unless --trust-remote-code allows it: read it first"
+                ) from None
+            # transformers names the package, but not how to install it here.
+            told = str(error).lower()
+            if wanted := [name for name in missing_packages("vlm") if name.lower() in told]:
+                raise HdbenchError(
+                    f"{self._source.name}: needs {' and '.join(wanted)}: install what local models "
+                    f"need with: {install_command('vlm')}"
                 ) from None
             raise HdbenchError(
                 f"{self._source.name}: cannot be loaded: {one_line(error)}"

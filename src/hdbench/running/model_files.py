@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.errors import HdbenchError, escaped
+from hdbench.extras import install_command
 
 _LOADED = (".safetensors", ".json", ".jinja", ".txt", ".model", ".py")
 """Suffixes of what is loaded from a folder."""
@@ -45,7 +46,8 @@ def vlm_module(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise HdbenchError(
-            f"local models need more packages: {one_line(error)}: pip install 'hdbench[vlm]'"
+            f"local models need more packages: {one_line(error)}: install them with: "
+            f"{install_command('vlm')}"
         ) from None
 
 

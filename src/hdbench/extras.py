@@ -1,0 +1,57 @@
+"""The extras of hdbench: what is missing of one, and the command that installs it here."""
+
+import json
+import shlex
+import sys
+from importlib.metadata import PackageNotFoundError, distribution, requires, version
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from packaging.requirements import Requirement
+
+
+def install_command(extra: str) -> str:
+    """The command that installs an extra into this environment, from where hdbench itself came.
+
+    Where that was a checkout or a file, pip wrote it down (PEP 610); else it was an index.
+
+    Args:
+        extra: its name, such as `vlm`.
+    """
+    try:
+        origin = json.loads(distribution("hdbench").read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:  # a checkout on the path that was never installed
+        origin = {}
+    url = origin.get("url", "")
+    source = [f"hdbench[{extra}]"]
+    if "dir_info" in origin:
+        editable = ["-e"] if origin["dir_info"].get("editable") else []
+        source = [*editable, f"{url2pathname(urlsplit(url).path)}[{extra}]"]
+    elif "vcs_info" in origin:
+        vcs = origin["vcs_info"]
+        source = [f"hdbench[{extra}] @ {vcs['vcs']}+{url}@{vcs['commit_id']}"]
+    elif url:
+        source = [f"hdbench[{extra}] @ {url}"]
+    return shlex.join([sys.executable, "-m", "pip", "install", *source])
+
+
+def missing_packages(extra: str) -> list[str]:
+    """The packages of an extra that are not installed.
+
+    Args:
+        extra: its name.
+    """
+    requirements = [Requirement(line) for line in requires("hdbench") or ()]
+    return [
+        each.name
+        for each in requirements
+        if each.marker and each.marker.evaluate({"extra": extra}) and not _is_installed(each.name)
+    ]
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True

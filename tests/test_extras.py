@@ -65,6 +65,7 @@ def test_from_an_index_an_extra_goes_by_its_name(installed):
 
 def test_a_checkout_that_was_never_installed_has_a_command_too(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert missing_packages("vlm") == []
     assert install_command("vlm") == f"{sys.executable} -m pip install 'hdbench[vlm]'"
 
 

@@ -36,11 +36,13 @@ def install_command(extra: str) -> str:
 
 
 def missing_packages(extra: str) -> list[str]:
-    """The packages of an extra that are not installed.
+    """The packages of an extra that are not installed; none where hdbench itself is not.
 
     Args:
         extra: its name.
     """
+    if not _is_installed("hdbench"):
+        return []
     requirements = [Requirement(line) for line in requires("hdbench") or ()]
     return [
         each.name

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import needs
 import pytest
 from hypothesis import settings
 from playwright.sync_api import sync_playwright
@@ -14,7 +15,7 @@ from run_folders import SPEC
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 
-collect_ignore = ["fuzz_readers.py", "plain_install"]  # it needs Atheris, and is no test
+collect_ignore = ["fuzz_readers.py", "plain_install", "speed"]  # none of them is a test
 
 settings.register_profile("untimed", deadline=None)  # no assertion here is on time
 settings.load_profile("untimed")
@@ -25,6 +26,11 @@ CACHE = tempfile.TemporaryDirectory(prefix="hdbench-tests-", ignore_cleanup_erro
 os.environ["HF_HOME"] = CACHE.name
 
 OF_GRADIO = "Method not implemented."  # what its own script warns of after each upload
+
+
+@pytest.hookimpl(tryfirst=True)  # before any fixture is made
+def pytest_runtest_setup(item):
+    needs.check(item)
 
 
 @pytest.fixture(scope="session")
@@ -56,12 +62,11 @@ def run_hdbench(tmp_path_factory):
 @pytest.fixture(scope="session")
 def browser():
     """Debian's Chromium, as a person has it."""
-    chromium = shutil.which("chromium")
-    assert chromium, "these tests need Chromium: apt-get install chromium"
     arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=chromium, args=[*arguments, "--disable-background-networking"]
+            executable_path=shutil.which("chromium"),
+            args=[*arguments, "--disable-background-networking"],
         )
         yield browser
         browser.close()

@@ -96,6 +96,7 @@ def test_its_recipes_are_not_to_be_edited(installed, tmp_path):
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.needs("compiler")
 def test_without_a_compiler_there_is_a_wheel_for_any_machine_that_scores_alike(
     dist, installed, tmp_path
 ):

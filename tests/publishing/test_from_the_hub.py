@@ -202,6 +202,7 @@ def test_a_passing_fault_of_the_network_does_not_matter_and_a_lasting_one_is_a_l
     assert "f1_micro" in command("score", "hdb/zettelkatalog", answers)
 
 
+@pytest.mark.needs("tesseract")
 def test_a_model_is_run_and_reported_on_a_benchmark_of_the_hub(filled, run_hdbench, tmp_path):
     def command(*arguments):
         cache = {"HF_HOME": str(tmp_path / "cache")}

@@ -10,6 +10,7 @@ from hdbench.running.tesseract_backend import TesseractBackend
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 
 
+@pytest.mark.needs("tesseract")
 @pytest.mark.parametrize("page", ["image_5"])  # the one with four headings and two continuations
 def test_the_ads_of_a_real_page_are_read_with_a_cer_below_a_quarter(shared, page):
     source = shared / "upstream/humanities_data_benchmark/benchmarks/fraktur_adverts"

@@ -3,12 +3,14 @@
 import pytest
 
 from hdbench.errors import HdbenchError
+from hdbench.running.images import Limits
 from hdbench.running.tesseract.cards import card
 from hdbench.running.tesseract.kinds import kind_of
 from hdbench.running.tesseract.layout import Line
 from hdbench.running.tesseract.letters import letter
 from hdbench.running.tesseract.ocr import Word
 from hdbench.running.tesseract.papers import paper
+from hdbench.running.tesseract_backend import TesseractBackend
 
 TYPED = [
     "Beispiel, Anna Maria. Untersuchungen zur",
@@ -141,3 +143,9 @@ def test_rules_are_chosen_by_the_schemas_fields():
 def test_an_unknown_schema_is_refused(unknown):
     with pytest.raises(HdbenchError, match="no rules for this benchmark's answers"):
         kind_of(unknown)
+
+
+def test_a_missing_program_is_said_with_debians_packages(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(HdbenchError, match="tesseract-ocr, tesseract-ocr-deu and tesseract-ocr-s"):
+        TesseractBackend(schema("text"), limits=Limits())

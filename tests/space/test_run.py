@@ -241,6 +241,7 @@ def test_a_page_that_is_closed_ends_its_run(visit, served):
     wait_until(lambda: not processes() and not runs_of(served[1]))
 
 
+@pytest.mark.needs("tesseract")
 def test_an_own_image_gets_its_answer_and_its_record_but_no_score(visit, sample):
     page = visit("tesseract")
     page.get_by_role("tab", name="Your own image").click()

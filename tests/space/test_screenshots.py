@@ -129,6 +129,7 @@ def test_the_compare_tab(visit_at, url, keep):
     keep(page, "compare")
 
 
+@pytest.mark.needs("tesseract")
 def test_the_run_tab(visit_at, url, keep):
     page = visit_at(url, height=1000)
     tab(page, "Run a model")

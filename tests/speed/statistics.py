@@ -1,4 +1,4 @@
-"""How fast intervals and comparisons are: python tests/speed_statistics.py
+"""How fast intervals and comparisons are: PYTHONPATH=tests python -m speed.statistics
 
 Not a test: nothing here passes or fails by the clock, and figures compare within one run only.
 """
@@ -7,7 +7,7 @@ import functools
 from collections import Counter
 
 import numpy as np
-from timing import medians
+from speed.timing import medians
 
 from hdbench.scoring import make_metric
 from hdbench.scoring.result import Result

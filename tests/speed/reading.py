@@ -1,4 +1,4 @@
-"""How fast answers are read: python tests/speed_reading.py
+"""How fast answers are read: PYTHONPATH=tests python -m speed.reading
 
 Not a test: nothing here passes or fails by the clock, and figures compare within one run only.
 """
@@ -7,7 +7,7 @@ import gzip
 import json
 from pathlib import Path
 
-from timing import medians
+from speed.timing import medians
 
 from hdbench.checks import Checks
 from hdbench.reading.answer import Answer
@@ -15,7 +15,7 @@ from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
 from hdbench.scoring.zettel_f1 import ZettelF1
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared"
 CARDS = SHARED / "upstream/humanities_data_benchmark/benchmarks/library_cards/ground_truths"
 ROUNDS = 5

@@ -1,4 +1,4 @@
-"""How fast Letters F1 is: python tests/speed_letters_f1.py
+"""How fast Letters F1 is: PYTHONPATH=tests python -m speed.letters_f1
 
 Not a test: nothing here passes or fails by the clock, and figures compare within one run only.
 """
@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import naive_letters_f1 as naive
-from timing import medians
+from speed.timing import medians
 
 from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.result import Candidate, score_items
 
-SHARED = Path(__file__).parents[2] / "shared"
+SHARED = Path(__file__).parents[3] / "shared"
 FOLDER = SHARED / "upstream/humanities_data_benchmark/benchmarks/business_letters/ground_truths"
 ROUNDS = 5
 COUNTS = ("true_positives", "false_positives", "false_negatives")

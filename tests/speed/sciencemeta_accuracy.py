@@ -1,4 +1,4 @@
-"""How fast ScienceMeta accuracy is: python tests/speed_sciencemeta_accuracy.py
+"""How fast ScienceMeta accuracy is: PYTHONPATH=tests python -m speed.sciencemeta_accuracy
 
 Not a test: nothing here passes or fails by the clock, and figures compare within one run only.
 """
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import naive_sciencemeta_accuracy as naive
-from timing import medians
+from speed.timing import medians
 
 from hdbench.scoring.result import Candidate, score_items
 from hdbench.scoring.sciencemeta_accuracy import FIELDS, SciencemetaAccuracy

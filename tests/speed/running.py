@@ -1,4 +1,4 @@
-"""How fast the local backend is: python tests/speed_running.py
+"""How fast the local backend is: PYTHONPATH=tests python -m speed.running
 
 Not a test: nothing here passes or fails by the clock, and figures compare within one run only. The
 model is a LLaVA of random weights, whose answers mean nothing.
@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil  # of accelerate
 import torch
 from PIL import Image
-from timing import medians
+from speed.timing import medians
 from tiny_llava import save_tiny_llava
 from transformers import AutoModelForImageTextToText, AutoProcessor
 

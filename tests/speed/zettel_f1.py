@@ -1,4 +1,4 @@
-"""How fast Zettel F1 is, and in how much memory: python tests/speed_zettel_f1.py
+"""How fast Zettel F1 is, and in how much memory: PYTHONPATH=tests python -m speed.zettel_f1
 
 Not a test: nothing here passes or fails by the clock, and figures compare within one run only.
 """
@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import naive_zettel_f1 as naive
-from timing import medians
+from speed.timing import medians
 
 from hdbench.scoring.flatten import flatten
 from hdbench.scoring.result import Candidate, score_items
 from hdbench.scoring.zettel_f1 import ZettelF1
 
-SHARED = Path(__file__).parents[2] / "shared"
+SHARED = Path(__file__).parents[3] / "shared"
 ROUNDS = 9
 CATALOGUE = 700_000
 
@@ -134,7 +134,7 @@ def write_benchmark(folder: Path, cards: int) -> None:
     """Write a benchmark of made-up cards and a file of answers, in another order, to score."""
     benchmark = folder / "hdb/cards"
     benchmark.mkdir(parents=True, exist_ok=True)
-    sample = Path(__file__).parents[1] / "dataset_scripts/zettelkatalog/benchmark.yaml"
+    sample = Path(__file__).parents[2] / "dataset_scripts/zettelkatalog/benchmark.yaml"
     (benchmark / "benchmark.yaml").write_text(sample.read_text())
     rng = random.Random(1)
     ids = [f"{number:08}" for number in range(cards)]

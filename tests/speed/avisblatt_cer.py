@@ -1,4 +1,4 @@
-"""How fast Avisblatt CER is: python tests/speed_avisblatt_cer.py
+"""How fast Avisblatt CER is: PYTHONPATH=tests python -m speed.avisblatt_cer
 
 Not a test: nothing here passes or fails by the clock, and figures compare within one run only.
 """
@@ -8,12 +8,12 @@ import json
 from pathlib import Path
 
 import naive_avisblatt_cer as naive
-from timing import medians
+from speed.timing import medians
 
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 from hdbench.scoring.result import Candidate, score_items
 
-SHARED = Path(__file__).parents[2] / "shared"
+SHARED = Path(__file__).parents[3] / "shared"
 CONTINUED = {"image_4": "Es wird zum Verkauf angetragen"}
 ROUNDS = 3
 

@@ -1,4 +1,6 @@
-"""How the Space stands fifty visitors at once: python tests/speed_space.py [BENCHMARK ANSWERS]
+"""How the Space stands fifty visitors at once: PYTHONPATH=tests python -m speed.space
+
+Two arguments are possible: BENCHMARK ANSWERS.
 
 Each visitor uploads a file, presses Score, and takes the report and all downloads. Without
 arguments the benchmark is one of 263 made-up cards; else it is a built one, as hdb/zettelkatalog,
@@ -24,7 +26,7 @@ import httpx
 from PIL import Image
 from space.servers import free_port
 from space.visitors import Visitor, peak_memory
-from speed_zettel_f1 import write_benchmark
+from speed.zettel_f1 import write_benchmark
 
 CARDS = 263
 FEW, MANY = 5, 50

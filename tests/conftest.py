@@ -8,6 +8,7 @@ from pathlib import Path
 
 import needs
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 from playwright.sync_api import sync_playwright
 from run_folders import SPEC
@@ -63,10 +64,10 @@ def run_hdbench(tmp_path_factory):
 def browser():
     """Debian's Chromium, as a person has it."""
     arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    arguments.append("--disable-background-networking")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"),
-            args=[*arguments, "--disable-background-networking"],
+            executable_path=shutil.which("chromium"), args=arguments
         )
         yield browser
         browser.close()
@@ -99,21 +100,39 @@ def visit_at(browser):
 
 
 @pytest.fixture(scope="session")
-def sample(tmp_path_factory, run_hdbench) -> Path:
-    """A working directory with the sample built into its hdb/."""
-    folder = tmp_path_factory.mktemp("sample")
-    done = run_hdbench("build", "zettelkatalog", "--sample", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return folder
+def built_once(tmp_path_factory, run_hdbench):
+    """A copy of a working directory that one worker of pytest-xdist builds for all of them.
+
+    What the builds said is in `said.txt` there.
+    """
+    common = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        common = common.parent
+
+    def built_once(name, *builds):
+        built = common / f"{name}-built"
+        with FileLock(f"{built}.lock"):
+            if not built.is_dir():
+                folder = tmp_path_factory.mktemp(f"{name}-building")
+                done = [run_hdbench("build", *arguments, cwd=folder) for arguments in builds]
+                assert [each.stderr for each in done if each.returncode] == []
+                (folder / "said.txt").write_text("".join(each.stdout for each in done))
+                folder.rename(built)
+        return shutil.copytree(built, tmp_path_factory.mktemp(name), dirs_exist_ok=True)
+
+    return built_once
 
 
 @pytest.fixture(scope="session")
-def samples(tmp_path_factory, run_hdbench) -> Path:
+def sample(built_once) -> Path:
+    """A working directory with the sample built into its hdb/."""
+    return built_once("sample", ("zettelkatalog", "--sample"))
+
+
+@pytest.fixture(scope="session")
+def samples(built_once) -> Path:
     """A working directory with the samples of all benchmarks built into its hdb/."""
-    folder = tmp_path_factory.mktemp("samples")
-    done = run_hdbench("build", "--all", "--sample", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return folder
+    return built_once("samples", ("--all", "--sample"))
 
 
 @pytest.fixture

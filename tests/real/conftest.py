@@ -19,14 +19,10 @@ class Published(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def published(tmp_path_factory, shared, run_hdbench) -> Published:
+def published(built_once, shared) -> Published:
     """The published data, built once by the command line; tests write beside hdb/, not in it."""
-    folder = tmp_path_factory.mktemp("published")
     source = shared / "upstream/humanities_data_benchmark"
     options = ("--source", source, "--allow-missing", "--accept-licence")
-    said = ""
-    for arguments in ((*BENCHMARKS, *options), ("results", "--source", shared / "recorded")):
-        done = run_hdbench("build", *arguments, cwd=folder)
-        assert done.returncode == 0, done.stderr
-        said += done.stdout
-    return Published(folder, said)
+    runs = ("results", "--source", shared / "recorded")
+    folder = built_once("published", (*BENCHMARKS, *options), runs)
+    return Published(folder, (folder / "said.txt").read_text())

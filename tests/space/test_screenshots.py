@@ -1,7 +1,7 @@
 """Pictures of the Space's views, as the README shows them.
 
-`HDBENCH_SCREENSHOTS=tests/space/screenshots pytest tests/space/test_screenshots.py` makes those of
-the README anew.
+`HDBENCH_SCREENSHOTS=tests/space/screenshots pytest -m slow tests/space/test_screenshots.py` makes
+those of the README anew.
 """
 
 import io

@@ -1,10 +1,8 @@
 """How the Space stands fifty visitors at once: PYTHONPATH=tests python -m speed.space
 
-Two arguments are possible: BENCHMARK ANSWERS.
-
 Each visitor uploads a file, presses Score, and takes the report and all downloads. Without
-arguments the benchmark is one of 263 made-up cards; else it is a built one, as hdb/zettelkatalog,
-with a file of answers to it.
+arguments the benchmark is one of 263 made-up cards; with BENCHMARK ANSWERS it is a built one, such
+as hdb/zettelkatalog, and a file of answers to it.
 
 Not a test: nothing here passes or fails by the clock, and figures compare within one run only.
 """

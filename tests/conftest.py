@@ -1,4 +1,3 @@
-import json
 import os
 import shutil
 import subprocess
@@ -11,7 +10,7 @@ import pytest
 from filelock import FileLock
 from hypothesis import settings
 from playwright.sync_api import sync_playwright
-from run_folders import SPEC
+from run_folders import write_cards
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
@@ -138,14 +137,7 @@ def samples(built_once) -> Path:
 @pytest.fixture
 def cards(tmp_path) -> Path:
     """A working directory with a benchmark of four little cards in hdb/cards, without images."""
-    folder = tmp_path / "hdb/cards"
-    folder.mkdir(parents=True)
-    (folder / "benchmark.yaml").write_text(json.dumps(SPEC))  # JSON is YAML
-    rows = [
-        {"id": f"000{number}", "ground_truth": json.dumps({"title": "Stellingen", "year": 1924})}
-        for number in range(4)
-    ]
-    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_cards(tmp_path)
     return tmp_path
 
 

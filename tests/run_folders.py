@@ -25,3 +25,13 @@ def write_run(folder, answers, **info):
     lines = [json.dumps({"id": item_id, **answer}) + "\n" for item_id, answer in answers.items()]
     (folder / "answers.jsonl").write_text("".join(lines))
     return folder
+
+
+def write_cards(folder):
+    """A benchmark of four little cards in the folder's hdb/cards, without images."""
+    made = folder / "hdb/cards"
+    made.mkdir(parents=True)
+    (made / "benchmark.yaml").write_text(json.dumps(SPEC))  # JSON is YAML
+    truth = json.dumps({"title": "Stellingen", "year": 1924})
+    rows = [{"id": f"000{number}", "ground_truth": truth} for number in range(4)]
+    (made / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

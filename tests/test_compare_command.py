@@ -3,14 +3,17 @@
 import json
 
 import pytest
+from run_folders import write_cards
 
 RIGHT = {"title": "Stellingen", "year": 1924}
 WRONG = {"title": "Stellingen", "year": 1942}
 
 
-@pytest.fixture
-def results(cards, run_hdbench):
+@pytest.fixture(scope="module")
+def results(tmp_path_factory, run_hdbench):
     """Two results of the four cards: `right` has all, `wrong` has no year right."""
+    cards = tmp_path_factory.mktemp("results")
+    write_cards(cards)
     for name, prediction in (("right", RIGHT), ("wrong", WRONG)):
         lines = [{"id": f"000{number}", "prediction": prediction} for number in range(4)]
         (cards / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

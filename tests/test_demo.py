@@ -127,7 +127,7 @@ def test_every_benchmark_has_a_demo(tmp_path, run_hdbench, name):
 
 
 def test_an_unknown_demo_names_the_known_ones(tmp_path, run_hdbench):
-    done = run_hdbench("demo", "nothing", cwd=tmp_path)
+    done = run_hdbench("demo", "nothing", cwd=tmp_path, **PLAIN)
     assert done.returncode == 2
     assert "zettelkatalog" in done.stderr
     assert list(tmp_path.iterdir()) == []

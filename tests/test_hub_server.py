@@ -9,6 +9,8 @@ import pytest
 from hub.server import EXPIRED, READER, WRITER, serving_hub
 from hub.validation import refused
 
+pytestmark = pytest.mark.slow
+
 BINARY = bytes(range(256)) * 40
 
 

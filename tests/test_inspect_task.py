@@ -205,6 +205,7 @@ print(log.location)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [

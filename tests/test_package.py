@@ -14,6 +14,8 @@ import hdbench
 from hdbench.building.recipe import recipe_names
 from hdbench.scoring import METRICS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 
 

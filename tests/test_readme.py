@@ -4,6 +4,8 @@ import doctest
 import re
 from pathlib import Path
 
+from plain import PLAIN
+
 README = Path(__file__).parents[1] / "README.md"
 
 
@@ -16,12 +18,12 @@ def current(text):
 
 def test_the_output_of_the_demo_is_current(tmp_path, run_hdbench):
     (block,) = re.findall(r"```text\n(.*?)```", README.read_text(), re.DOTALL)
-    done = run_hdbench("demo", cwd=tmp_path, COLUMNS="100")
+    done = run_hdbench("demo", cwd=tmp_path, COLUMNS="100", **PLAIN)
     assert current(done.stdout) == current(block)
 
 
 def test_the_examples_in_python_run(sample, run_hdbench, monkeypatch):
-    assert run_hdbench("demo", cwd=sample).returncode == 0
+    assert run_hdbench("demo", cwd=sample, **PLAIN).returncode == 0
     monkeypatch.chdir(sample)
     (examples,) = re.findall(r"```python\n(>>>.*?)```", README.read_text(), re.DOTALL)
     test = doctest.DocTestParser().get_doctest(examples, {}, "README.md", None, None)

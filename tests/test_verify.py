@@ -4,18 +4,27 @@ import json
 import shutil
 
 import pytest
-from run_folders import write_run
+from run_folders import write_cards, write_run
 
 RIGHT = {"title": "Stellingen", "year": 1924}
 WRONG = {"title": "Stellingen", "year": 1942}
 
 
-@pytest.fixture
-def scored(cards, run_hdbench):
-    """A result of one right and one wrong card of four, and how to verify it."""
-    write(cards / "p.jsonl", [("0000", RIGHT), ("0001", WRONG)])
-    done = run_hdbench("score", "hdb/cards", "p.jsonl", "--json", "result.json", cwd=cards)
+@pytest.fixture(scope="module")
+def result(tmp_path_factory, run_hdbench):
+    """A folder with a result of one right and one wrong card of four."""
+    folder = tmp_path_factory.mktemp("result")
+    write_cards(folder)
+    write(folder / "p.jsonl", [("0000", RIGHT), ("0001", WRONG)])
+    done = run_hdbench("score", "hdb/cards", "p.jsonl", "--json", "result.json", cwd=folder)
     assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def scored(result, cards, run_hdbench):
+    """A copy of that folder in `cards`, and how to verify the result."""
+    shutil.copytree(result, cards, dirs_exist_ok=True)
     return lambda *arguments: run_hdbench("verify", "result.json", *arguments, cwd=cards)
 
 

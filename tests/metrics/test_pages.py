@@ -8,6 +8,8 @@ from space.servers import serving, wait_for_client
 from hdbench import resources
 from hdbench.scoring import METRICS
 
+pytestmark = pytest.mark.slow
+
 APPS = sorted(resources.folder("metrics").glob("*/app.py"))
 HEADLINES = {
     "avisblatt_cer": "fuzzy",

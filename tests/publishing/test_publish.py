@@ -74,6 +74,7 @@ def test_each_space_has_the_wheel_and_installs_it_from_itself(hub, publish, tmp_
     assert not [name for name in names if name.endswith((".so", ".pyc"))]
 
 
+@pytest.mark.slow
 def test_the_wheel_of_a_space_is_installed_by_pip_and_runs(hub, publish, tmp_path):
     publish("--only", "scorer")
     wheel, place = tmp_path / WHEEL, tmp_path / "installed"
@@ -158,6 +159,7 @@ def test_without_a_token_that_may_write_nothing_is_sent(hub, publish, token, tol
     assert hub.repositories == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pattern", "fault"),
     [

@@ -13,6 +13,8 @@ from hdbench.jsonio import read_jsonl
 from hdbench.scoring import make_metric
 from hdbench.scoring.result import Candidate, prepare, score_items
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def source(shared):

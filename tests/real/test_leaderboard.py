@@ -9,6 +9,8 @@ from hdbench.leaderboard.boards import leaderboards
 from hdbench.leaderboard.changes import AS_RECORDED, PUBLISHED, READ, changes
 from hdbench.runs import load_runs
 
+pytestmark = pytest.mark.slow
+
 PUBLISHED_NAMES = {
     "zettelkatalog": "library_cards",
     "avisblatt": "fraktur_adverts",

@@ -11,6 +11,8 @@ from lost_answers import RECORDED
 from hdbench.leaderboard.model_facts import read_model_facts
 from hdbench.run_info import read_run_info
 
+pytestmark = pytest.mark.slow
+
 RUNS = {"zettelkatalog": 33, "avisblatt": 59, "rheinschifffahrt": 135}
 
 OUR_NAMES = {

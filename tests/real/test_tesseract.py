@@ -9,6 +9,8 @@ from hdbench.running.images import Limits
 from hdbench.running.tesseract_backend import TesseractBackend
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.needs("tesseract")
 @pytest.mark.parametrize("page", ["image_5"])  # the one with four headings and two continuations

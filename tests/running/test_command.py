@@ -69,6 +69,7 @@ def check_resumed(recorded, folder, done):
     assert second["ended"] is not None
 
 
+@pytest.mark.slow
 def test_a_local_model_killed_in_the_middle_goes_on(here, hdbench, tiny_model):
     run = ("run", "hdb/zettelkatalog", "--model", tiny_model, "-o", "runs/a")
     run = (*run, "--max-new-tokens", "300")
@@ -177,6 +178,7 @@ def test_what_cannot_be_run_is_said_in_a_line(here, hdbench, arguments, message)
     assert not (here / "runs").exists()
 
 
+@pytest.mark.slow
 def test_eval_runs_scores_and_demands(here, hdbench, tiny_model):
     command = ("eval", "--all", "--model", tiny_model, "--max-new-tokens", "5")
     done = hdbench(*command, "--json", "results.json", "--fail-under", "zettelkatalog=0.5")
@@ -192,6 +194,7 @@ def test_eval_runs_scores_and_demands(here, hdbench, tiny_model):
     assert "'letters' is not evaluated" in unknown.stderr
 
 
+@pytest.mark.slow
 def test_what_eval_has_no_time_for_counts_as_unanswered(here, hdbench, tiny_model):
     done = hdbench("eval", "zettelkatalog", "--model", tiny_model, "--max-minutes", "0")
     assert done.returncode == 0, done.stderr

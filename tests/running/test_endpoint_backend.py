@@ -466,6 +466,7 @@ def test_questions_are_taken_only_as_they_can_be_asked(question):
     assert ahead <= 4
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_run(question):
     def peak(items):
         gc.collect()

@@ -9,6 +9,8 @@ from hub.server import serving_hub
 from run_folders import write_run
 from space.servers import APP, serving, wait_for_client
 
+pytestmark = pytest.mark.slow
+
 FETCH = """
 import sys, time
 from pathlib import Path

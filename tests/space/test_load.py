@@ -24,6 +24,8 @@ from hdbench.errors import HdbenchError
 from hdbench.space import scoring
 from hdbench.space.context import SpaceContext
 
+pytestmark = pytest.mark.slow
+
 CARDS = 263
 MEBIBYTE = 2**20
 

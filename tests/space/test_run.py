@@ -218,6 +218,7 @@ def score_of(sample, answers, ids):
     return score(str(sample / "hdb/zettelkatalog"), folder).figures()
 
 
+@pytest.mark.slow
 def test_cancel_stops_in_the_middle_and_keeps_what_was_answered(visit, served):
     page = visit("slow")
     ask_items(page, 6)
@@ -304,6 +305,7 @@ def test_a_file_of_the_server_is_no_image(served, sample):
     assert processes() == []
 
 
+@pytest.mark.slow
 def test_the_time_limit_ends_a_run_with_a_clear_line(visit, sample, models, tmp_path):
     settings = {"TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
     with serving("-c", SERVED, "2", str(models / "slow"), cwd=sample, **settings) as url:
@@ -316,6 +318,7 @@ def test_the_time_limit_ends_a_run_with_a_clear_line(visit, sample, models, tmp_
         assert processes() == []
 
 
+@pytest.mark.slow
 def test_a_server_that_ends_takes_its_run_along(sample, models, tmp_path):
     settings = {"TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
     with serving("-c", SERVED, "600", str(models / "slow"), cwd=sample, **settings) as url:
@@ -327,6 +330,7 @@ def test_a_server_that_ends_takes_its_run_along(sample, models, tmp_path):
     assert processes() == []
 
 
+@pytest.mark.slow
 def test_a_german_runs_a_model_on_a_phone_in_dark_mode(visit):
     page = visit(tab="Modell ausführen", language="de-CH", width=390, color_scheme="dark")
     ask_items(page, 2)
@@ -428,6 +432,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.slow
 def test_what_was_answered_in_time_is_kept_and_nothing_else_counts(sample, tmp_path):
     context = SpaceContext(sample / "hdb", models=("tesseract",), max_run_seconds=10)
     run = run_on_items(context, "tesseract", "zettelkatalog", 8, tmp_path)

@@ -18,6 +18,8 @@ from run_folders import write_run
 from space.pages import report
 from space.servers import APP, serving, wait_for_client
 
+pytestmark = pytest.mark.slow
+
 MODELS = {
     "reader-large": {"open_weights": False, "parameters": "not published", "runs_locally": False},
     "reader-small": {"open_weights": True, "parameters": "8B", "runs_locally": True},

@@ -162,6 +162,7 @@ def test_it_speaks_german_to_a_german_browser(visit):
     assert page.get_by_role("heading", name="Maße").is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_shows_all_without_scrolling_sideways(visit, scheme):
     page = visit(width=390, color_scheme=scheme)
@@ -204,6 +205,7 @@ def test_every_control_has_a_label(visit):
     assert page.evaluate(unlabelled) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_has_contrast_in_both_schemes(visit, scheme):
     page = visit(color_scheme=scheme)

@@ -192,6 +192,7 @@ def test_the_recorded_runs_follow_the_benchmark(open_tab):
     page.locator("#compare-recorded").wait_for(state="hidden")
 
 
+@pytest.mark.slow
 def test_without_recorded_runs_none_are_offered(visit):
     page = visit()
     page.get_by_role("tab", name="Compare").click()
@@ -260,6 +261,7 @@ def test_hostile_names_run_nothing_and_are_cut(open_tab):
     assert page.evaluate("window.attacked") is None
 
 
+@pytest.mark.slow
 def test_it_speaks_german_to_a_german_browser(open_tab):
     page = open_tab("Vergleichen", language="de-CH")
     assert page.get_by_role("button", name="Vergleichen", exact=True).is_visible()
@@ -270,6 +272,7 @@ def test_it_speaks_german_to_a_german_browser(open_tab):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_shows_all_without_scrolling_sideways(open_tab, scheme):
     page = open_tab(width=390, color_scheme=scheme)

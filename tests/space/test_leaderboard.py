@@ -312,6 +312,7 @@ def test_hostile_names_run_nothing(opened):
     assert page.get_by_text("<img src=x onerror=").count() > 0
 
 
+@pytest.mark.slow
 def test_it_speaks_german_to_a_german_browser(opened):
     page = opened("Rangliste", language="de-CH")
     told = page.locator(".hdb-board").inner_text()
@@ -326,6 +327,7 @@ def test_it_speaks_german_to_a_german_browser(opened):
     assert waiting.value.locator("html").get_attribute("lang") == "de"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_on_a_phone_the_table_scrolls_in_its_own_box(opened, scheme):
     page = opened(width=390, color_scheme=scheme)
@@ -342,6 +344,7 @@ def test_on_a_phone_the_table_scrolls_in_its_own_box(opened, scheme):
     assert name["x"] >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_has_contrast_and_every_control_a_label(opened, scheme):
     page = opened(color_scheme=scheme)

@@ -288,6 +288,7 @@ def test_the_token_goes_to_the_hub_alone(scored_page, hub):
     assert {each.token for each in hub.requests if each.method == "PUT"} == {None}
 
 
+@pytest.mark.slow
 def test_without_a_token_the_operator_is_named(sample, visit_at, tmp_path):
     with serving_hub() as hub:
         settings = hub.environment() | {"HF_HOME": str(tmp_path)}
@@ -320,6 +321,7 @@ def test_the_panel_is_gone_when_nothing_is_scored(scored_page):
     assert not page.locator("#submit-panel").is_visible()
 
 
+@pytest.mark.slow
 def test_it_speaks_german(scored_page, repository):
     page = scored_page(language="de-CH", panel="In die Rangliste")
     fill(page, consent=False)
@@ -331,6 +333,7 @@ def test_it_speaks_german(scored_page, repository):
     assert len(repository.pulls) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_shows_it_without_scrolling_sideways(scored_page, scheme):
     page = scored_page(width=390, color_scheme=scheme)

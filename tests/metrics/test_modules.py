@@ -10,6 +10,7 @@ import sys
 import evaluate
 import pytest
 import yaml
+from plain import PLAIN
 
 from hdbench import resources
 from hdbench.scoring import METRICS
@@ -224,7 +225,7 @@ def test_without_hdbench_the_module_says_what_to_install(namespace, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", script],
         cwd=namespace,
-        env=os.environ | {"HF_HOME": str(tmp_path)},
+        env=os.environ | PLAIN | {"HF_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=120,

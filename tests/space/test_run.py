@@ -174,6 +174,7 @@ def started_by(config, dependency):
     return parts.get(dependency["targets"][0][0])
 
 
+@pytest.mark.slow
 def test_a_run_to_its_end_has_its_answers_its_score_and_all_downloads(
     visit, sample, models, served, tmp_path
 ):
@@ -270,6 +271,7 @@ def test_what_is_no_image_is_refused_in_one_line(visit):
     assert told.startswith("This cannot be run: card.jpg: not a readable image: take a JPEG")
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_loaded_is_one_line_without_paths(visit, models):
     page = visit("absent")
     ask_items(page, 1)

@@ -257,6 +257,7 @@ def drawn(rng, items, models, ahead=0.0):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("items", "models", "sets", "most"),
     # Binomial: where the share is 5 %, more than `most` are found in less than one try in 1,000.
@@ -275,6 +276,7 @@ def test_of_models_that_are_equal_any_pair_differs_in_about_one_data_set_in_twen
     assert 0 < found <= most
 
 
+@pytest.mark.slow
 def test_a_model_that_is_better_is_found_among_ten():
     rng = np.random.default_rng(4)
     sets = [rank_models(drawn(rng, 57, 10, 0.15), **HEADLINE, resamples=400) for _ in range(30)]

@@ -81,12 +81,14 @@ def test_a_bad_file_is_one_plain_line_without_the_servers_paths(visit):
     assert not page.locator("#download-json").is_visible()
 
 
+@pytest.mark.slow
 def test_without_a_file_one_is_asked_for(visit):
     page = visit()
     page.locator("#score").click()
     assert "choose a file" in page.get_by_role("alert").filter(has_text="scored").inner_text()
 
 
+@pytest.mark.slow
 def test_a_bad_file_after_a_good_one_leaves_no_old_result(visit):
     page = visit()
     page.locator("#example").click()
@@ -151,6 +153,7 @@ def test_each_of_several_models_can_be_shown(visit, answers):
     assert page.locator(".hdb-chosen").inner_text().startswith("Poor")
 
 
+@pytest.mark.slow
 def test_it_speaks_german_to_a_german_browser(visit):
     page = visit(language="de-CH")
     page.get_by_role("button", name="Beispieldatei ausprobieren").click()
@@ -175,6 +178,7 @@ def test_a_phone_shows_all_without_scrolling_sideways(visit, scheme):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.slow
 def test_the_keyboard_alone_scores_the_example(visit):
     page = visit()
     page.locator("#example").focus()
@@ -183,6 +187,7 @@ def test_the_keyboard_alone_scores_the_example(visit):
     assert page.locator(".hdb-big").is_visible()
 
 
+@pytest.mark.slow
 def test_warnings_are_german_in_the_summary_and_the_report(visit, answers):
     [first, *_] = answers.items()
     page = visit(language="de-CH")

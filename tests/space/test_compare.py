@@ -161,6 +161,7 @@ def test_the_better_of_two_files_is_named_and_the_rest_can_be_read_and_saved(ope
     assert saved["figures"]["f1_micro"]["difference"] == -0.5
 
 
+@pytest.mark.slow
 def test_the_same_answers_twice_cannot_be_told_apart(open_tab):
     page = open_tab()
     drop(page, {"one.jsonl": lines(POOR), "two.jsonl": lines(POOR)})
@@ -170,6 +171,7 @@ def test_the_same_answers_twice_cannot_be_told_apart(open_tab):
     ]
 
 
+@pytest.mark.slow
 def test_an_upload_is_compared_with_recorded_runs_over_all_items_only(open_tab):
     page = open_tab()
     before = offered(page)
@@ -184,6 +186,7 @@ def test_an_upload_is_compared_with_recorded_runs_over_all_items_only(open_tab):
     assert verdicts(page) == [GOOD_OVER_POOR.replace("poor", "recorded-poor")]
 
 
+@pytest.mark.slow
 def test_the_recorded_runs_follow_the_benchmark(open_tab):
     page = open_tab()
     assert page.locator("#compare-recorded").is_visible()
@@ -200,6 +203,7 @@ def test_without_recorded_runs_none_are_offered(visit):
     assert not page.locator("#compare-recorded").is_visible()
 
 
+@pytest.mark.slow
 def test_the_keyboard_alone_compares_two_recorded_runs(open_tab):
     page = open_tab()
     page.locator("#compare-recorded input").focus()
@@ -216,6 +220,7 @@ def test_the_keyboard_alone_compares_two_recorded_runs(open_tab):
     assert not page.get_by_text("Items that differ most").is_visible()
 
 
+@pytest.mark.slow
 def test_one_file_alone_and_none_are_one_line(open_tab):
     page = open_tab()
     page.locator("#compare").click()
@@ -225,6 +230,7 @@ def test_one_file_alone_and_none_are_one_line(open_tab):
     assert "drop another file, or choose a recorded run" in told(page)
 
 
+@pytest.mark.slow
 def test_a_bad_file_is_one_line_and_leaves_no_old_result(open_tab):
     page = open_tab()
     drop(page, {"poor.jsonl": lines(POOR), "good.jsonl": lines(GOOD)})

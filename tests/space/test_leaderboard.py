@@ -157,6 +157,7 @@ def test_ranks_and_values_are_those_of_the_command(opened, folder, run_hdbench, 
     assert [row[10] for row in rows(page)] == ["1.50", *["not known"] * 3]
 
 
+@pytest.mark.slow
 def test_the_bar_of_an_interval_spans_it_on_the_scale_of_the_board(opened, folder, run_hdbench):
     page = opened()
     found = by_command(run_hdbench, folder)
@@ -171,6 +172,7 @@ def test_the_bar_of_an_interval_spans_it_on_the_scale_of_the_board(opened, folde
     assert f"from {low:.3f} to {high:.3f}" in page.locator(".hdb-board").inner_text()
 
 
+@pytest.mark.slow
 def test_what_is_known_of_models_is_shown_and_the_rest_is_not_known(opened):
     page = opened()
     assert [row[5:9] for row in rows(page)] == [
@@ -205,6 +207,7 @@ def test_filters_hide_rows_and_keep_ranks(opened):
     assert page.locator(".hdb-board table").count() == 0
 
 
+@pytest.mark.slow
 def test_the_board_of_most_models_comes_first_and_the_other_can_be_chosen(opened):
     page = opened()
     assert "Leaderboards of this benchmark: 2" in page.locator(".hdb-board").inner_text()
@@ -219,6 +222,7 @@ def test_the_board_of_most_models_comes_first_and_the_other_can_be_chosen(opened
     page.get_by_text("published protocol: 4 items").wait_for()
 
 
+@pytest.mark.slow
 def test_a_link_opens_the_report_of_the_run(opened, folder):
     page = opened()
     link = page.locator(".hdb-reports a", has_text="b 1")
@@ -277,6 +281,7 @@ def test_only_the_names_of_runs_lead_anywhere(url, path):
     assert "metadata" not in text
 
 
+@pytest.mark.slow
 def test_new_runs_appear_without_a_restart_and_unusable_ones_are_named(opened, folder):
     page = opened()
     assert len(rows(page)) == 4

@@ -234,6 +234,7 @@ def test_cancel_stops_in_the_middle_and_keeps_what_was_answered(visit, served):
     wait_until(lambda: not processes() and not runs_of(served[1]))
 
 
+@pytest.mark.slow
 def test_a_page_that_is_closed_ends_its_run(visit, served):
     page = visit("slow")
     ask_items(page, 6)
@@ -346,6 +347,7 @@ def test_a_german_runs_a_model_on_a_phone_in_dark_mode(visit):
     assert found["low"] == []
 
 
+@pytest.mark.slow
 def test_every_control_has_a_label_and_the_prompt_is_that_of_the_benchmark(visit, sample):
     page = visit()
     page.get_by_role("button", name="Prompt").click()

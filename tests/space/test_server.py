@@ -138,6 +138,7 @@ serve(SpaceContext(Path("hdb"), **limits))
 """
 
 
+@pytest.mark.slow
 def test_the_app_of_the_hub_serves_the_same(sample):
     with serving(APP, cwd=sample) as url:
         (told,) = wait_for_client(url).predict(api_name="/benchmarks")
@@ -195,6 +196,7 @@ def test_each_route_of_gradio_is_known_and_what_is_not_needed_is_closed(sample, 
     assert posted.status_code == 403
 
 
+@pytest.mark.slow
 def test_no_token_of_the_operator_is_given_out(sample, tmp_path):
     token = "hf_" + "Secret" * 5
     with serving(APP, cwd=sample, HF_TOKEN=token) as url:

@@ -176,6 +176,7 @@ def test_what_is_submitted_scores_as_the_visitor_saw_it(
     assert f"``` {HOSTILE} ```" in about
 
 
+@pytest.mark.slow
 def test_what_is_merged_is_loaded_from_the_hub(scored_page, hub, repository, tmp_path):
     page = scored_page()
     fill(page, model="newer", provider=None)
@@ -228,6 +229,7 @@ def test_nothing_is_submitted_without_consent_and_names(scored_page, hub, reposi
     assert hub.requests == []
 
 
+@pytest.mark.slow
 def test_the_same_answers_are_proposed_once(scored_page, hub, repository):
     page = scored_page()
     fill(page)
@@ -242,6 +244,7 @@ def test_the_same_answers_are_proposed_once(scored_page, hub, repository):
     assert len(repository.pulls) == 1
 
 
+@pytest.mark.slow
 def test_what_the_hub_refuses_is_one_line_without_the_token(
     scored_page, hub_and_space, hub, repository
 ):
@@ -305,6 +308,7 @@ def test_without_a_token_the_operator_is_named(sample, visit_at, tmp_path):
         assert [each for each in hub.requests if "datasets" in each.path] == []
 
 
+@pytest.mark.slow
 def test_without_a_results_repository_nothing_is_offered(visit):
     page = visit()
     page.locator("#example").click()
@@ -312,6 +316,7 @@ def test_without_a_results_repository_nothing_is_offered(visit):
     assert page.locator("#submit-panel").count() == 0
 
 
+@pytest.mark.slow
 def test_the_panel_is_gone_when_nothing_is_scored(scored_page):
     page = scored_page()
     page.locator("#file").get_by_role("button").first.click()

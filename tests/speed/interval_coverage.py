@@ -1,7 +1,7 @@
 """How often 95 % intervals hold the true figure, by simulation.
 
-`python tests/speed/interval_coverage.py [FOLDER]`: in FOLDER, which has `hdb/zettelkatalog` built,
-with the items of recorded runs of ../shared too. It takes ten minutes.
+`PYTHONPATH=tests python -m speed.interval_coverage [FOLDER]`: in FOLDER, which has
+`hdb/zettelkatalog` built, with the items of recorded runs of ../shared too. It takes ten minutes.
 
 A population of items has a known figure; samples of it have intervals, with and without the unseen
 item of `hdbench.statistics.bootstrap`. Printed are the share of intervals that hold the figure and

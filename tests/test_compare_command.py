@@ -27,6 +27,7 @@ def test_two_runs_side_by_side(results, run_hdbench):
     assert done.returncode == 0, done.stderr
     assert "A right, B wrong" in done.stdout
     assert "4 independent items, fewer than 20: nothing is called separable" in done.stdout
+    assert "interval" not in done.stdout
     (comparison,) = json.loads((results / "c.json").read_text())["comparisons"]
     difference = comparison["figures"]["f1_micro"]
     assert (difference["a"], difference["b"], difference["difference"]) == (1.0, 0.5, 0.5)

@@ -238,7 +238,9 @@ def print_comparison(console: Console, comparison: "Comparison") -> None:
     """
     a, b = printable(comparison.a), printable(comparison.b)
     console.print(Text.assemble("A ", (a.plain, "bold"), ", B ", (b.plain, "bold")))
-    table = plain_table(None, "figure", right=("A", "B", "A - B", "95 % interval"))
+    told = any(each.interval for each in comparison.figures.values())
+    head = ["95 % interval"] if told else []
+    table = plain_table(None, "figure", right=("A", "B", "A - B", *head))
     for name, difference in comparison.figures.items():
         interval = difference.interval
         table.add_row(
@@ -246,7 +248,7 @@ def print_comparison(console: Console, comparison: "Comparison") -> None:
             f"{difference.a:.4f}",
             f"{difference.b:.4f}",
             f"{difference.difference:+.4f}",
-            "" if interval is None else f"{interval.low:+.4f} to {interval.high:+.4f}",
+            *([f"{interval.low:+.4f} to {interval.high:+.4f}"] if interval else []),
         )
     console.print(table)
     verdict = f"{printable(comparison.better)} is better" if comparison.better else "not separable"

@@ -15,7 +15,7 @@ from space.servers import serving, wait_for_client
 from hdbench.errors import HdbenchError
 from hdbench.space.comparing import MAX_COMPARED, Wanted, compare_wanted, recorded_runs
 from hdbench.space.context import SpaceContext
-from hdbench.space.verdict import verdict
+from hdbench.space.verdict import comparison_page, verdict
 
 ITEMS = [f"card-{number:02}" for number in range(24)]
 WRONG = {"title": "Stellingen", "year": 1942}  # one of two fields: F1 is 1 / 2
@@ -395,6 +395,8 @@ def test_fewer_than_twenty_items_tell_nothing_apart(sample, tmp_path):
     _, (found,) = compare_wanted(context, Wanted("zettelkatalog", files, []))
     assert words(found).startswith("right and none cannot be told apart: f1_micro 1.000 against 0")
     assert f"with fewer than 20 items (here {len(right)}) a difference of 1.000" in words(found)
+    runs, comparisons = compare_wanted(context, Wanted("zettelkatalog", files, []))
+    assert "interval" not in comparison_page(runs, comparisons, "en")
 
 
 def test_too_many_runs_are_refused(context, tmp_path):

@@ -38,8 +38,8 @@ def compare(
     """Compare runs in pairs on the same items: can they be told apart?
 
     Differences have 95 % intervals by the paired bootstrap over items; the headline is tested by
-    a paired permutation test, corrected for the number of pairs. Below 20 items nothing is called
-    separable.
+    a paired permutation test, corrected for the number of pairs. Below 20 items there are no
+    intervals, and nothing is called separable.
     """
     from hdbench.jsonio import write_json  # noqa: PLC0415  slow to import
     from hdbench.runs import load_runs  # noqa: PLC0415
@@ -89,7 +89,8 @@ def leaderboard(
     """Rank runs, with intervals: the rank is 1 + the number of significantly better models.
 
     Runs of different protocols, item sets or prompts are never ranked together: each kind has a
-    table. Several runs of one model are one row, their mean, with their spread.
+    table. Several runs of one model are one row, their mean, with their spread. Below 20 items
+    there are figures without intervals and ranks.
     """
     from hdbench.leaderboard import formats  # noqa: PLC0415  slow to import
     from hdbench.leaderboard.boards import leaderboards  # noqa: PLC0415

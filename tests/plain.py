@@ -1,6 +1,8 @@
 """An install without the extras, for processes that need none: `evaluate` imports transformers, and
 with it torch, wherever it finds it, which takes 4 s."""
 
+import os
 from pathlib import Path
 
-PLAIN = {"PYTHONPATH": str(Path(__file__).parent / "plain_install")}
+_FOLDERS = (str(Path(__file__).parent / "plain_install"), os.environ.get("PYTHONPATH"))
+PLAIN = {"PYTHONPATH": os.pathsep.join(filter(None, _FOLDERS))}

@@ -113,6 +113,7 @@ def test_every_sample_answer_is_for_a_card_of_the_sample(ran):
     assert answers < cards
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in recipe_names() if name != "zettelkatalog"])
 def test_every_benchmark_has_a_demo(tmp_path, run_hdbench, name):
     done = run_hdbench("demo", name, cwd=tmp_path, **PLAIN)

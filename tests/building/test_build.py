@@ -70,6 +70,7 @@ def test_a_build_has_the_documented_form(build, published, tmp_path):
     assert (tmp_path / "hdb/zettel_f1/zettel_f1.py").is_file()
 
 
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_bytes(build, tmp_path):
     assert build().returncode == 0
     first = tree(tmp_path / "hdb")
@@ -269,6 +270,7 @@ def test_errata_hold_for_the_plain_form_too(build_plain, published, tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_texts_that_are_all_dates_are_refused_because_they_would_not_stay_texts(
     build_plain, tmp_path, monkeypatch
 ):
@@ -345,6 +347,7 @@ def test_an_unknown_benchmark_names_the_known_ones(tmp_path, run_hdbench):
     assert_refused(done, "zettlkatalog: neither a benchmark of this hdbench", "zettelkatalog")
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_a_build_leaves_the_old_and_can_be_repeated(
     published, tmp_path, run_hdbench, build
 ):

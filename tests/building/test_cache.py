@@ -3,6 +3,8 @@
 import datasets
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def build_in(tmp_path, run_hdbench, monkeypatch):

@@ -71,6 +71,7 @@ def plain(tmp_path):
     return correct
 
 
+@pytest.mark.slow
 def test_building_gives_a_new_version_in_which_the_published_truth_is_kept(
     build, add, published, run_hdbench, tmp_path
 ):

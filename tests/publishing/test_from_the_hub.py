@@ -8,6 +8,8 @@ from hub.server import EXPIRED, WRITER, serving_hub
 
 from hdbench import __version__
 
+pytestmark = pytest.mark.slow
+
 OLD, NEW = "hdbench-1.0.0+sample", "hdbench-1.1.0+sample"
 NAMES = {
     "avisblatt": "avisblatt_cer",

@@ -56,6 +56,7 @@ def test_every_recorded_run_under_published_to_the_last_digit(runs, truths):
     assert pages == 95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["documented", "published"])
 def test_every_run_agrees_with_the_plain_procedure(runs, truths, protocol):
     """Without pages where too many ads share a number: the reference tries every way."""

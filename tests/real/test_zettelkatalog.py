@@ -46,6 +46,7 @@ def built(published):
     return published.folder
 
 
+@pytest.mark.slow
 def test_the_dataset_has_263_rows_with_images_and_exact_truths(
     built, truths, source, monkeypatch, tmp_path
 ):

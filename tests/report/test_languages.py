@@ -112,6 +112,7 @@ def test_on_the_german_page_nothing_is_english_but_names(of_cards):
     assert_german(*of_cards)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["zettelkatalog", "avisblatt", "rheinschifffahrt", "sciencemetabench"]
 )

@@ -156,6 +156,7 @@ def test_fields_of_the_same_beginning_keep_their_own_bars():
     assert shown.count("x" * 39 + "… (0)") == 2
 
 
+@pytest.mark.slow
 def test_the_same_result_gives_the_same_bytes_in_any_thread():
     results = [result_of(TRUTH, ANSWER, TRUTH), result_of(TRUTH, TRUTH, None)]
     wanted = [plots(result) for result in results]

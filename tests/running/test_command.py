@@ -110,6 +110,7 @@ def test_a_server_run_killed_in_the_middle_goes_on(here, hdbench):
     assert not any("sentinel" in text for text in kept)
 
 
+@pytest.mark.slow
 def test_what_a_run_was_is_recorded(here, hdbench, tiny_model):
     done = hdbench(
         *("run", "hdb/zettelkatalog", "--model", tiny_model, "-o", "runs/a", "--limit", "2"),
@@ -139,6 +140,7 @@ def test_what_a_run_was_is_recorded(here, hdbench, tiny_model):
     assert "settings.decoding.temperature: 0.5 then, 0.9 now" in other.stderr
 
 
+@pytest.mark.slow
 def test_own_images_are_read_with_a_benchmarks_prompt(here, hdbench, tiny_model):
     (here / "mine").mkdir()
     images = sorted((here / "hdb/zettelkatalog/images").iterdir())

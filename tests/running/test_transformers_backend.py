@@ -391,6 +391,7 @@ def test_questions_are_taken_no_further_than_a_batch_ahead(tiny_model, questions
     replies.close()
 
 
+@pytest.mark.slow
 def test_a_branch_on_the_hub_is_recorded_as_its_commit_and_all_is_quiet(
     tiny_model, questions, tmp_path
 ):

@@ -417,6 +417,7 @@ def test_no_items_give_figures_not_errors():
         assert (result["fuzzy"], result["cer"], result["ad_f1"], result["items"]) == (0, 1, 0, 0)
 
 
+@pytest.mark.slow
 def test_ten_thousand_ads_on_a_page():
     many = page(*(ad(f"{number}. ein Stück Wein") for number in range(10_000)))
     unlike = page(*(ad(f"ein Stück Wein {number}") for number in range(10_000)))

@@ -112,7 +112,7 @@ def test_hostile_answers_run_nothing(visit, sample):
     name = f"${{{ATTACK}}}<img src=x onerror='{ATTACK}'>.jsonl".replace("/", "")
     upload(page, name, "".join(json.dumps(line) + "\n" for line in lines))
     inside = report(page)
-    assert inside.get_by_text("</iframe><script>").count() > 0
+    inside.get_by_text("</iframe><script>").first.wait_for(state="attached")
     page.locator("#run").wait_for()
     page.wait_for_timeout(300)
     assert page.evaluate("window.attacked") is None

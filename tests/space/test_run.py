@@ -462,7 +462,7 @@ def test_a_run_that_is_left_ends_its_process(sample, tmp_path):
     run = run_on_items(context, "tesseract", "zettelkatalog", 2, tmp_path)
     with closing(ask(context, run, watched)) as states:
         assert next(states) == Progress([])
-        assert len(processes()) == 1
+        wait_until(lambda: len(processes()) == 1)  # its name is known a moment after its start
     assert processes() == []
 
 

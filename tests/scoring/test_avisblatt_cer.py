@@ -354,8 +354,9 @@ def test_several_normalizations_in_one_order():
     ],
 )
 def test_a_wrong_option_is_refused(options, message):
+    protocol = options.pop("protocol", "documented")
     with pytest.raises(HdbenchError) as error:
-        make_metric("avisblatt_cer", **options)
+        make_metric("avisblatt_cer", protocol, **options)
     assert message in str(error.value)
 
 

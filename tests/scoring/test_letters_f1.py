@@ -388,8 +388,9 @@ def test_a_surname_may_be_of_any_alternate_name():
     ],
 )
 def test_a_wrong_option_is_refused(options, message):
+    protocol = options.pop("protocol", "documented")
     with pytest.raises(HdbenchError) as error:
-        make_metric("letters_f1", **options)
+        make_metric("letters_f1", protocol, **options)
     assert message in str(error.value)
 
 

@@ -386,8 +386,9 @@ def test_options_add_figures_and_never_change_the_others():
     ],
 )
 def test_a_wrong_option_is_refused(options, message):
+    protocol = options.pop("protocol", "documented")
     with pytest.raises(HdbenchError, match=message):
-        make_metric("sciencemeta_accuracy", **options)
+        make_metric("sciencemeta_accuracy", protocol, **options)
 
 
 def test_texts_too_long_to_compare_are_counted_and_score_nothing():

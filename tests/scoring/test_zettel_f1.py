@@ -255,8 +255,9 @@ def test_weights_are_of_the_longest_name_that_fits():
     ],
 )
 def test_a_wrong_option_is_refused(options, message):
+    protocol = options.pop("protocol", "documented")
     with pytest.raises(HdbenchError) as error:
-        make_metric("zettel_f1", **options)
+        make_metric("zettel_f1", protocol, **options)
     assert message in str(error.value)
 
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from PIL import Image
+from playwright.sync_api import expect
 from report.test_truth_errors import told
 
 from hdbench.api import score
@@ -117,7 +118,7 @@ def test_items_are_filtered(visit):
     assert sorted(shown(page)) == ["0000", "0002"]
 
     page.get_by_role("button", name="Show all").click()
-    page.wait_for_function("document.querySelectorAll('.item:not([hidden])').length === 4")
+    expect(page.locator(".item:not([hidden])")).to_have_count(4)
     page.get_by_label("Search ids and values").fill("stellinge")
     assert sorted(shown(page)) == sorted(everything)  # as all truths have it
     page.get_by_label("Search ids and values").fill("1925")

@@ -229,7 +229,7 @@ def test_pictures_are_loaded(visit):
     assert len(images) == 4
     for image in images:
         image.scroll_into_view_if_needed()
-        page.wait_for_function("each => each.complete", arg=image.element_handle())
+        expect(image).to_have_js_property("complete", True)
         assert image.evaluate("each => each.naturalWidth") == 640
 
 

@@ -39,7 +39,8 @@ def test_a_program_gets_the_score_of_the_example(metric_space):
 @pytest.mark.parametrize(
     ("predictions", "references", "told"),
     [
-        ("[1]", "[2]", "references[0] is not a record"),
+        ("[1]", "[2]", "predictions[0] is the number 1: give a record"),
+        ("[{}]", "[[]]", "references[0] is not a record"),
         ("[{}", "[{}]", "Predictions: no JSON"),
         ("[" * 5_000, "[{}]", "Predictions: no JSON: nested more than 100 deep"),
         ("{}", "[{}]", "Predictions: a list in [ ] is wanted"),

@@ -19,6 +19,8 @@ from hdbench.benchmark import load_benchmark
 from hdbench.inspect_task import benchmark_task
 from hdbench.running.images import Limits, encoded_images
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("avisblatt", "rheinschifffahrt", "sciencemetabench", "zettelkatalog")
 
 
@@ -205,7 +207,6 @@ print(log.location)
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [

@@ -6,6 +6,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 COMMIT = "82faeda52ce43844920a4b031ad0b0ede184c94f"
 
 

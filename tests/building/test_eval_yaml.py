@@ -54,6 +54,7 @@ def test_of_a_lower_headline_it_says_what_results_have():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["zettelkatalog", "sciencemetabench"])
 def test_a_built_dataset_declares_configs_and_splits_that_it_has(name, tmp_path, run_hdbench):
     done = run_hdbench("build", name, "--sample", cwd=tmp_path)

@@ -17,6 +17,8 @@ from hdbench.building.results_dataset import build_results
 from hdbench.errors import HdbenchError
 from hdbench.run_info import Prompt, RunInfo, read_run_info
 
+pytestmark = pytest.mark.slow
+
 FILES = {
     "avisblatt": "fraktur_adverts.jsonl.gz",
     "rheinschifffahrt": "business_letters.jsonl.gz",

@@ -15,6 +15,8 @@ from datasets import load_dataset
 from hdbench import resources
 from hdbench.jsonio import read_jsonl
 
+pytestmark = pytest.mark.slow
+
 COMMIT = "dbe1c6531c53d883a402796a075af7c7b0bb3383"
 
 

@@ -125,6 +125,7 @@ def test_a_letter_comes_back_as_it_was(record, folders, form):
     assert answer["prediction"] == record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["zettelkatalog", "avisblatt", "rheinschifffahrt", "sciencemetabench"]
 )
@@ -153,6 +154,7 @@ def test_both_forms_have_the_same_cells(record, folders):
                 assert one.replace("'", "") == other.replace("'", "")
 
 
+@pytest.mark.slow
 def test_the_samples_have_the_same_figures_from_their_tables(tmp_path, run_hdbench):
     names = ["zettelkatalog", "avisblatt", "rheinschifffahrt", "sciencemetabench"]
     done = run_hdbench("build", *names, "--sample", cwd=tmp_path)

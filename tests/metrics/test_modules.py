@@ -211,6 +211,7 @@ def test_a_truth_may_be_the_json_text_of_the_metadata(namespace):
     assert result["items_perfect"] == 1
 
 
+@pytest.mark.slow
 def test_without_hdbench_the_module_says_what_to_install(namespace, tmp_path):
     script = (
         "import sys\n"

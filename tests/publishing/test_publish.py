@@ -16,6 +16,8 @@ from plain import PLAIN
 from hdbench import __version__, resources
 from hdbench.publishing.wheel import NAME as WHEEL
 
+pytestmark = pytest.mark.slow
+
 SPACES = ("avisblatt_cer", "letters_f1", "sciencemeta_accuracy", "scorer", "zettel_f1")
 RECIPES = resources.folder("dataset_scripts")
 DATASETS = ("avisblatt", "rheinschifffahrt", "sciencemetabench", "zettelkatalog")
@@ -74,7 +76,6 @@ def test_each_space_has_the_wheel_and_installs_it_from_itself(hub, publish, tmp_
     assert not [name for name in names if name.endswith((".so", ".pyc"))]
 
 
-@pytest.mark.slow
 def test_the_wheel_of_a_space_is_installed_by_pip_and_runs(hub, publish, tmp_path):
     publish("--only", "scorer")
     wheel, place = tmp_path / WHEEL, tmp_path / "installed"
@@ -159,7 +160,6 @@ def test_without_a_token_that_may_write_nothing_is_sent(hub, publish, token, tol
     assert hub.repositories == {}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pattern", "fault"),
     [

@@ -77,6 +77,7 @@ def test_the_skip_options_give_the_sets_of_the_published_runs(runs, letters, aut
         assert {name for name, truth in truths.items() if truth is not None} == asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inferred", [(), ("function",), ("function", "correspondence")])
 def test_documented_agrees_with_the_naive_reference_on_every_run(
     runs, letters, authority, inferred

@@ -115,6 +115,7 @@ def test_what_was_done_to_the_lost_answers(recorded, shared):
     assert without == WITHOUT_A_RECORD[recorded.name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_schema", [True, False], ids=["schema", "no schema"])
 def test_where_both_are_there_the_text_scores_as_what_was_parsed(recorded, shared, with_schema):
     schema, metric = recorded.schema() if with_schema else None, make_metric(recorded.metric)

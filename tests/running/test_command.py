@@ -83,6 +83,7 @@ def test_a_local_model_killed_in_the_middle_goes_on(here, hdbench, tiny_model):
     assert result["run"]["model"] == tiny_model.name
 
 
+@pytest.mark.slow
 @pytest.mark.needs("tesseract")
 def test_tesseract_killed_in_the_middle_goes_on(here, hdbench):
     run = ("run", "hdb/zettelkatalog", "--model", "tesseract", "-o", "runs/a")

@@ -13,6 +13,8 @@ from hdbench.running.constrained import SchemaGrammar
 from hdbench.running.images import Limits
 from hdbench.running.transformers_backend import TransformersBackend
 
+pytestmark = pytest.mark.slow
+
 SCHEMAS = sorted(Path(__file__).parents[2].glob("dataset_scripts/*/answer.schema.json"))
 CARD = next(path for path in SCHEMAS if path.parent.name == "zettelkatalog")
 ITEMS = 6

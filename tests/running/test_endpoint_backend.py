@@ -665,6 +665,8 @@ def test_closing_cancels_what_is_asked_and_leaves_nothing_behind(question, caplo
 def test_ctrl_c_ends_hanging_requests_without_noise(question):
     code = (
         "import os, signal, sys, threading\n"
+        # What a shell starts in the background, as tests may be, ignores it.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from pathlib import Path\n"
         "from hdbench.running.backend import Decoding, Question\n"
         "from hdbench.running.endpoint_backend import EndpointBackend\n"

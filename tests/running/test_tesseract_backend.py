@@ -16,7 +16,7 @@ from hdbench.running.tesseract_backend import TesseractBackend
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "dataset_scripts"
 
-pytestmark = pytest.mark.needs("tesseract")
+pytestmark = [pytest.mark.needs("tesseract"), pytest.mark.slow]
 
 
 def backend_for(benchmark, **options):

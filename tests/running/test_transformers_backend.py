@@ -19,6 +19,8 @@ from hdbench.running.images import Limits, load_images
 from hdbench.running.sampling import samplers
 from hdbench.running.transformers_backend import TransformersBackend
 
+pytestmark = pytest.mark.slow
+
 PROMPT = "Read the card; answer with JSON."
 GREEDY = Decoding(max_new_tokens=24)
 
@@ -391,7 +393,6 @@ def test_questions_are_taken_no_further_than_a_batch_ahead(tiny_model, questions
     replies.close()
 
 
-@pytest.mark.slow
 def test_a_branch_on_the_hub_is_recorded_as_its_commit_and_all_is_quiet(
     tiny_model, questions, tmp_path
 ):

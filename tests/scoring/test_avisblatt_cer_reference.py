@@ -63,6 +63,7 @@ def test_pages_of_every_shape(protocol, page):
     assert {name: result[name] for name in expected} == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @settings(max_examples=100, deadline=None)
 @given(pairs=st.lists(pages(), max_size=4))

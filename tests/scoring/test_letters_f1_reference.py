@@ -96,6 +96,7 @@ def test_inferred_persons(inferred, answer, letter, authority):
         assert tuple(result.totals[f"{category}.{count}"] for count in COUNTS) == counted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("skip", [None, "TRUE", "FALSE"])
 @settings(max_examples=100, deadline=None)

@@ -45,6 +45,7 @@ def test_the_inner_loop_is_compiled():
     assert module.matching_characters is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("autojunk", [True, False])
 @pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS)
 @settings(max_examples=100, deadline=None)

@@ -21,6 +21,7 @@ def answers(sample):
     return {each["id"]: each.get("prediction", each.get("text")) for each in map(json.loads, lines)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "made"),
     [("a.jsonl", as_jsonl), ("a.csv", as_csv), ("a.xlsx", as_xlsx), ("a.zip", as_zip)],

@@ -22,6 +22,8 @@ from hdbench.space import run_reports
 from hdbench.space.context import SpaceContext
 from hdbench.space.rankings import Rankings
 
+pytestmark = pytest.mark.slow
+
 ITEMS = [f"{number:04}" for number in range(24)]
 WRONG = {"title": "Stellingen", "year": 1942}
 ATTACK = "window.attacked = true"
@@ -157,7 +159,6 @@ def test_ranks_and_values_are_those_of_the_command(opened, folder, run_hdbench, 
     assert [row[10] for row in rows(page)] == ["1.50", *["not known"] * 3]
 
 
-@pytest.mark.slow
 def test_the_bar_of_an_interval_spans_it_on_the_scale_of_the_board(opened, folder, run_hdbench):
     page = opened()
     found = by_command(run_hdbench, folder)
@@ -172,7 +173,6 @@ def test_the_bar_of_an_interval_spans_it_on_the_scale_of_the_board(opened, folde
     assert f"from {low:.3f} to {high:.3f}" in page.locator(".hdb-board").inner_text()
 
 
-@pytest.mark.slow
 def test_what_is_known_of_models_is_shown_and_the_rest_is_not_known(opened):
     page = opened()
     assert [row[5:9] for row in rows(page)] == [
@@ -207,7 +207,6 @@ def test_filters_hide_rows_and_keep_ranks(opened):
     assert page.locator(".hdb-board table").count() == 0
 
 
-@pytest.mark.slow
 def test_the_board_of_most_models_comes_first_and_the_other_can_be_chosen(opened):
     page = opened()
     assert "Leaderboards of this benchmark: 2" in page.locator(".hdb-board").inner_text()
@@ -222,7 +221,6 @@ def test_the_board_of_most_models_comes_first_and_the_other_can_be_chosen(opened
     page.get_by_text("published protocol: 4 items").wait_for()
 
 
-@pytest.mark.slow
 def test_a_link_opens_the_report_of_the_run(opened, folder):
     page = opened()
     link = page.locator(".hdb-reports a", has_text="b 1")
@@ -281,7 +279,6 @@ def test_only_the_names_of_runs_lead_anywhere(url, path):
     assert "metadata" not in text
 
 
-@pytest.mark.slow
 def test_new_runs_appear_without_a_restart_and_unusable_ones_are_named(opened, folder):
     page = opened()
     assert len(rows(page)) == 4
@@ -317,7 +314,6 @@ def test_hostile_names_run_nothing(opened):
     assert page.get_by_text("<img src=x onerror=").count() > 0
 
 
-@pytest.mark.slow
 def test_it_speaks_german_to_a_german_browser(opened):
     page = opened("Rangliste", language="de-CH")
     told = page.locator(".hdb-board").inner_text()
@@ -332,7 +328,6 @@ def test_it_speaks_german_to_a_german_browser(opened):
     assert waiting.value.locator("html").get_attribute("lang") == "de"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_on_a_phone_the_table_scrolls_in_its_own_box(opened, scheme):
     page = opened(width=390, color_scheme=scheme)
@@ -349,7 +344,6 @@ def test_on_a_phone_the_table_scrolls_in_its_own_box(opened, scheme):
     assert name["x"] >= 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_has_contrast_and_every_control_a_label(opened, scheme):
     page = opened(color_scheme=scheme)

@@ -31,6 +31,8 @@ from hdbench.space.running_model import (
     with_gpu,
 )
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 120_000  # milliseconds: a model has to be loaded, perhaps on a busy machine
 
 SERVED = """
@@ -174,7 +176,6 @@ def started_by(config, dependency):
     return parts.get(dependency["targets"][0][0])
 
 
-@pytest.mark.slow
 def test_a_run_to_its_end_has_its_answers_its_score_and_all_downloads(
     visit, sample, models, served, tmp_path
 ):
@@ -219,7 +220,6 @@ def score_of(sample, answers, ids):
     return score(str(sample / "hdb/zettelkatalog"), folder).figures()
 
 
-@pytest.mark.slow
 def test_cancel_stops_in_the_middle_and_keeps_what_was_answered(visit, served):
     page = visit("slow")
     ask_items(page, 6)
@@ -234,7 +234,6 @@ def test_cancel_stops_in_the_middle_and_keeps_what_was_answered(visit, served):
     wait_until(lambda: not processes() and not runs_of(served[1]))
 
 
-@pytest.mark.slow
 def test_a_page_that_is_closed_ends_its_run(visit, served):
     page = visit("slow")
     ask_items(page, 6)
@@ -272,7 +271,6 @@ def test_what_is_no_image_is_refused_in_one_line(visit):
     assert told.startswith("This cannot be run: card.jpg: not a readable image: take a JPEG")
 
 
-@pytest.mark.slow
 def test_a_model_that_cannot_be_loaded_is_one_line_without_paths(visit, models):
     page = visit("absent")
     ask_items(page, 1)
@@ -308,7 +306,6 @@ def test_a_file_of_the_server_is_no_image(served, sample):
     assert processes() == []
 
 
-@pytest.mark.slow
 def test_the_time_limit_ends_a_run_with_a_clear_line(visit, sample, models, tmp_path):
     settings = {"TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
     with serving("-c", SERVED, "2", str(models / "slow"), cwd=sample, **settings) as url:
@@ -321,7 +318,6 @@ def test_the_time_limit_ends_a_run_with_a_clear_line(visit, sample, models, tmp_
         assert processes() == []
 
 
-@pytest.mark.slow
 def test_a_server_that_ends_takes_its_run_along(sample, models, tmp_path):
     settings = {"TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
     with serving("-c", SERVED, "600", str(models / "slow"), cwd=sample, **settings) as url:
@@ -333,7 +329,6 @@ def test_a_server_that_ends_takes_its_run_along(sample, models, tmp_path):
     assert processes() == []
 
 
-@pytest.mark.slow
 def test_a_german_runs_a_model_on_a_phone_in_dark_mode(visit):
     page = visit(tab="Modell ausführen", language="de-CH", width=390, color_scheme="dark")
     ask_items(page, 2)
@@ -347,7 +342,6 @@ def test_a_german_runs_a_model_on_a_phone_in_dark_mode(visit):
     assert found["low"] == []
 
 
-@pytest.mark.slow
 def test_every_control_has_a_label_and_the_prompt_is_that_of_the_benchmark(visit, sample):
     page = visit()
     page.get_by_role("button", name="Prompt").click()
@@ -436,7 +430,6 @@ time.sleep(600)
 """
 
 
-@pytest.mark.slow
 def test_what_was_answered_in_time_is_kept_and_nothing_else_counts(sample, tmp_path):
     context = SpaceContext(sample / "hdb", models=("tesseract",), max_run_seconds=10)
     run = run_on_items(context, "tesseract", "zettelkatalog", 8, tmp_path)

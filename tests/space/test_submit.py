@@ -29,6 +29,8 @@ from hdbench.space.submitting import (
 )
 from hdbench.space.texts import translations
 
+pytestmark = pytest.mark.slow
+
 EXAMPLE = "hdb/zettelkatalog/example_predictions.jsonl"
 DAY = date(2026, 1, 24)
 HOSTILE = "`<img src=x onerror='window.attacked = true'>`` @all [x](http://e.example) **b**"
@@ -176,7 +178,6 @@ def test_what_is_submitted_scores_as_the_visitor_saw_it(
     assert f"``` {HOSTILE} ```" in about
 
 
-@pytest.mark.slow
 def test_what_is_merged_is_loaded_from_the_hub(scored_page, hub, repository, tmp_path):
     page = scored_page()
     fill(page, model="newer", provider=None)
@@ -229,7 +230,6 @@ def test_nothing_is_submitted_without_consent_and_names(scored_page, hub, reposi
     assert hub.requests == []
 
 
-@pytest.mark.slow
 def test_the_same_answers_are_proposed_once(scored_page, hub, repository):
     page = scored_page()
     fill(page)
@@ -244,7 +244,6 @@ def test_the_same_answers_are_proposed_once(scored_page, hub, repository):
     assert len(repository.pulls) == 1
 
 
-@pytest.mark.slow
 def test_what_the_hub_refuses_is_one_line_without_the_token(
     scored_page, hub_and_space, hub, repository
 ):
@@ -291,7 +290,6 @@ def test_the_token_goes_to_the_hub_alone(scored_page, hub):
     assert {each.token for each in hub.requests if each.method == "PUT"} == {None}
 
 
-@pytest.mark.slow
 def test_without_a_token_the_operator_is_named(sample, visit_at, tmp_path):
     with serving_hub() as hub:
         settings = hub.environment() | {"HF_HOME": str(tmp_path)}
@@ -308,7 +306,6 @@ def test_without_a_token_the_operator_is_named(sample, visit_at, tmp_path):
         assert [each for each in hub.requests if "datasets" in each.path] == []
 
 
-@pytest.mark.slow
 def test_without_a_results_repository_nothing_is_offered(visit):
     page = visit()
     page.locator("#example").click()
@@ -316,7 +313,6 @@ def test_without_a_results_repository_nothing_is_offered(visit):
     assert page.locator("#submit-panel").count() == 0
 
 
-@pytest.mark.slow
 def test_the_panel_is_gone_when_nothing_is_scored(scored_page):
     page = scored_page()
     page.locator("#file").get_by_role("button").first.click()
@@ -326,7 +322,6 @@ def test_the_panel_is_gone_when_nothing_is_scored(scored_page):
     assert not page.locator("#submit-panel").is_visible()
 
 
-@pytest.mark.slow
 def test_it_speaks_german(scored_page, repository):
     page = scored_page(language="de-CH", panel="In die Rangliste")
     fill(page, consent=False)
@@ -338,7 +333,6 @@ def test_it_speaks_german(scored_page, repository):
     assert len(repository.pulls) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_shows_it_without_scrolling_sideways(scored_page, scheme):
     page = scored_page(width=390, color_scheme=scheme)

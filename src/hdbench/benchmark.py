@@ -27,9 +27,6 @@ from hdbench.scoring import check_headline
 
 METADATA = "metadata.jsonl"
 
-NAMESPACE = "hdb"
-"""Where on the Hub the benchmarks are that hdbench builds, unless another namespace is named."""
-
 _DESCRIPTION = "benchmark.yaml"
 _ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}")

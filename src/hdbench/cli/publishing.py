@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from hdbench.benchmark import NAMESPACE
+from hdbench import NAMESPACE
 from hdbench.cli.app import DEFAULT_OUT, app
 from hdbench.errors import HdbenchError
 

@@ -7,7 +7,6 @@ import typer
 
 from hdbench.cli.app import DEFAULT_OUT, app
 from hdbench.errors import HdbenchError
-from hdbench.extras import install_command
 
 
 @app.command()
@@ -41,6 +40,8 @@ def space(
     except ModuleNotFoundError as error:
         if error.name != "gradio":
             raise
+        from hdbench.extras import install_command  # noqa: PLC0415  slow to import
+
         raise HdbenchError(
             f"the web application needs Gradio: install it with: {install_command('space')}"
         ) from None

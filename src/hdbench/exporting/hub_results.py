@@ -10,7 +10,8 @@ import yaml
 from huggingface_hub import EvalResult, EvalResultEntry, eval_result_entries_to_yaml
 from huggingface_hub.repocard_data import eval_results_to_model_index
 
-from hdbench.benchmark import NAMESPACE, Benchmark, load_benchmark
+from hdbench import NAMESPACE
+from hdbench.benchmark import Benchmark, load_benchmark
 from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError
 from hdbench.results import given_options, is_result

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import yaml
 
-from hdbench import __version__
-from hdbench.benchmark import NAMESPACE, Rights, load_benchmark, validate
+from hdbench import NAMESPACE, __version__
+from hdbench.benchmark import Rights, load_benchmark, validate
 from hdbench.building.licences import OPEN_LICENCES
 from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError

@@ -1,11 +1,12 @@
 """Intervals of a run's figures, by the bootstrap over its items."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
 
 from hdbench.scoring.result import Result
 from hdbench.statistics.resampling import (
@@ -224,9 +225,12 @@ def difference_interval(drawn: Array, items: int, level: float) -> Interval | No
     Returns:
         None where the difference is the same in every draw: then they say nothing of its spread.
     """
+    from scipy.special import stdtrit  # noqa: PLC0415  slow to import, and score needs none of it
+
     known = drawn[~np.isnan(drawn)]
     if np.ptp(known) < NOTHING:
         return None
-    tail = ndtr(-np.sqrt(items / (items - 1)) * stdtrit(items - 1, (1 + level) / 2))
+    student = float(stdtrit(items - 1, (1 + level) / 2))
+    tail = NormalDist().cdf(-math.sqrt(items / (items - 1)) * student)
     low, high = np.quantile(known, [tail, 1 - tail])
     return Interval(float(low), float(high))

@@ -33,7 +33,7 @@ class _Head(_Checked):
 
     metric: str
     rules: int
-    reading: int = Field(default=1, ge=1)  # hdbench 0.1.0 at first wrote none
+    reading: int = Field(default=1, ge=1)  # the first results have none
 
 
 class _Versions(_Checked):

@@ -160,7 +160,7 @@ def _compare(record: Mapping[str, Any], old: Result, new: Result) -> Verificatio
     """A record beside the same computed now."""
     again = json.loads(json.dumps(to_record(new, details="per_item" in record)))
     again["signature"] = old.figures()["signature"]  # of the versions then; others are a note
-    if "reading" not in record:  # as hdbench 0.1.0 wrote it at first
+    if "reading" not in record:  # as in the first results
         again["signature"] = again["signature"].replace("|reading:1|", "|")
     found = Verification(old.model, new.metric.rules, new.reading_version)
     method = (record.get("intervals") or {}).get("method")

@@ -214,9 +214,9 @@ def test_the_board_of_most_models_comes_first_and_the_other_can_be_chosen(opened
     choose(page, "#board", re.compile("^4 items"))
     wait_for_rows(page, 1)
     told = page.locator(".hdb-board").inner_text()
-    assert "4 independent items are fewer than 20" in told
-    assert rows(page)[0][:2] == ["1", "unsure"]
-    assert rows(page)[0][5:9] == ["not known"] * 4
+    assert "4 items are too few for an interval or a rank, which need 20" in told
+    assert rows(page)[0][0] == "unsure"  # no rank before it
+    assert rows(page)[0][4:8] == ["not known"] * 4
     page.locator("#board-protocol").get_by_label("published").check()
     page.get_by_text("published protocol: 4 items").wait_for()
 

@@ -83,10 +83,7 @@ def verify(
     verifications = []
     for where, record in read_records(Path(result)).items():
         old = from_record(record, where)
-        if revision is None and benchmark is None:
-            at = old.dataset.get("dataset_revision")
-        else:
-            at = revision
+        at = revision if revision or benchmark else old.dataset.get("dataset_revision")
         settings = {
             "benchmark": _benchmark(old, benchmark, at, where),
             "revision": at,

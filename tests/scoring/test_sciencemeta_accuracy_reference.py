@@ -41,6 +41,7 @@ def pairs_of_texts(draw, alphabet):
     return (a, b) if draw(st.booleans()) else (b, a)
 
 
+@pytest.mark.needs("compiler")
 def test_the_inner_loop_is_compiled():
     assert module.matching_characters is not None
 

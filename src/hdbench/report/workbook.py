@@ -167,7 +167,7 @@ def _summary(result: Result, found: Intervals) -> Iterator[tuple[str, Sequence[C
     what = "single items" if found.why else f"{100 * found.level:g} %"
     yield _HEAD, ["figure", "value", f"{what} from", f"{what} to", "direction"]
     for look, (figure, value) in _flat({result.headline: rates[result.headline]} | rates):
-        interval = (found.figures | found.item_ranges).get(str(figure))
+        interval = found.range_of(str(figure))
         ends = [None, None] if interval is None else [interval.low, interval.high]
         yield look, [figure, value, *ends, direction(str(figure), value)]
     if found.why:

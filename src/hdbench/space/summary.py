@@ -13,7 +13,6 @@ from hdbench.scoring.result import Result
 from hdbench.space.example import MADE
 from hdbench.space.report_files import keep_report
 from hdbench.space.texts import text
-from hdbench.statistics.bootstrap import MIN_ITEMS
 from hdbench.warning_texts import in_language
 
 
@@ -46,7 +45,6 @@ def summary(
         cut=cut,
         most=MAX_MESSAGE,
         language=language,
-        few=MIN_ITEMS,
         made=file.name == MADE,
         done=done,
     )
@@ -72,8 +70,7 @@ def _value(result: Result) -> str:
 
 def _ends(result: Result) -> tuple[str, str] | None:
     """The ends of the headline's interval or, of too few items, its range over single items."""
-    both = result.intervals.figures | result.intervals.item_ranges
-    found = both.get(result.headline)
+    found = result.intervals.range_of(result.headline)
     return None if found is None else (f"{found.low:.4f}", f"{found.high:.4f}")
 
 

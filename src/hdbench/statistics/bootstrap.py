@@ -65,6 +65,10 @@ class Intervals:
     item_ranges: dict[str, Interval]
     why: str | None
 
+    def range_of(self, figure: str) -> Interval | None:
+        """The interval of a figure or, where there is none, its range over single items."""
+        return (self.figures if self.why is None else self.item_ranges).get(figure)
+
     def describe(self, figure: str, digits: int = 3) -> str:
         """The interval of a figure in words, or why there is none and how far the items range."""
         if self.why is None:

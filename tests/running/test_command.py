@@ -13,7 +13,7 @@ from running.faulty_server import FaultyServer, Response, completion
 from typer.testing import CliRunner
 
 from hdbench.benchmark import load_benchmark
-from hdbench.cli import app
+from hdbench.cli import app, main
 from hdbench.errors import HdbenchError
 from hdbench.running.evaluating import read_demands
 
@@ -30,6 +30,21 @@ def here(sample, tmp_path):
 @pytest.fixture
 def hdbench(here, run_hdbench):
     return lambda *arguments, **environment: run_hdbench(*arguments, cwd=here, **environment)
+
+
+@pytest.fixture
+def in_process(here, monkeypatch, capsys):
+    """The command line in this process: each new one would import torch again."""
+    monkeypatch.chdir(here)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["hdbench", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        told = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, ended.value.code, told.out, told.err)
+
+    return run
 
 
 def answers(folder):
@@ -112,8 +127,8 @@ def test_a_server_run_killed_in_the_middle_goes_on(here, hdbench):
 
 
 @pytest.mark.slow
-def test_what_a_run_was_is_recorded(here, hdbench, tiny_model):
-    done = hdbench(
+def test_what_a_run_was_is_recorded(here, in_process, tiny_model):
+    done = in_process(
         *("run", "hdb/zettelkatalog", "--model", tiny_model, "-o", "runs/a", "--limit", "2"),
         *("--max-new-tokens", "5", "--temperature", "0.5", "--seed", "3", "--batch-size", "2"),
     )
@@ -133,7 +148,7 @@ def test_what_a_run_was_is_recorded(here, hdbench, tiny_model):
     assert record["sittings"][0]["hardware"]["torch"]
     assert str(here) not in json.dumps(record)
     assert all(answer["finish_reason"] == "length" for answer in answers(here / "runs/a"))
-    other = hdbench(
+    other = in_process(
         *("run", "hdb/zettelkatalog", "--model", tiny_model, "-o", "runs/a", "--limit", "2"),
         *("--max-new-tokens", "5", "--temperature", "0.9", "--seed", "3", "--batch-size", "2"),
     )
@@ -142,12 +157,12 @@ def test_what_a_run_was_is_recorded(here, hdbench, tiny_model):
 
 
 @pytest.mark.slow
-def test_own_images_are_read_with_a_benchmarks_prompt(here, hdbench, tiny_model):
+def test_own_images_are_read_with_a_benchmarks_prompt(here, in_process, tiny_model):
     (here / "mine").mkdir()
     images = sorted((here / "hdb/zettelkatalog/images").iterdir())
     shutil.copyfile(images[0], here / "mine/card 1.jpg")
     (here / "mine/broken.jpg").write_bytes(b"no image")
-    done = hdbench(
+    done = in_process(
         *("run", "--images", "mine", "--as", "hdb/zettelkatalog", "--model", tiny_model),
         *("--max-new-tokens", "5", "-o", "runs/mine"),
     )
@@ -156,7 +171,7 @@ def test_own_images_are_read_with_a_benchmarks_prompt(here, hdbench, tiny_model)
     by_id = {answer["id"]: answer for answer in answers(here / "runs/mine")}
     assert "text" in by_id["card 1"]
     assert "broken.jpg" in by_id["broken"]["error"]
-    scored = hdbench("score", "hdb/zettelkatalog", "runs/mine")
+    scored = in_process("score", "hdb/zettelkatalog", "runs/mine")
     assert scored.returncode == 2
     assert "which have no truth" in scored.stderr
 
@@ -182,24 +197,24 @@ def test_what_cannot_be_run_is_said_in_a_line(here, hdbench, arguments, message)
 
 
 @pytest.mark.slow
-def test_eval_runs_scores_and_demands(here, hdbench, tiny_model):
+def test_eval_runs_scores_and_demands(here, in_process, tiny_model):
     command = ("eval", "--all", "--model", tiny_model, "--max-new-tokens", "5")
-    done = hdbench(*command, "--json", "results.json", "--fail-under", "zettelkatalog=0.5")
+    done = in_process(*command, "--json", "results.json", "--fail-under", "zettelkatalog=0.5")
     assert done.returncode == 1, done.stderr
     assert "below 0.5" in done.stdout
     result = json.loads((here / "results.json").read_text())
     assert (result["benchmark"], result["items"]) == ("hdb/zettelkatalog", 8)
-    again = hdbench(*command, "--fail-under", "zettelkatalog=0.0")
+    again = in_process(*command, "--fail-under", "zettelkatalog=0.0")
     assert again.returncode == 0, again.stderr
     assert "reaches 0" in again.stdout
-    unknown = hdbench(*command, "--fail-under", "letters=0.5")
+    unknown = in_process(*command, "--fail-under", "letters=0.5")
     assert unknown.returncode == 2
     assert "'letters' is not evaluated" in unknown.stderr
 
 
 @pytest.mark.slow
-def test_what_eval_has_no_time_for_counts_as_unanswered(here, hdbench, tiny_model):
-    done = hdbench("eval", "zettelkatalog", "--model", tiny_model, "--max-minutes", "0")
+def test_what_eval_has_no_time_for_counts_as_unanswered(here, in_process, tiny_model):
+    done = in_process("eval", "zettelkatalog", "--model", tiny_model, "--max-minutes", "0")
     assert done.returncode == 0, done.stderr
     assert (
         "f1_micro 0.000 (8 items: too few for an interval; single items 0.000 to 0.000), 0 of 8"

@@ -18,7 +18,7 @@ from hdbench.results import answers_sha256
 from hdbench.run_info import RUN_FILE, RunInfo, has_answers, is_run, read_run_info
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import Metric
-from hdbench.scoring.result import Candidate, Result, prepare, score_items
+from hdbench.scoring.result import Candidate, Result, candidate_of, prepare, score_items
 
 
 def score(
@@ -106,9 +106,9 @@ def score_runs(
     """
     loaded = load_benchmark(benchmark, revision=revision)
     metric = make_metric(loaded.spec.metric, protocol, **(options or {}))
-    schema = AnswerSchema.load(loaded.schema) if loaded.schema else None
     path = Path(predictions)
     info = _run_info(path, loaded) if is_run(path) else None
+    schema = loaded.answer_schema(*(info.prompts if info else ()))
     nothing_yet = info is not None and not has_answers(path)
     container = InMemory({None: {}}) if nothing_yet else open_container(path, schema)
     try:
@@ -204,7 +204,7 @@ def _score_run(
             for violation in found:
                 violations[violation.field][violation.rule] += 1
             checks.add(answer, prepared, found)
-            yield Candidate(item.id, prepared, answer.prediction, answer.status)
+            yield candidate_of(answer, prepared)
 
     result = score_items(
         metric,

@@ -23,9 +23,12 @@ from pydantic_core import PydanticCustomError
 
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import parse_json, read_jsonl
+from hdbench.reading.schema import AnswerSchema
 from hdbench.scoring import check_headline
 
 METADATA = "metadata.jsonl"
+PROMPTS = "prompt*.txt"
+"""What models were asked with: the benchmark's prompt, and others of published runs."""
 
 _DESCRIPTION = "benchmark.yaml"
 _ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -197,6 +200,20 @@ def read_yaml(path: Path) -> Any:
         raise HdbenchError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
 
 
+def read_text_file(path: Path) -> str:
+    """The text of a file.
+
+    Raises:
+        HdbenchError: it cannot be read, or is not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1}): save as UTF-8") from None
+
+
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -252,6 +269,20 @@ class Benchmark:
         """The JSON Schema of an answer, where the benchmark has one."""
         path = self.folder / "answer.schema.json"
         return path if path.is_file() else None
+
+    def answer_schema(self, *prompts: str) -> AnswerSchema | None:
+        """The form of an answer, which knows the benchmark's prompts; None where it has no schema.
+
+        Args:
+            prompts: what else a model was asked with.
+
+        Raises:
+            HdbenchError: the schema or a prompt is unusable.
+        """
+        if self.schema is None:
+            return None
+        own = [read_text_file(path) for path in sorted(self.folder.glob(PROMPTS))]
+        return AnswerSchema.load(self.schema, [*own, *prompts])
 
     def ids(self) -> Iterator[str]:
         """The items' ids in the dataset's order.

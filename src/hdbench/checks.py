@@ -2,13 +2,15 @@
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Container, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal
 
 from hdbench.errors import escaped
-from hdbench.reading.answer import STATUSES, Answer, Status
+from hdbench.reading.answer import KINDS, STATUSES, Answer, Status
+from hdbench.reading.answer import Kind as AnswerKind
 from hdbench.reading.schema import Violation
 from hdbench.scoring.letters_f1 import PERSONS
 from hdbench.scoring.metric import Metric, coverage_of
@@ -20,12 +22,18 @@ Kind = Literal[
     "ids",
     "partial",
     "unparsable",
+    "no_record",
+    "several_records",
     "truncated",
     "same_input_tokens",
     "repeated_answer",
     "wrong_field",
     "organisations",
 ]
+
+WARNED_OF = dict.fromkeys(kind for kind in KINDS if kind not in ("text", "other"))
+"""Kinds of answers without a record that are warned of, however few: each has a cause of its own
+that can be mended. Others are warned of where they are most."""
 
 FEW = 5
 """Items that must show a thing before it counts as a pattern: fewer are often chance, and a share
@@ -175,6 +183,8 @@ class Checks:
         self.metric = metric
         self._items = self._given = self._counted = self._records = self._looked_at = 0
         self._status: dict[Status, Seen] = {status: Seen() for status in STATUSES}
+        self._kinds: dict[AnswerKind, Seen] = defaultdict(Seen)
+        self._set_aside = Seen()
         self._tokens = Frequent(1_000)
         self._answers = Frequent(2_000)
         self._values = Frequent(20_000)  # some thousand items with all their fields wrong
@@ -193,6 +203,10 @@ class Checks:
         self._items += 1
         coverage = coverage_of(answer.prediction, self.metric.protocol)
         self._status[answer.status if coverage == "answered" else coverage].add(answer.id)
+        if answer.kind:
+            self._kinds[answer.kind].add(answer.id)
+        if answer.set_aside:
+            self._set_aside.add(answer.id)
         if answer.tokens and "input" in answer.tokens:
             self._counted += 1
             self._tokens.add(answer.tokens["input"], answer.id)
@@ -271,6 +285,13 @@ class Checks:
         if unparsable.count > given * UNPARSABLE_SHARE:
             told = message("unparsable", count=unparsable.count, given=given)
             yield RunWarning("unparsable", told, unparsable.count, given, unparsable.ids)
+        for kind in filter(self._kinds.__contains__, WARNED_OF):
+            seen = self._kinds[kind]
+            told = message(f"no_record_{kind}", count=seen.count, given=given)
+            yield RunWarning("no_record", told, seen.count, given, seen.ids)
+        if several := self._set_aside.count:
+            told = message("several_records", count=several, given=given)
+            yield RunWarning("several_records", told, several, given, self._set_aside.ids)
         if truncated.count >= CUT_OFF and truncated.count > given * TRUNCATED_SHARE:
             told = message("truncated", count=truncated.count, given=given)
             yield RunWarning("truncated", told, truncated.count, given, truncated.ids)

@@ -8,13 +8,12 @@ import datasets
 import evaluate
 from rich.console import Console
 
-from hdbench.benchmark import read_spec
+from hdbench.benchmark import load_benchmark, read_spec
 from hdbench.building.builder import build, install_spaces
 from hdbench.building.recipe import find_recipe, recipe_names
 from hdbench.errors import HdbenchError
 from hdbench.reading.answers import Answers
 from hdbench.reading.files import open_container
-from hdbench.reading.schema import AnswerSchema
 from hdbench.scoring import METRICS
 from hdbench.scoring.result import WORST
 from hdbench.tables import print_result
@@ -46,7 +45,7 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
     metric = evaluate.load(metric_name)
     console.print('[dim]>>>[/] metric.compute(predictions=…, references=items["ground_truth"])\n')
     example = built.folder / "example_predictions.jsonl"
-    schema = AnswerSchema.load(built.folder / "answer.schema.json")
+    schema = load_benchmark(name).answer_schema()
     answers = Answers(open_container(example, schema), None, items["id"], name, schema)
     taken = [answers.take(item_id) for item_id in items["id"]]
     predictions = [answer.text or answer.prediction for answer in taken]

@@ -12,9 +12,11 @@ from hdbench import __version__
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import parse_json
 from hdbench.reading.answer import Reading
+from hdbench.reading.inferred import schema_of
+from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
 from hdbench.scoring import METRICS, make_metric
-from hdbench.scoring.metric import check_protocol
+from hdbench.scoring.metric import check_protocol, reference_for
 from hdbench.scoring.result import Candidate, prepare, score_items
 
 
@@ -103,11 +105,11 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
                 "give a record (dict), or the model's text (str), in which one is looked for",
                 stacklevel=3,  # the caller of compute
             )
+        truths = [_reference(*each) for each in enumerate(references)]
+        schema = schema_of(reference_for(metric.protocol, truth) for truth in truths)
         candidates = (
-            Candidate(
-                str(position), prepare(metric, _reference(position, reference)), *_answer(text)
-            )
-            for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
+            Candidate(str(position), prepare(metric, truth), *_answer(text, schema)[:3])
+            for position, (text, truth) in enumerate(zip(predictions, truths, strict=True))
         )
         result = score_items(metric, candidates, details=details)
         return result.to_dict(details=details) | {"intervals": result.intervals.to_dict()}
@@ -148,7 +150,7 @@ def _reference(position: int, encoded: str) -> Any:
     return value
 
 
-def _answer(encoded: str) -> Reading:
+def _answer(encoded: str, schema: AnswerSchema) -> Reading:
     """A prediction; a string is a model's raw text, and is read."""
     value = json.loads(encoded)
-    return read_text(value) if isinstance(value, str) else Reading(value, "clean")
+    return read_text(value, schema) if isinstance(value, str) else Reading(value, "clean")

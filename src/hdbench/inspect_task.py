@@ -20,12 +20,11 @@ from hdbench import resources
 from hdbench.benchmark import load_benchmark
 from hdbench.reading.answers import Answers
 from hdbench.reading.container import Entry, InMemory
-from hdbench.reading.schema import AnswerSchema
 from hdbench.running.backend import Decoding
 from hdbench.running.images import Limits, encoded_images
 from hdbench.running.planning import PROMPT, read_prompt
 from hdbench.scoring import make_metric
-from hdbench.scoring.result import Candidate, Result, prepare, score_items, signature
+from hdbench.scoring.result import Result, candidate_of, prepare, score_items, signature
 
 MAX_SHOWN = 20
 """Wrong fields that the explanation of a score lists, at most."""
@@ -133,14 +132,14 @@ def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
     """
     loaded = load_benchmark(benchmark)
     rules = make_metric(loaded.spec.metric, protocol)
-    schema = AnswerSchema.load(loaded.schema) if loaded.schema else None
+    schema = loaded.answer_schema()
 
     def score_text(item_id: str, position: int, truth: str, text: str) -> Score:
         place = Entry(f"sample {item_id}", {"text": text})
         answers = Answers(InMemory({None: {item_id: place}}), None, [item_id], loaded.id, schema)
         answer = answers.take(item_id)
         prepared = prepare(rules, json.loads(truth))
-        candidate = Candidate(item_id, prepared, answer.prediction, answer.status)
+        candidate = candidate_of(answer, prepared)
         result = score_items(rules, [candidate])
         record = answer.prediction
         return Score(

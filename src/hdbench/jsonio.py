@@ -36,11 +36,18 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-_STRICT = json.JSONDecoder(object_pairs_hook=_without_duplicates)
+def _nothing(_: str) -> None:
+    """Python and JavaScript write NaN and the infinities where there is no number."""
+
+
+DECODER = json.JSONDecoder(parse_constant=_nothing)
+"""As `json.loads`, but NaN and the infinities, which JSON does not have, are null."""
+
+_UNIQUE = json.JSONDecoder(parse_constant=_nothing, object_pairs_hook=_without_duplicates)
 
 
 def parse_json(text: str, *, unique: bool = False) -> Any:
-    """The value of a JSON text.
+    """The value of a JSON text; NaN and the infinities, which JSON does not have, are null.
 
     Args:
         text: JSON.
@@ -54,7 +61,7 @@ def parse_json(text: str, *, unique: bool = False) -> Any:
         {'year': 1957}
     """
     try:
-        value = _STRICT.decode(text) if unique else json.loads(text)
+        value = (_UNIQUE if unique else DECODER).decode(text)
     except RecursionError:
         raise ValueError(f"nested more than {MAX_DEPTH} deep") from None
     # The walk is needed only where there are enough brackets for so deep a nesting.

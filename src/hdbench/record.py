@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from hdbench import __version__
 from hdbench.benchmark import validate
 from hdbench.errors import HdbenchError
-from hdbench.reading.answer import STATUSES, Status
+from hdbench.reading.answer import KINDS, STATUSES, Kind, Status
 from hdbench.run_info import RunInfo
 from hdbench.scoring import METRICS, check_headline, make_metric
 from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric
@@ -124,6 +124,8 @@ def from_record(value: Any, where: str) -> Result:
         status=_status(value, len(ids), where),
         statistics={name: statistics.get(name, zeros) for name in metric.statistics},
         fields={name: Counter(outcomes.get(name, {})) for name in OUTCOMES},
+        kinds=_kinds(value, where),
+        strict_statistics=_strict_statistics(value, metric, ids, where),
         worst=[],
         per_item=_per_item(value.get("per_item"), ids, metric, where),
         dataset=_dataset(value, metric.name, where),
@@ -229,6 +231,30 @@ def _status(value: dict[str, Any], items: int, where: str) -> Counter[Status]:
     if counts.keys() != set(STATUSES) or sum(counts.values()) != items:
         raise HdbenchError(f"{where}: status: is not of {', '.join(STATUSES)} of {items} ids")
     return Counter({status: counts[status] for status in STATUSES})
+
+
+def _kinds(value: dict[str, Any], where: str) -> Counter[Kind]:
+    """What was unparsable; results written before it was counted have none."""
+    if "unparsable_kinds" not in value:
+        return Counter()
+    counts = _counts({"kinds": {"kinds": value["unparsable_kinds"]}}, "kinds", where)["kinds"]
+    if not counts.keys() <= set(KINDS):
+        raise HdbenchError(f"{where}: unparsable_kinds: are not all of {', '.join(KINDS)}")
+    return Counter({kind: counts[kind] for kind in KINDS if kind in counts})
+
+
+def _strict_statistics(
+    value: dict[str, Any], metric: Metric, ids: Sequence[str], where: str
+) -> dict[str, dict[str, float]]:
+    found = value.get("strict_statistics", {})
+    if not isinstance(found, dict) or not found.keys() <= set(ids):
+        raise HdbenchError(f"{where}: strict_statistics: is not an object of ids and statistics")
+    for item_id, statistics in found.items():
+        if not isinstance(statistics, dict):
+            raise HdbenchError(f"{where}: strict_statistics: {item_id[:100]!r}: is not an object")
+        columns = {name: [number] for name, number in statistics.items()}
+        _statistics(columns, metric, 1, f"{where}: strict_statistics: {item_id[:100]!r}")
+    return found
 
 
 def _dataset(value: dict[str, Any], metric: str, where: str) -> dict[str, Any]:

@@ -108,6 +108,11 @@ def to_record(result: Result, *, details: bool = False) -> dict[str, Any]:
         "item_set": item_set(result.ids),
         "outcomes": {name: dict(sorted(result.fields[name].items())) for name in OUTCOMES},
         "ids": list(result.ids),
+        **(
+            {"strict_statistics": {key: dict(row) for key, row in result.strict_statistics.items()}}
+            if result.strict_statistics
+            else {}
+        ),
         "statistics": {
             name: list(column) for name, column in result.statistics.items() if any(column)
         },

@@ -28,10 +28,12 @@ class Prompt(_Checked):
     Attributes:
         name: its file's name.
         sha256: of its bytes; None where it is not known.
+        text: itself; None where it is not known.
     """
 
     name: str
     sha256: str | None = None
+    text: str | None = Field(default=None, exclude=True)
 
 
 class RunInfo(_Checked):
@@ -62,6 +64,11 @@ class RunInfo(_Checked):
     own_images: bool = False
     published: dict[str, Any] | None = None
     cost_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The texts that the model was asked with, as far as they are known."""
+        return (self.prompt.text,) if self.prompt and self.prompt.text else ()
 
     @model_validator(mode="after")
     def _items_differ(self) -> Self:

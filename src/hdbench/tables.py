@@ -47,6 +47,22 @@ _SHORT = {
 }
 """The statistics of an item that are shown, with their columns' heads."""
 
+_KINDS = {
+    "prompt": "the prompt repeated",
+    "template": "a form with placeholders",
+    "schema": "a JSON Schema",
+    "message": "a message or error",
+    "response": "a server's response without an answer",
+    "tool_call": "a tool call",
+    "thoughts": "thoughts alone",
+    "xml": "XML instead of JSON",
+    "yaml": "YAML instead of JSON",
+    "table": "a table instead of JSON",
+    "text": "other text",
+    "other": "other JSON",
+}
+"""What is printed for each kind of unparsable answer."""
+
 _READ = ("unwrapped", "repaired", "truncated")
 """The statuses of answered items that were not clean."""
 
@@ -87,6 +103,8 @@ def print_result(
     console.print(printable(title, MAX_NOTE), style="bold")
     console.print(_figures_table(figures))
     console.print(_coverage(figures))
+    if strictly := _strictly(figures):
+        console.print(strictly)
     for note in figures.get("notes", ()):
         console.print(Text.assemble("note: ", printable(note, MAX_NOTE)), soft_wrap=True)
     for warning in figures.get("warnings", ()):
@@ -130,10 +148,22 @@ def _coverage(figures: Mapping[str, Any]) -> Text:
     read = [f"{figures['status'][name]} {name}" for name in _READ if figures["status"][name]]
     if read:
         text.append(f"\nof the answered, {', '.join(read)}")
+    if figures.get("unparsable_kinds"):
+        kinds = (f"{count} {_KINDS[kind]}" for kind, count in figures["unparsable_kinds"].items())
+        text.append(f"\nof the unparsable, {', '.join(kinds)}")
     lost = counts["unanswered"] + counts["unparsable"]
     if lost:
         text.append(f"\n{lost} without a usable answer count as complete failures", style="yellow")
     return text
+
+
+def _strictly(figures: Mapping[str, Any]) -> str:
+    """The headline with and without what had to be unwrapped, repaired or completed."""
+    headline = figures.get("headline") or next(iter(figures))
+    strictly, value = figures.get("strictly", {}).get(headline), figures[headline]
+    if strictly is None or strictly == value:
+        return ""
+    return f"{headline} {value:.4f}; {strictly:.4f} if only sound JSON counted (--strict)"
 
 
 def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:

@@ -12,7 +12,6 @@ from hdbench.reading.answer import Answer
 from hdbench.reading.answers import Answers
 from hdbench.reading.container import Container
 from hdbench.reading.files import open_container
-from hdbench.reading.schema import AnswerSchema
 from hdbench.run_info import RUN_FILE, RunInfo, is_run, read_run_info
 
 
@@ -39,11 +38,12 @@ class RunAnswers:
     """
 
     def __init__(self, path: Path, benchmark: Benchmark, info: RunInfo | None) -> None:
-        if benchmark.schema is None:
+        schema = benchmark.answer_schema(*(info.prompts if info else ()))
+        if schema is None:
             raise HdbenchError(
                 f"{benchmark.id}: has no answer.schema.json, which says what the columns are"
             )
-        self.schema = AnswerSchema.load(benchmark.schema)
+        self.schema = schema
         self._benchmark = benchmark
         self._own_images = info is not None and info.own_images
         items = info.items if info is not None else None

@@ -8,7 +8,8 @@ Status = Literal["clean", "unwrapped", "repaired", "truncated", "unparsable", "u
 
 - `clean`: the text is JSON, and that is the record; or the record was given.
 - `unwrapped`: sound JSON that stood in something else: a fence, prose, a wrapper object, a list of
-  one, a text inside JSON; or that is the bare list of a record that has but one.
+  one, a text inside JSON; or that is the bare list of a record that has but one; or several JSON
+  values that together are the record.
 - `repaired`: damaged JSON.
 - `truncated`: it breaks off; what is whole was kept.
 - `unparsable`: there is a text or value, and no record in it.
@@ -17,6 +18,39 @@ Status = Literal["clean", "unwrapped", "repaired", "truncated", "unparsable", "u
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 
+Kind = Literal[
+    "prompt",
+    "template",
+    "schema",
+    "message",
+    "response",
+    "tool_call",
+    "thoughts",
+    "xml",
+    "yaml",
+    "table",
+    "text",
+    "other",
+]
+"""What an unparsable answer is instead of a record.
+
+- `prompt`: the benchmark's prompt, or its example.
+- `template`: the record's form with placeholders such as `"string"` for values.
+- `schema`: a JSON Schema.
+- `message`: an object that says something or is an error, as `{"message": …}`.
+- `response`: what a server wraps around an answer, without one, as `{"finish_reason": …}`.
+- `tool_call`: a call of a tool that is given no record.
+- `thoughts`: only what stands between the tags of a model's thoughts.
+- `xml`, `yaml`, `table`: data, but not in JSON; a table is one of Markdown, HTML or CSV.
+- `text`: any other text.
+- `other`: any other JSON value.
+"""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+OTHER_FORMATS: tuple[Kind, ...] = ("xml", "yaml", "table")
+"""The kinds that may hold what was asked for, though not in the format that was asked for."""
+
 
 class Reading(NamedTuple):
     """What reading gave.
@@ -24,10 +58,14 @@ class Reading(NamedTuple):
     Attributes:
         value: the record; what could not be read stands here as it was given, and None is nothing.
         status: what was done.
+        kind: of something unparsable, what it is.
+        set_aside: whether further records were in it that could not be joined with this one.
     """
 
     value: Any
     status: Status
+    kind: Kind | None = None
+    set_aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +80,8 @@ class Answer:
         tokens: `input` and `output`, where they were counted.
         seconds: how long the model took, where that was measured.
         error: what went wrong instead of an answer.
+        kind: of something unparsable, what it is.
+        set_aside: whether further records were in it that could not be joined with this one.
     """
 
     id: str
@@ -51,3 +91,5 @@ class Answer:
     tokens: dict[str, int] | None = None
     seconds: float | None = None
     error: str | None = None
+    kind: Kind | None = None
+    set_aside: bool = False

@@ -70,11 +70,9 @@ class Answers:
         if written not in self._keys:
             return Answer(item_id, None, None, "unanswered")
         fields = self._container.load(self._keys[written])
-        value, status = self._read(fields)
+        value, status, kind, set_aside = self._read(fields)
         if self._strict and isinstance(value, dict) and status != "clean":
-            status = "unparsable"
-        if isinstance(value, dict) and status == "unparsable":  # else it would be scored
-            value = json.dumps(value)
+            value, status = json.dumps(value), "unparsable"  # as text: else it would be scored
         return Answer(
             item_id,
             fields.get("text"),
@@ -83,6 +81,8 @@ class Answers:
             fields.get("tokens"),
             fields.get("seconds"),
             fields.get("error"),
+            kind,
+            set_aside,
         )
 
     def _read(self, fields: dict[str, Any]) -> Reading:

@@ -11,6 +11,7 @@ from jsonschema_rs import Draft202012Validator, ValidationError, ValidationError
 
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import parse_json
+from hdbench.reading.blocks import Blocks
 
 MAX_VIOLATIONS = 1_000
 """Violations found in one answer, at most: a hostile one can have millions."""
@@ -65,6 +66,7 @@ class AnswerSchema:
 
     Args:
         schema: the schema. References within it are followed; others are refused.
+        prompts: what models were shown: its examples are no answers.
 
     Attributes:
         alternatives: the object schemas that it consists of, without references: those of an
@@ -73,6 +75,7 @@ class AnswerSchema:
         list_of_objects: the one required field, where it is a list of objects, and the objects'
             schema; otherwise None.
         all_names: the fields at any depth.
+        prompts: each of the prompts with single blanks between its words.
 
     Raises:
         HdbenchError: it is no valid JSON Schema.
@@ -91,7 +94,7 @@ class AnswerSchema:
         ['title', 'year']
     """
 
-    def __init__(self, schema: dict[str, Any]) -> None:
+    def __init__(self, schema: dict[str, Any], prompts: Iterable[str] = ()) -> None:
         # The messages leave values out: one can be as long as the whole answer.
         compiled = partial(Draft202012Validator, mask="the value", offline=True)
         try:
@@ -112,10 +115,20 @@ class AnswerSchema:
         self.all_names = frozenset(name for field in self._fields for name in field.names())
         self._required = [frozenset(schema.get("required", [])) for schema in self.alternatives]
         self.list_of_objects = self._list_of_objects()
+        self._names_within = {
+            name: inner.fields.keys()
+            for field in self._fields
+            for name, inner in field.fields.items()
+            if inner.fields
+        }
+        prompts = list(prompts)
+        self.prompts = [" ".join(prompt.split()) for prompt in prompts]
+        self._shown = [value for prompt in prompts for value in self._examples(prompt)]
+        self._shown_leaves = [_leaves(value) for value in self._shown]
 
     @classmethod
-    def load(cls, path: Path) -> "AnswerSchema":
-        """The schema in a file.
+    def load(cls, path: Path, prompts: Iterable[str] = ()) -> "AnswerSchema":
+        """The schema in a file; `prompts` as of the class.
 
         Raises:
             HdbenchError: the file cannot be read, or is no valid JSON Schema.
@@ -129,7 +142,7 @@ class AnswerSchema:
         if not isinstance(schema, dict):
             raise HdbenchError(f"{path}: no JSON Schema: must be an object in braces")
         try:
-            return cls(schema)
+            return cls(schema, prompts)
         except HdbenchError as error:
             raise HdbenchError(f"{path}: {error}") from None
 
@@ -142,10 +155,34 @@ class AnswerSchema:
             return None
         return required[0], items
 
+    def _examples(self, prompt: str) -> Iterator[Any]:
+        """The objects and lists of objects in a prompt, read as those of an answer."""
+        blocks = Blocks(lists=self.list_of_objects is not None, is_whole=self.has_required)
+        position = 0
+        while (start := blocks.next(prompt, position)) is not None:
+            block = blocks.at(prompt, start)
+            if block.value:
+                yield block.value
+            position = max(block.end if block.value else 0, start + 1)
+
+    def is_shown(self, value: Any, *, part: bool = False) -> bool:
+        """Whether a value stands in a prompt, as its example or template.
+
+        Args:
+            value: an object or list.
+            part: whether it broke off, so that a part of the example is enough.
+        """
+        if not part or value in self._shown:
+            return value in self._shown
+        # A single value can be equal by chance.
+        found = _leaves(value)
+        return len(found) > 1 and any(found <= leaves for leaves in self._shown_leaves)
+
     def of_objects(self, value: Any) -> dict[str, Any] | None:
         """The record whose one list was given bare, or a single object of it.
 
-        Each object of a list must have one of their fields, and a single one all required fields.
+        Each object of a list must have one of their fields, and no others or half of those that are
+        required; a single one all required fields.
 
         Returns:
             `{"advertisements": […]}`; None where the value is something else.
@@ -158,9 +195,40 @@ class AnswerSchema:
             is_one = name not in value and required and required <= value.keys()
             return {name: [value]} if is_one else None
         is_list = isinstance(value, list) and all(
-            isinstance(each, dict) and name not in each and fields & each.keys() for each in value
+            isinstance(each, dict)
+            and name not in each
+            and fields & each.keys()
+            and (fields >= each.keys() or 2 * len(required & each.keys()) >= len(required))
+            for each in value
         )
         return {name: value} if value and is_list else None
+
+    def lifted(self, record: dict[str, Any]) -> dict[str, Any] | None:
+        """A record with the fields that were written one level too deep, within another field.
+
+        Example:
+            >>> name = {"type": "object", "properties": {"last_name": {}}}
+            >>> schema = AnswerSchema(
+            ...     {"properties": {"author": name, "title": {}}, "required": ["author", "title"]}
+            ... )
+            >>> schema.lifted({"author": {"last_name": "Müller", "title": "Stellingen"}})
+            {'author': {'last_name': 'Müller'}, 'title': 'Stellingen'}
+
+        Returns:
+            None where there is none, or where the record is not whole with them.
+        """
+        if self.has_required(record):
+            return None
+        whole: dict[str, Any] = {}
+        for name, value in record.items():
+            own = self._names_within.get(name)
+            if own and isinstance(value, dict):
+                astray = (value.keys() & self.names) - own - record.keys()
+                whole[name] = {key: inner for key, inner in value.items() if key not in astray}
+                whole |= {key: inner for key, inner in value.items() if key in astray}
+            else:
+                whole[name] = value
+        return whole if self.has_required(whole) else None
 
     def type_of(self, path: tuple[str, ...]) -> set[str]:
         """The JSON types that a field may have in any alternative.
@@ -205,9 +273,11 @@ class AnswerSchema:
             text = json.dumps(record, ensure_ascii=False)
             return self._violations(json.loads(text.encode("utf-8", errors="replace")))
 
-    def has_required(self, record: dict[str, Any]) -> bool:
+    def has_required(self, record: Any) -> bool:
         """Whether it has every required top-level field of an alternative that requires some."""
-        return any(required and required <= record.keys() for required in self._required)
+        return isinstance(record, dict) and any(
+            required and required <= record.keys() for required in self._required
+        )
 
     def keeps_to(self, record: Any) -> bool:
         """Whether there is no violation, found faster than the violations are."""
@@ -241,6 +311,21 @@ def _violations(validator: Draft202012Validator, record: Any) -> Iterator[Violat
                 yield Violation(_dotted([*path, name]), rule, "is not in the schema", extra[name])
         else:
             yield Violation(_dotted(path), rule, error.message[:MAX_NAME], error.instance)
+
+
+def _leaves(value: Any) -> set[tuple[str, str]]:
+    """The values in an object or list that are not blank, with their paths; items have none."""
+    found: set[tuple[str, str]] = set()
+    waiting = [("", value)]
+    while waiting and len(found) < MAX_VALUES:
+        path, node = waiting.pop()
+        if isinstance(node, dict):
+            waiting += [(f"{path}.{name}", inner) for name, inner in node.items()]
+        elif isinstance(node, list):
+            waiting += [(path, inner) for inner in node]
+        elif node not in (None, ""):
+            found.add((path, str(node)))
+    return found
 
 
 def _dotted(path: Iterable[str | int]) -> str:

@@ -2,59 +2,47 @@
 
 import json
 import re
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
-import json_repair
-
-from hdbench.jsonio import MAX_DEPTH, is_too_deep, parse_json
-from hdbench.reading.answer import Reading, Status
-from hdbench.reading.cut_off import CLOSING, scan
+from hdbench.jsonio import parse_json
+from hdbench.reading.answer import Kind, Reading, Status
+from hdbench.reading.blocks import MAX_DAMAGED, Blocks, has_constant
+from hdbench.reading.joining import Joiner, at_least
+from hdbench.reading.no_answer import is_schema, kind_of_object, kind_of_text
+from hdbench.reading.respelling import respelled
 from hdbench.reading.schema import AnswerSchema
 
-MAX_DAMAGED = 500_000
-"""Characters of a text that is searched, at most, where it is not JSON as a whole. Models write
-some 250,000 at their longest."""
+MAX_NODES, MAX_INNER_DEPTH = 6_000, 6
+"""Values of an answer that may be a wrapper, and how deep in it, at most."""
 
-MAX_SCANNED = 1_000_000
-"""Characters in which the ends of damaged blocks are looked for, at most, over all blocks."""
-
-MAX_REPAIRED = 300_000
-"""Characters that are repaired, at most, over all blocks; a page of advertisements has 20,000."""
-
-MIN_REPAIRED = 3_000
-"""Characters that a shorter block counts for: many small ones can take as long as a large one."""
-
-MAX_BRACES = 10_000
-"""Opening brackets in a block that is repaired, at most: hostile ones would take hours. A page of
-advertisements has some thirty."""
-
-MAX_BLOCKS = 1_000
-"""Braces in a text at which a record is looked for, at most."""
-
-MAX_NODES, MAX_INNER_DEPTH = 1_000, 6
-"""Values on one level of an answer that may be a wrapper, and how deep in it, at most."""
-
-MAX_TEXTS, MAX_LEVELS = 10, 3
+MAX_TEXTS, MAX_LEVELS = 200, 3
 """Texts within an answer that are read as answers, and one within another, at most."""
 
-SEVERITY: dict[Status, int] = {"clean": 0, "unwrapped": 1, "repaired": 2, "truncated": 3}
+MIN_PROMPT = 40
+"""Characters of a text that can be known as a part of the prompt."""
 
-SCHEMA_WORDS = frozenset({"$defs", "$ref", "anyOf", "const", "enum", "properties"})
-THOUGHT = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
-OBJECT = re.compile(r"\{")
-OBJECT_OR_LIST = re.compile(r"\{|\[(?=\s*\{)")
-FENCE = re.compile(r"\n[ \t]*```")
-DECODER = json.JSONDecoder()
-LENIENT = json.JSONDecoder(strict=False)  # takes a line break in a string
+_TAGS = "(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad)"
+THOUGHT = re.compile(
+    rf"(?P<end></{_TAGS}>|◁/think▷|\[/THINK\]|<\|end_of_thought\|>"
+    r"|<\|channel\|>final<\|message\|>)"
+    rf"|<{_TAGS}>|◁think▷|\[THINK\]|<\|begin_of_thought\|>"
+    r"|<\|channel\|>(?:analysis|commentary)[^<\n]{0,100}<\|message\|>",
+    re.IGNORECASE,
+)
+"""The tags around thoughts: of many models, Kimi, Magistral, and those of `gpt-oss`."""
 
 
 def read_text(text: str, schema: AnswerSchema | None = None) -> Reading:
     r"""The record in a model's raw text, and what was done to find it.
 
-    Sound JSON is taken as it is. In anything else every brace outside of thoughts may open the
-    record: of several blocks that one is taken which fits the schema best, of equals the last.
+    Sound JSON is taken as it is. In anything else every bracket outside of thoughts may open the
+    record. Several records are joined where the schema lets them be, as items of its list or as
+    fields of one record; else the last whole one counts, since what comes before is an example or
+    a draft. What the prompt shows is no answer, and neither are a form with placeholders, a schema,
+    a message and other things that `Kind` lists.
     A bare list is a record where the schema has one list and nothing else that is required.
     With a schema, an object that breaks it, and in which a better fitting one lies, is a wrapper;
     without one no object is.
@@ -64,18 +52,18 @@ def read_text(text: str, schema: AnswerSchema | None = None) -> Reading:
         schema: the form of the benchmark's answers.
 
     Returns:
-        The record with its status; the text itself, or a JSON value that is no object, as
-        `unparsable`; None for blank text and null, as `unanswered`.
+        The record with its status; the text itself, a JSON value that is no object, or the JSON of
+        an object that is no record, as `unparsable`; None for blank text and null, as `unanswered`.
 
     Example:
-        >>> read_text('Here you are:\n```json\n{"year": 1957}\n```')
-        Reading(value={'year': 1957}, status='unwrapped')
-        >>> read_text('{"title": "Stellingen", "year": 19')
-        Reading(value={'title': 'Stellingen'}, status='truncated')
-        >>> read_text("I cannot read this card.").status
-        'unparsable'
+        >>> read_text('Here you are:\n```json\n{"year": 1957}\n```')[:2]
+        ({'year': 1957}, 'unwrapped')
+        >>> read_text('{"title": "Stellingen", "year": 19')[:2]
+        ({'title': 'Stellingen'}, 'truncated')
+        >>> read_text("I cannot read this card.")[1:3]
+        ('unparsable', 'text')
     """
-    return _Reader(schema).text(text, 0)
+    return _Reader(schema).whole(text)
 
 
 def read_value(value: Any, schema: AnswerSchema | None = None) -> Reading:
@@ -89,11 +77,10 @@ def read_value(value: Any, schema: AnswerSchema | None = None) -> Reading:
         As `read_text`.
 
     Example:
-        >>> read_value([{"year": 1957}])
-        Reading(value={'year': 1957}, status='unwrapped')
+        >>> read_value([{"year": 1957}])[:2]
+        ({'year': 1957}, 'unwrapped')
     """
-    reader = _Reader(schema)
-    return reader.text(value, 0) if isinstance(value, str) else reader.value(value, 0)
+    return _Reader(schema).whole(value)
 
 
 class _Reader:
@@ -101,9 +88,23 @@ class _Reader:
 
     def __init__(self, schema: AnswerSchema | None) -> None:
         self.schema = schema
-        self.to_scan = MAX_SCANNED
-        self.to_repair = MAX_REPAIRED
+        self.kinds: list[Kind] = []  # of what was met that is no record
         self.texts = MAX_TEXTS
+        self.nodes = MAX_NODES
+        self._blocks: Blocks | None = None
+        self._joiner: Joiner | None = None
+
+    def whole(self, value: Any) -> Reading:
+        """The record in an answer; what it is instead, where it holds none."""
+        reading = self.text(value, 0) if isinstance(value, str) else self.value(value, 0)
+        if reading.status != "unparsable":
+            return reading
+        if isinstance(reading.value, dict):  # nobody is to take it for a record
+            reading = reading._replace(value=json.dumps(reading.value, ensure_ascii=False))
+        if "prompt" in self.kinds:  # whatever it is wrapped in
+            return reading._replace(kind="prompt")
+        kind = next((kind for kind in self.kinds if kind not in ("text", "other")), None)
+        return reading._replace(kind=kind or reading.kind)
 
     def text(self, text: str, level: int) -> Reading:
         """The record in a text."""
@@ -113,10 +114,11 @@ class _Reader:
         try:
             value = parse_json(body)
         except ValueError:
-            return self.search(_without_thoughts(body), level) or Reading(text, "unparsable")
+            return self.damaged(text, body, level)
         if isinstance(value, str) and level < MAX_LEVELS:
-            return _at_least("unwrapped", self.text(value, level + 1))
-        return self.value(value, level)
+            return at_least("unwrapped", self.text(value, level + 1))
+        reading = self.value(value, level)
+        return at_least("repaired", reading) if has_constant(body) else reading
 
     def value(self, value: Any, level: int) -> Reading:
         """The record in a JSON value other than a text."""
@@ -125,158 +127,206 @@ class _Reader:
         if isinstance(value, dict):
             return self.object(value, level)
         if isinstance(value, list):
-            if self.schema and (record := self.schema.of_objects(value)):
-                return _at_least("unwrapped", self.object(record, level))
-            objects = [item for item in value if isinstance(item, dict)]
-            if len(value) == len(objects) == 1 or (objects and self.schema is None):
-                return _at_least("unwrapped", self.object(objects[-1], level))
-            if self.schema and (inner := self.best_inside(value, self.schema, level)):
-                return inner
-        return Reading(value, "unparsable")
+            if self.schema is None:
+                records = [found for found in self.objects(value, level) if is_record(found)]
+                return at_least("unwrapped", records[-1]) if records else self.nothing(value)
+            if found := self.inside(value, self.schema, level):
+                return found
+        return self.nothing(value)
+
+    def objects(self, value: list[Any], level: int) -> Iterator[Reading]:
+        return (self.object(item, level) for item in value if isinstance(item, dict))
+
+    def nothing(self, value: Any, kind: Kind = "other") -> Reading:
+        self.kinds.append(kind)
+        return Reading(value, "unparsable", kind)
 
     def object(self, value: dict[str, Any], level: int) -> Reading:
         """The record in an object: itself, or one that it is a wrapper of."""
-        if self.schema is None or self.schema.keeps_to(value):
-            return Reading(value, "clean")
-        record = _with_decoded_keys(value, self.schema.all_names)
+        schema = self.schema
+        kind = kind_of_object(value, schema)
+        if schema is None or (kind is None and schema.keeps_to(value)):
+            return self.nothing(value, kind) if kind else Reading(value, "clean")
+        record = _with_decoded_keys(value, schema.all_names)
         status: Status = "clean" if record is value else "repaired"
-        echo = _is_echo(record, self.schema)
-        if (echo or not self.schema.has_required(record)) and (
-            inner := self.best_inside(record, self.schema, level)
-        ):
-            return _at_least(status, inner)
-        if not echo and (whole := self.schema.of_objects(record)):
-            return _at_least(status, Reading(whole, "unwrapped"))
-        return Reading(value, "unparsable") if echo else Reading(record, status)
+        known = len(self.kinds)
+        if kind:
+            self.kinds.append(kind)
+        elif lifted := schema.lifted(record):
+            return Reading(lifted, "repaired")
+        is_wrapper = kind or not schema.has_required(record)
+        if is_wrapper and (inner := self.inside(record, schema, level)):
+            return at_least(status, inner)
+        if kind is None and (whole := schema.of_objects(record)):
+            return at_least(status, Reading(whole, "unwrapped"))
+        met = self.kinds[known:]
+        if not self.belongs(record) or (met and not schema.fit(record)) or kind:
+            return self.nothing(value, met[0] if met else "other")
+        return Reading(record, status)
 
-    def best_inside(self, value: Any, schema: AnswerSchema, level: int) -> Reading | None:
-        """What lies within a value and fits better than the value; of equals the last."""
-        best, floor = None, schema.fit(value) + 1
+    def belongs(self, value: Any) -> bool:
+        """Whether an object has a field of a record; an empty one may be a record, too."""
+        return self.schema is None or not value or not self.schema.names.isdisjoint(value)
+
+    def inside(self, value: Any, schema: AnswerSchema, level: int) -> Reading | None:
+        """What lies within a value and fits better than the value."""
         # Parts of a repeated schema fit by chance: the field `type` has a `type` there too.
-        in_echo = isinstance(value, dict) and _is_echo(value, schema)
-        nodes = [value]
-        for _ in range(MAX_INNER_DEPTH):
-            nodes = [
-                child
-                for node in nodes
-                if isinstance(node, dict | list)
-                for child in islice(node.values() if isinstance(node, dict) else node, MAX_NODES)
-            ][:MAX_NODES]
-            for node in nodes:
-                found = None
-                if isinstance(node, dict):
-                    if not _is_echo(node, schema) and (not in_echo or schema.has_required(node)):
-                        found = Reading(node, "unwrapped")
-                elif record := schema.of_objects(node):
-                    found = Reading(record, "unwrapped")
-                elif isinstance(node, str) and "{" in node and self.texts and level < MAX_LEVELS:
-                    self.texts -= 1
-                    found = _at_least("unwrapped", self.text(node, level + 1))
-                if found and (fit := schema.fit(found.value)) >= floor:
-                    best, floor = found, fit
-        return best
+        in_schema = isinstance(value, dict) and is_schema(value, schema)
+        own = schema.fit(value) if isinstance(value, dict) else 0
+        records = [
+            found
+            for found in self.records(value, schema, level, 0, in_schema=in_schema)
+            if self.belongs(found.value)
+        ]
+        if not records:
+            return None
+        one = at_least("unwrapped", self.joiner(schema).one(records))
+        return one if schema.fit(one.value) > own else None
+
+    def records(
+        self, node: Any, schema: AnswerSchema, level: int, depth: int, *, in_schema: bool
+    ) -> list[Reading]:
+        """The records in a value, in their order; of one within another the better fitting one."""
+        self.nodes -= 1
+        if self.nodes < 0 or depth > MAX_INNER_DEPTH:
+            return []
+        if isinstance(node, str):
+            return self.in_text(node, level)
+        if not isinstance(node, dict | list):
+            return []
+        own, kind = self.own(node, schema, outermost=depth == 0, in_schema=in_schema)
+        if kind in ("prompt", "template"):
+            return []
+        children = node.values() if isinstance(node, dict) else node
+        inner = [
+            found
+            for child in islice(children, MAX_NODES)
+            for found in self.records(child, schema, level, depth + 1, in_schema=in_schema)
+        ]
+        best = max((schema.fit(found.value) for found in inner), default=0)
+        return [own] if own and schema.fit(own.value) >= best else inner
+
+    def in_text(self, text: str, level: int) -> list[Reading]:
+        """The record in a text within a value."""
+        if "{" not in text or not self.texts or level >= MAX_LEVELS:
+            return []
+        self.texts -= 1
+        found = self.text(text, level + 1)
+        return [at_least("unwrapped", found)] if is_record(found) else []
+
+    def own(
+        self, node: Any, schema: AnswerSchema, *, outermost: bool, in_schema: bool
+    ) -> tuple[Reading | None, Kind | None]:
+        """The record that an object or list itself is, and what it is where it is none."""
+        record = schema.of_objects(node)
+        if record is None and (isinstance(node, list) or outermost):
+            return None, None
+        kind = kind_of_object(node if isinstance(node, dict) else record or {}, schema)
+        if kind:
+            self.kinds.append(kind)
+        if kind or (in_schema and isinstance(node, dict) and not schema.has_required(node)):
+            return None, kind
+        return Reading(record or node, "unwrapped"), None
+
+    def joiner(self, schema: AnswerSchema) -> Joiner:
+        self._joiner = self._joiner or Joiner(schema)
+        return self._joiner
+
+    def damaged(self, text: str, body: str, level: int) -> Reading:
+        """The record in a text that is not JSON."""
+        plain = self.without_prompt(_without_thoughts(body))
+        if not plain.strip():
+            kind: Kind = "prompt" if "prompt" in self.kinds else "thoughts"
+            return self.nothing(text, kind)
+        found = self.search(plain, level)
+        if found is None or found.status != "unwrapped" or not self.fit(found):
+            names = self.schema.names if self.schema else None
+            other = respelled(plain, names) if len(plain) <= MAX_DAMAGED else plain
+            if other != plain:
+                known = len(self.kinds)
+                better = self.respelled(other, level)
+                if better is None:
+                    found = None if self.kinds[known:] else found
+                elif (
+                    found is None
+                    or better.status in ("clean", "unwrapped")
+                    or self.fit(better) >= self.fit(found)
+                ):
+                    found = at_least("repaired", better)
+        return found or self.nothing(text, kind_of_text(plain, self.schema))
+
+    def respelled(self, text: str, level: int) -> Reading | None:
+        """The record in a text that was made into JSON."""
+        text = self.without_prompt(text)
+        try:
+            value = parse_json(text)
+        except ValueError:
+            found = self.search(text, level)
+        else:
+            found = self.value(value, level) if isinstance(value, dict | list) else None
+        return found if found and is_record(found) else None
+
+    def fit(self, reading: Reading) -> int:
+        return self.schema.fit(reading.value) if self.schema else 0
+
+    def without_prompt(self, text: str) -> str:
+        """The text without the benchmark's prompt; nothing where it is a part of that."""
+        if self.schema is None or len(text) > MAX_DAMAGED:
+            return text
+        words = None
+        for prompt in self.schema.prompts:
+            words = " ".join(text.split()) if words is None else words
+            if len(words) >= MIN_PROMPT and words in prompt:
+                self.kinds.append("prompt")
+                return ""
+        return text
 
     def search(self, text: str, level: int) -> Reading | None:
-        """The record in a text that is not JSON: what fits best, of equals the last."""
-        best, best_fit, position, rejected = None, 0, 0, 0
-        opening = OBJECT_OR_LIST if self.schema and self.schema.list_of_objects else OBJECT
-        for _ in range(MAX_BLOCKS if len(text) <= MAX_DAMAGED else 0):
-            bracket = opening.search(text, position)
-            if not bracket:
-                break
-            start = bracket.start()
-            found, end = self.block(text, start)
+        """The record in a text that is not JSON."""
+        schema = self.schema
+        if self._blocks is None:
+            self._blocks = Blocks(
+                lists=bool(schema and schema.list_of_objects),
+                is_whole=schema.has_required if schema else lambda _: False,
+            )
+        records: list[Reading] = []
+        position = 0
+        while (start := self._blocks.next(text, position)) is not None:
+            block = self._blocks.at(text, start)
             position = start + 1
-            if not found or not found.value:
+            if not block.value:
                 continue
-            found = _at_least(found.status, self.value(found.value, level))
-            fit = self.schema.fit(found.value) if self.schema else 0
-            # Prose in braces can be repaired to some object, which then fits nothing; and parts of
-            # a block that is no record are none.
-            fits_nothing = self.schema is not None and fit == 0
-            is_part = fits_nothing and (found.status != "unwrapped" or start < rejected)
-            if found.status == "unparsable" or not found.value or is_part:
-                rejected = max(rejected, end)
+            if schema and schema.is_shown(block.value, part=block.status == "truncated"):
+                self.kinds.append("prompt")
+                position = max(block.end, position)
                 continue
-            position = end
-            if fit >= best_fit:
-                best, best_fit = found, fit
-        return best
-
-    def block(self, text: str, start: int) -> tuple[Reading | None, int]:
-        """The object or list that a bracket opens, and where it ends."""
-        try:
-            value, end = DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            return self.damaged_block(text, start)
-        brackets = text.count("{", start, end) + text.count("[", start, end)
-        if brackets > MAX_DEPTH and is_too_deep(value):
-            return None, end
-        return Reading(value, "unwrapped"), end
-
-    def damaged_block(self, text: str, start: int) -> tuple[Reading | None, int]:
-        """What there is in damaged JSON, and where that ends: at the next fence at the latest."""
-        if self.to_scan < 0:
-            return None, start
-        fence = FENCE.search(text, start)
-        end = fence.start() if fence else len(text)
-        self.to_scan -= end - start
-        block = text[start:end].rstrip("` \t\r\n")
-        scanned = scan(block)
-        if scanned.end:
-            return self.repaired(block[: scanned.end], "repaired"), start + scanned.end
-        # A stray quotation mark makes a whole block look as if it broke off in a text.
-        closing = CLOSING[block[0]]
-        is_closed = block.endswith(closing) and block.count(block[0]) <= block.count(closing)
-        if scanned.in_text and is_closed:
-            return self.repaired(block, "repaired"), end
-        return (self.repaired(scanned.kept, "truncated") if scanned.kept else None), end
-
-    def repaired(self, block: str, status: Status) -> Reading | None:
-        """What a block holds, by repair where it needs more than line breaks in texts."""
-        try:
-            value = LENIENT.decode(block)
-        except (ValueError, RecursionError):
-            self.to_repair -= max(len(block), MIN_REPAIRED)
-            brackets = sum(block.count(bracket) for bracket in "{[(")
-            if self.to_repair < 0 or brackets > MAX_BRACES:
-                return None
-            try:
-                value = json_repair.loads(block, skip_json_loads=True)
-            except (RecursionError, ValueError):
-                return None
-        if not isinstance(value, dict if block[0] == "{" else list) or is_too_deep(value):
-            return None
-        return Reading(value, status)
+            found = at_least(block.status, self.value(block.value, level))
+            if found.kind not in (None, "other", "text"):  # what lay within was looked at
+                position = max(block.end, position)
+                continue
+            if not is_record(found) or not found.value:
+                continue
+            position = max(block.end, position)
+            records.append(found)
+        if schema is None:
+            return records[-1] if records else None
+        return self.joiner(schema).one(records) if records else None
 
 
-def _is_echo(value: dict[str, Any], schema: AnswerSchema) -> bool:
-    """Whether an object is a JSON Schema or its `properties`: models repeat the one they are shown.
-
-    Its fields have the record's names, and stand where the record's would.
-    """
-    return (not SCHEMA_WORDS.isdisjoint(value) and schema.fit(value) == 0) or any(
-        isinstance(field, dict) and name in schema.names and not SCHEMA_WORDS.isdisjoint(field)
-        for name, field in value.items()
-    )
-
-
-def _at_least(status: Status, reading: Reading) -> Reading:
-    """A reading with the graver of two statuses; one without a record stays as it is."""
-    if SEVERITY.get(reading.status, 9) >= SEVERITY[status]:
-        return reading
-    return Reading(reading.value, status)
+def is_record(reading: Reading) -> bool:
+    """Whether a record was found."""
+    return reading.status not in ("unparsable", "unanswered")
 
 
 def _with_decoded_keys(value: Any, names: frozenset[str]) -> Any:
-    """The value with `last%5Fname` as `last_name`, where the schema has that name."""
+    r"""The value with `last%5Fname` or `last\_name` as `last_name`, where the schema has that."""
     if isinstance(value, list):
         items = [_with_decoded_keys(item, names) for item in value]
         return value if all(map(_is, items, value)) else items
     if not isinstance(value, dict):
         return value
     decoded = {
-        key if key in names or (plain := unquote(key)) not in names or plain in value else plain: (
+        key if key in names or (plain := _decoded(key)) not in names or plain in value else plain: (
             _with_decoded_keys(inner, names)
         )
         for key, inner in value.items()
@@ -285,16 +335,20 @@ def _with_decoded_keys(value: Any, names: frozenset[str]) -> Any:
     return value if same else decoded
 
 
+def _decoded(key: str) -> str:
+    return unquote(key).replace("\\", "").strip('"* :\u00a0')
+
+
 def _is(one: Any, other: Any) -> bool:
     return one is other
 
 
 def _without_thoughts(text: str) -> str:
-    """The text outside of `<think>…</think>`; where a tag lacks its pair, to the text's end."""
+    """The text outside of thoughts; where a tag of theirs lacks its pair, to the text's end."""
     kept: list[str] = []
     position, thinking = 0, False
     for tag in THOUGHT.finditer(text):
-        if tag[1]:
+        if tag["end"]:
             if not thinking:
                 kept.clear()
             position, thinking = tag.end(), False

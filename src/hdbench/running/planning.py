@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 from hdbench.benchmark import Benchmark
 from hdbench.errors import HdbenchError
-from hdbench.reading.schema import AnswerSchema
 from hdbench.running.backend import Backend, Decoding
 from hdbench.running.choosing import Choice
 from hdbench.running.images import Limits
@@ -105,7 +104,7 @@ class Plan:
             HdbenchError: as of `run_model`; there is no such backend, or no prompt.
         """
         prompt = read_prompt(self.prompt or self.benchmark.folder / PROMPT)
-        schema = AnswerSchema.load(self.benchmark.schema) if self.benchmark.schema else None
+        schema = self.benchmark.answer_schema(prompt.text)
         backend = make_backend(self.asked, prompt.text, _json_schema(self.benchmark))
         try:
             return run_model(

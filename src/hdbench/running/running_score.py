@@ -6,9 +6,8 @@ from typing import Any
 
 from hdbench.benchmark import Benchmark
 from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.text import read_text
+from hdbench.reading.text import is_record, read_text
 from hdbench.scoring import make_metric
-from hdbench.scoring.metric import coverage_of
 from hdbench.scoring.result import prepare
 
 
@@ -30,9 +29,9 @@ class RunningScore:
     def add(self, answer: Mapping[str, Any]) -> None:
         """One more answer."""
         prepared = prepare(self._metric, self._truths[answer["id"]])
-        value = read_text(answer.get("text") or "", self._schema).value
-        answered = coverage_of(value, self._metric.protocol) == "answered"
-        self._totals.update(self._metric.score(value if answered else None, prepared).statistics)
+        reading = read_text(answer.get("text") or "", self._schema)
+        record = reading.value if is_record(reading) else None
+        self._totals.update(self._metric.score(record, prepared).statistics)
         self._totals["items"] += 1
 
     def __str__(self) -> str:

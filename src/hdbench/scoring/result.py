@@ -6,7 +6,7 @@ import math
 import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib.metadata import version
 from itertools import repeat
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench import __version__
 from hdbench.reading import READING
-from hdbench.reading.answer import STATUSES, Status
+from hdbench.reading.answer import KINDS, STATUSES, Answer, Kind, Status
 from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome, coverage_of, reference_for
 
 if TYPE_CHECKING:
@@ -37,12 +37,19 @@ class Candidate(NamedTuple):
         prepared: its ground truth, from `prepare`; None leaves the item out.
         prediction: a JSON value; None where there is none.
         status: what was done to read the prediction, where it is a record.
+        kind: of a prediction that is no record, what it is.
     """
 
     id: str
     prepared: Any
     prediction: Any
     status: Status = "clean"
+    kind: Kind | None = None
+
+
+def candidate_of(answer: Answer, prepared: Any) -> Candidate:
+    """An answer with its prepared ground truth, to be scored."""
+    return Candidate(answer.id, prepared, answer.prediction, answer.status, answer.kind)
 
 
 def prepare(metric: Metric, ground_truth: dict[str, Any]) -> Any:
@@ -74,6 +81,9 @@ class Result:
         fields: outcome → how often each field had it.
         worst: what became of the items of lowest figure, the lowest first.
         per_item: what became of every item; empty unless details were asked for.
+        kinds: of what was unparsable, what it was → number of items.
+        strict_statistics: id → the statistics that an item would have if only sound JSON counted,
+            of those items whose answer is a record that was anything else.
         dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`,
             `dataset_revision` (the commit, of one from the Hub), its `headline` and whether of that
             `higher_is_better`; empty where the truths came alone.
@@ -95,6 +105,8 @@ class Result:
     fields: Mapping[Outcome, Mapping[str, int]]
     worst: list[dict[str, Any]]
     per_item: list[dict[str, Any]]
+    kinds: Mapping[Kind, int] = field(default_factory=dict)
+    strict_statistics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     dataset: Mapping[str, Any] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     reading_version: int = READING
@@ -129,6 +141,32 @@ class Result:
 
         return intervals(self)
 
+    def strictly(self) -> "Result":
+        """The same run with sound JSON alone counted as answers, as of `hdbench score --strict`.
+
+        It has the figures and their intervals, but not what became of single fields and items.
+        """
+        strict = self.strict_statistics
+        clean, unanswered = self.status["clean"], self.status["unanswered"]
+        status: Counter[Status] = Counter({"clean": clean, "unanswered": unanswered})
+        status["unparsable"] = len(self.ids) - clean - unanswered
+        return replace(
+            self,
+            status=status,
+            statistics={
+                name: [
+                    strict[item_id].get(name, 0) if item_id in strict else value
+                    for item_id, value in zip(self.ids, column, strict=True)
+                ]
+                for name, column in self.statistics.items()
+            },
+            strict_statistics={},
+            fields={outcome: {} for outcome in OUTCOMES},
+            worst=[],
+            per_item=[],
+            reading={**self.reading, "strict": True},
+        )
+
     def figures(self) -> dict[str, Any]:
         """The rates, the coverage beside them, and the protocol and signature, as JSON data."""
         unanswered, unparsable = self.status["unanswered"], self.status["unparsable"]
@@ -139,6 +177,8 @@ class Result:
             "unanswered": unanswered,
             "unparsable": unparsable,
             "status": {status: self.status[status] for status in STATUSES},
+            "unparsable_kinds": {kind: self.kinds[kind] for kind in KINDS if self.kinds.get(kind)},
+            **({"strictly": self._strict_rates()} if self.strict_statistics else {}),
             "protocol": self.metric.protocol,
             "signature": signature(
                 self.metric, self.reading, self.versions, reading_version=self.reading_version
@@ -146,6 +186,11 @@ class Result:
             **self.dataset,
             **self.reading,
         }
+
+    def _strict_rates(self) -> dict[str, Any]:
+        """The rates if only sound JSON counted."""
+        strictly = self.strictly()
+        return self.metric.rates(strictly.totals)
 
     def field_rates(self) -> dict[str, dict[str, Any]]:
         """Field → its counts and rates.
@@ -185,6 +230,8 @@ def score_items(
     """
     ids: list[str] = []
     status: Counter[Status] = Counter()
+    kinds: Counter[Kind] = Counter()
+    strict: dict[str, Mapping[str, float]] = {}
     names = metric.statistics
     rows: list[float] = []  # the statistics of one item after another
     fields: dict[Outcome, Counter[str]] = {outcome: Counter() for outcome in OUTCOMES}
@@ -194,13 +241,17 @@ def score_items(
     # A heap whose smallest entry is the best of the worst so far; of equals the later one.
     worst: list[tuple[float, int, Candidate]] = []
     for candidate in candidates:
-        item_id, prepared, prediction, read = candidate
+        item_id, prepared, prediction, read, _ = candidate
         if prepared is None:
             continue
         position = len(ids)
         ids.append(item_id)
         coverage = coverage_of(prediction, metric.protocol)
         status[read if coverage == "answered" else coverage] += 1
+        if coverage == "unparsable":
+            kinds[candidate.kind or ("message" if isinstance(prediction, dict) else "other")] += 1
+        elif coverage == "answered" and read != "clean":
+            strict[item_id] = metric.score(None, prepared).statistics
         score = metric.score(prediction if coverage == "answered" else None, prepared)
         values = score.statistics
         if len(values) == len(names):
@@ -226,6 +277,8 @@ def score_items(
         status=status,
         statistics={name: rows[start :: len(names)] for start, name in enumerate(names)},
         fields=fields,
+        kinds=kinds,
+        strict_statistics=strict,
         worst=[_explain(metric, candidate) for *_, candidate in sorted(worst, reverse=True)],
         per_item=per_item,
         dataset=dataset or {},

@@ -21,7 +21,6 @@ from hdbench.benchmark import Benchmark
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import parse_json, write_json, write_whole
 from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
 from hdbench.report.thumbnails import FORMATS, MAX_PIXELS, thumbnail
 from hdbench.run_info import RUN_FILE
@@ -278,8 +277,7 @@ def picture_of(question: Question) -> str | None:
 
 def fields_of(benchmark: Benchmark, text: str) -> list[tuple[str, str]]:
     """Path and value of each field of the record in a model's text; none where it has no record."""
-    schema = AnswerSchema.load(benchmark.schema) if benchmark.schema else None
-    value = read_text(text, schema).value
+    value = read_text(text, benchmark.answer_schema()).value
     if not isinstance(value, dict):
         return []
     return [

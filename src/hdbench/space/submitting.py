@@ -29,7 +29,6 @@ from hdbench.jsonio import write_json
 from hdbench.reading.files import open_container
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.ids import match_ids
-from hdbench.reading.schema import AnswerSchema
 from hdbench.run_info import RUN_FILE, Prompt, RunInfo
 from hdbench.running.planning import PROMPT, read_prompt
 from hdbench.scoring.result import Result
@@ -263,9 +262,7 @@ def _line(key: str, given: str, most: int, *, needed: bool = True) -> str:
 
 def _answers(benchmark: Benchmark, path: Path, run: str | None) -> Iterator[dict[str, Any]]:
     """The answers of a run as its file has them, by the benchmark's ids and in its order."""
-    container = open_container(
-        path, AnswerSchema.load(benchmark.schema) if benchmark.schema else None
-    )
+    container = open_container(path, benchmark.answer_schema())
     try:
         keys = container.runs[run]
         ids = list(benchmark.ids())

@@ -1,0 +1,49 @@
+"""The form of answers where no schema is given: that of their ground truths."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hdbench.reading.schema import AnswerSchema
+
+
+def schema_of(references: Iterable[Mapping[str, Any]]) -> AnswerSchema:
+    """The form of answers to be found in texts, from the ground truths that they answer.
+
+    It has the fields of the ground truths, at all depths, and no types: what stands in a field of
+    a ground truth can be written in another way in an answer, as a person by name. Where each has
+    one field only, a list of objects, answers have that list.
+
+    Args:
+        references: ground truths.
+
+    Example:
+        >>> schema = schema_of([{"title": "Stellingen"}, {"author": {"last_name": "Müller"}}])
+        >>> sorted(schema.all_names)
+        ['author', 'last_name', 'title']
+        >>> schema_of([{"advertisements": [{"text": "Verloren"}]}]).list_of_objects[0]
+        'advertisements'
+    """
+    references = list(references)
+    schema = _schema_of_objects(references)
+    if len(schema["properties"]) == 1:
+        [(name, field)] = schema["properties"].items()
+        values = [reference[name] for reference in references if name in reference]
+        if values and all(isinstance(value, list) for value in values):
+            items = [item for value in values for item in value]
+            if items and all(isinstance(item, Mapping) for item in items):
+                field |= {"type": "array", "items": _schema_of_objects(items)}
+                schema["required"] = [name]
+    return AnswerSchema(schema)
+
+
+def _schema_of_objects(values: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    fields: dict[str, list[Mapping[str, Any]]] = {}
+    for value in values:
+        for name, inner in value.items():
+            found = fields.setdefault(name, [])
+            if isinstance(inner, Mapping):
+                found.append(inner)
+    properties = {
+        name: _schema_of_objects(inner) if inner else {} for name, inner in fields.items()
+    }
+    return {"type": "object", "properties": properties}

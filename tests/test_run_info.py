@@ -90,10 +90,6 @@ def test_details_are_read_back(here, tmp_path):
         (lambda items: items[1].update(status="fine"), "'0001': is not that item"),
         (lambda items: items[1].pop("f1"), "'0001': is not that item"),
         (lambda items: items[1].update(f1=float("nan")), "'0001': is not that item"),
-        (
-            lambda items: items[1]["fields"][0].update(prediction=float("nan")),
-            "'0001': is not that item",
-        ),
         (lambda items: items[1]["fields"][0].update(similarity=2), "'0001': is not that item"),
         (lambda items: items[1]["fields"][0].update(extra=1), "'0001': is not that item"),
         (lambda items: items[1]["fields"].append("year"), "'0001': is not that item"),

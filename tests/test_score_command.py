@@ -43,7 +43,7 @@ def test_the_result_as_flat_json(score, cards):
     assert signature.endswith(f"|hdbench:{versions['hdbench']}")
     assert list(versions) == ["hdbench", "rapidfuzz", "json_repair", "numpy", "scipy", "python"]
     assert signature.startswith(
-        "zettel_f1|protocol:documented|threshold:0.92|weights:1|rules:1|reading:1|"
+        "zettel_f1|protocol:documented|threshold:0.92|weights:1|rules:1|reading:2|"
     )
     metadata = (cards / "hdb/cards/metadata.jsonl").read_bytes()
     # Right 2, 2 and 1, wrong 1; the fourth card is unanswered and misses 2: 5 of 6 and of 8.
@@ -67,6 +67,18 @@ def test_the_result_as_flat_json(score, cards):
             "truncated": 0,
             "unparsable": 0,
             "unanswered": 1,
+        },
+        "unparsable_kinds": {},
+        # Without the card in a fence: 3 of 4 and of 8.
+        "strictly": {
+            "f1_micro": 0.5,
+            "f1_macro": (1 + 0.5) / 4,
+            "precision_micro": 3 / 4,
+            "recall_micro": 3 / 8,
+            "true_positives": 3,
+            "false_positives": 1,
+            "false_negatives": 5,
+            "items_perfect": 1,
         },
         "protocol": "documented",
         "benchmark": "hdb/cards",
@@ -98,7 +110,7 @@ def test_the_result_as_flat_json(score, cards):
         },
         "metric": "zettel_f1",
         "rules": 1,
-        "reading": 1,
+        "reading": 2,
         "options": {"threshold": 0.92, "weights": 1},
         "answers": {
             "path": "predictions.jsonl",
@@ -119,7 +131,12 @@ def test_the_result_as_flat_json(score, cards):
             "f1": [1.0, 0.5, 0.0, 1.0],
             "perfect": [1, 0, 0, 1],
         },
+        "strict_statistics": {
+            "0003": {"f1": 0, "perfect": 0, "true_positives": 0, "false_positives": 0}
+            | {"false_negatives": 2}
+        },
     }
+    assert "only sound JSON counted (--strict): f1_micro 0.5000 instead of 0.7143" in done.stdout
     assert "f1_micro" in done.stdout
     assert "4 items: 3 answered, 1 unanswered, 0 unparsable; 2 need no edit" in done.stdout
     assert "of the answered, 1 unwrapped" in done.stdout
@@ -364,7 +381,7 @@ def test_hostile_answers_print_and_write_harmlessly(score, cards):
     result = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in the result"))
     values = {match["field"]: match["prediction"] for match in result["per_item"][0]["fields"]}
     assert values["\x1b[2J[red]x"] == answer["\x1b[2J[red]x"]
-    assert values["year"] == "nan"
+    assert values["year"] is None  # JSON has no NaN
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,8 @@ _KINDS = {
     "xml": "XML instead of JSON",
     "yaml": "YAML instead of JSON",
     "table": "a table instead of JSON",
-    "text": "other text",
-    "other": "other JSON",
+    "text": "text without JSON",
+    "other": "JSON that is no record",
 }
 """What is printed for each kind of unparsable answer."""
 
@@ -163,7 +163,9 @@ def _strictly(figures: Mapping[str, Any]) -> str:
     strictly, value = figures.get("strictly", {}).get(headline), figures[headline]
     if strictly is None or strictly == value:
         return ""
-    return f"{headline} {value:.4f}; {strictly:.4f} if only sound JSON counted (--strict)"
+    return (
+        f"if only sound JSON counted (--strict): {headline} {strictly:.4f} instead of {value:.4f}"
+    )
 
 
 def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:

@@ -22,7 +22,8 @@ SHOWN = 20
 MAX_LINE = 300
 """Characters of a difference that are shown: names and values are foreign."""
 
-BY_ITEM = {"ids", "statistics", "per_item"}
+BY_ITEM = {"ids", "statistics", "strict_statistics", "per_item"}
+SINCE_READING_2 = ("unparsable_kinds", "strictly")
 INTERVAL_DIGITS = 9
 """Decimals to which intervals are compared: quantiles of the same draws, computed by libraries."""
 INPUTS = {"metric", "rules", "reading", "protocol", "options", "versions"}
@@ -159,6 +160,8 @@ def _compare(record: Mapping[str, Any], old: Result, new: Result) -> Verificatio
     again["signature"] = old.figures()["signature"]  # of the versions then; others are a note
     if "reading" not in record:  # as in the first results
         again["signature"] = again["signature"].replace("|reading:1|", "|")
+    if old.reading_version == 1:
+        again = {name: value for name, value in again.items() if name not in SINCE_READING_2}
     found = Verification(old.model, new.metric.rules, new.reading_version)
     method = (record.get("intervals") or {}).get("method")
     if method != METHOD:

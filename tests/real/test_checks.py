@@ -59,7 +59,7 @@ def warnings_of(shared, recorded, truths, metric, dataset, *, reread=False):
                 prediction, name = recorded_answer["answer"], recorded_answer["id"]
                 status = "unanswered" if prediction is None else "clean"
                 if reread:
-                    prediction, status = read_text(recorded_answer["text"] or "", schema)
+                    prediction, status, *_ = read_text(recorded_answer["text"] or "", schema)
                 answer = Answer(name, recorded_answer["text"], prediction, status)
                 checks.add(answer, prepared[name], schema.violations(prediction))
                 candidates.append(Candidate(name, prepared[name], prediction, status))

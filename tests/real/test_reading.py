@@ -21,7 +21,7 @@ REQUIRED = {
 }
 
 LOST = {
-    "zettelkatalog": {"clean": 1438, "unwrapped": 143, "repaired": 32, "truncated": 5},
+    "zettelkatalog": {"clean": 1438, "unwrapped": 142, "repaired": 33, "truncated": 5},
     "avisblatt": {"unwrapped": 4, "repaired": 1, "truncated": 12},
     "rheinschifffahrt": {"unwrapped": 2},
 }

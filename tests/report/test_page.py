@@ -193,7 +193,7 @@ def test_how_it_was_computed_stands_at_the_end(report, cards):
         "zettel_f1|protocol:documented|threshold:0.92",
         hashlib.sha256((cards / "hdb/cards/metadata.jsonl").read_bytes()).hexdigest(),
         hashlib.sha256((cards / "answers.jsonl").read_bytes()).hexdigest(),
-        "hdb/zettel_f1, rules 1; answers read by reading 1",
+        "hdb/zettel_f1, rules 1; answers read by reading 2",
         "4 items: too few for an interval",
         "Dataset version",
         "1.0.0",

@@ -36,7 +36,7 @@ def main() -> None:
         recorded = [answer for line in file for answer in json.loads(line)["answers"]]
     by_status: dict[str, list[Answer]] = {}
     for one in recorded:
-        value, status = read_text(one["text"] or "", schema)
+        value, status, *_ = read_text(one["text"] or "", schema)
         by_status.setdefault(status, []).append(Answer(one["id"], one["text"], value, status))
     clean = by_status["clean"]
 

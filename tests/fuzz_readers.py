@@ -21,7 +21,8 @@ with atheris.instrument_imports(include=["hdbench.reading", "hdbench.jsonio", "j
 
 ROOT = Path(__file__).parents[1]
 SCHEMAS = [
-    AnswerSchema.load(path) for path in sorted(ROOT.glob("dataset_scripts/*/answer.schema.json"))
+    AnswerSchema.load(path, [prompt.read_text() for prompt in path.parent.glob("**/prompt.txt")])
+    for path in sorted(ROOT.glob("dataset_scripts/*/answer.schema.json"))
 ]
 IDS = ["00414956", "00415264", "letter01", "image_1"]
 ENDINGS = (".jsonl", ".json", ".csv", ".xlsx", ".zip", ".gz", "")

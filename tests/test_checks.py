@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdbench.checks import Checks, Frequent
-from hdbench.reading.answer import Answer
+from hdbench.reading.answer import KINDS, Answer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.scoring import make_metric
 from hdbench.scoring.result import Candidate, prepare, score_items
+from hdbench.warning_texts import in_language
 
 SCHEMA = AnswerSchema(
     {
@@ -230,6 +231,38 @@ def with_tokens(counts):
         as_answer(number, record, tokens={"input": count, "output": 7})
         for number, (record, count) in enumerate(zip(answers, counts, strict=True))
     ]
+
+
+def unparsable(number, kind):
+    return Answer(f"{number:04}", "…", "…", "unparsable", kind=kind)
+
+
+def test_each_kind_of_answer_without_a_record_is_named_however_few():
+    kinds = {3: "prompt", 5: "prompt", 8: "xml", 9: "text", 10: "other"}
+    answers = [
+        unparsable(number, kinds[number]) if number in kinds else card(number)
+        for number in range(100)
+    ]
+    prompts, xml = check(answers)
+    assert (prompts.kind, prompts.count, prompts.of, prompts.ids) == (
+        *("no_record", 2, 100),
+        ["0003", "0005"],
+    )
+    assert "2 of 100 answers repeat the prompt" in prompts.message
+    assert "1 of 100 answers are XML or HTML, not JSON" in xml.message
+
+
+@pytest.mark.parametrize("kind", set(KINDS) - {"text", "other"})
+def test_each_kind_has_its_message_in_german_too(kind):
+    (warning,) = check([unparsable(0, kind), *(card(number) for number in range(1, 9))])
+    assert in_language(warning.message, "de").text.startswith("1 von 9 Antworten")
+
+
+def test_records_that_were_set_aside_are_counted():
+    aside = Answer("0000", "…", card(0), "unwrapped", set_aside=True)
+    warning = only(check([aside, card(1)]), "several_records")
+    assert (warning.count, warning.of, warning.ids) == (1, 2, ["0000"])
+    assert in_language(warning.message, "de").language == "de"
 
 
 def test_one_count_of_input_tokens_for_all_items_asks_whether_the_image_was_sent():

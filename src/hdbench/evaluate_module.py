@@ -19,6 +19,9 @@ from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import check_protocol, reference_for
 from hdbench.scoring.result import Candidate, prepare, score_items
 
+SHOW_THE_FORM = 1_000
+"""Ground truths, at most, from which it is seen what a record in a text looks like."""
+
 
 class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not typed
     """An `evaluate` metric around one of `hdbench.scoring`.
@@ -105,11 +108,15 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
                 "give a record (dict), or the model's text (str), in which one is looked for",
                 stacklevel=3,  # the caller of compute
             )
-        truths = [_reference(*each) for each in enumerate(references)]
-        schema = schema_of(reference_for(metric.protocol, truth) for truth in truths)
+        first = (_reference(*each) for each in enumerate(references[:SHOW_THE_FORM]))
+        schema = schema_of(reference_for(metric.protocol, reference) for reference in first)
         candidates = (
-            Candidate(str(position), prepare(metric, truth), *_answer(text, schema)[:3])
-            for position, (text, truth) in enumerate(zip(predictions, truths, strict=True))
+            Candidate(
+                str(position),
+                prepare(metric, _reference(position, reference)),
+                *_answer(text, schema)[:3],
+            )
+            for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
         )
         result = score_items(metric, candidates, details=details)
         return result.to_dict(details=details) | {"intervals": result.intervals.to_dict()}

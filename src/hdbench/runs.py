@@ -64,6 +64,20 @@ def load_runs(
     return _distinct(named)
 
 
+def strictly(result: Result, name: str) -> Result:
+    """A run with sound JSON alone counted.
+
+    Raises:
+        HdbenchError: the result was written before results kept what that needs.
+    """
+    if result.reading_version == 1:
+        raise HdbenchError(
+            f"{name}: was scored under reading 1, which does not say what strict reading would "
+            "give: score the answers again"
+        )
+    return result.strictly()
+
+
 def _runs_at(path: Path, benchmark: str | None) -> Iterator[tuple[Path, str | None]]:
     """Each run at a path, and the benchmark to score it against; None for a result."""
     if path.is_dir():

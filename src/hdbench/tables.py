@@ -163,9 +163,8 @@ def _strictly(figures: Mapping[str, Any]) -> str:
     strictly, value = figures.get("strictly", {}).get(headline), figures[headline]
     if strictly is None or strictly == value:
         return ""
-    return (
-        f"if only sound JSON counted (--strict): {headline} {strictly:.4f} instead of {value:.4f}"
-    )
+    with_both = f"{headline} {strictly:.4f} instead of {value:.4f}"
+    return f"if only sound JSON counted (--strict): {with_both}"
 
 
 def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from run_folders import RIGHT, write_run
+from run_folders import RIGHT, write_cards, write_run
 
 from hdbench.leaderboard import formats
 from hdbench.leaderboard.boards import leaderboards
@@ -226,3 +226,26 @@ def test_results_have_no_changes(here, run_hdbench):
     done = run_hdbench("leaderboard", "a.json", "--changes", cwd=here)
     assert done.returncode == 2
     assert "give run folders or answers" in done.stderr
+
+
+def test_the_strict_leaderboard_counts_sound_json_alone(tmp_path, run_hdbench):
+    """One model is right throughout, but in fences; the other is wrong once, in plain JSON."""
+    write_cards(tmp_path)
+    right, wrong = json.dumps(RIGHT), json.dumps(RIGHT | {"year": 1942})
+    fenced = {f"000{n}": {"text": f"```json\n{right}\n```"} for n in range(4)}
+    plain = {f"000{n}": {"text": wrong if n == 3 else right} for n in range(4)}
+    write_run(tmp_path / "runs/fenced", fenced, model="fenced")
+    write_run(tmp_path / "runs/plain", plain, model="plain")
+
+    def rows(*options, runs="runs"):
+        done = run_hdbench("leaderboard", runs, *options, "--format", "json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        (board,) = json.loads(done.stdout)["leaderboards"]
+        return [(row["model"], row["value"]) for row in board["rows"]], board["kind"]["read_as"]
+
+    assert rows() == ([("fenced", 1.0), ("plain", 0.875)], [])
+    assert rows("--strict") == ([("plain", 0.875), ("fenced", 0.0)], ["strict"])
+    run_hdbench("score", "hdb/cards", "runs/fenced", "--json", "fenced.json", cwd=tmp_path)
+    assert rows("--strict", runs="fenced.json") == ([("fenced", 0.0)], ["strict"])
+    done = run_hdbench("leaderboard", "runs", "--strict", "--changes", cwd=tmp_path)
+    assert (done.returncode, done.stderr[:16]) == (2, "error: --strict:")

@@ -146,6 +146,27 @@ def test_answers_that_are_lists_count_as_unparsable_and_are_warned_of(namespace)
     assert (result["unparsable"], result["fuzzy"]) == (1, 0.5)
 
 
+def test_a_text_is_read_by_the_form_of_the_ground_truths(namespace):
+    """As `score` reads it: a bare list, one advertisement a line, a wrapper, and an error."""
+    metric = evaluate.load("hdb/avisblatt_cer")
+    ads = [{"text": "1. Rother Wein"}, {"text": "2. Eine Haus-Uhr"}]
+    texts = [
+        json.dumps(ads),
+        "\n".join(map(json.dumps, ads)),
+        json.dumps({"result": {"advertisements": ads}}),
+        json.dumps({"message": "I see no image."}),
+    ]
+    result = metric.compute(predictions=texts, references=[{"advertisements": ads}] * 4)
+    assert (result["answered"], result["fuzzy"]) == (3, 0.75)
+    assert result["unparsable_kinds"] == {"message": 1}
+    assert result["strictly"]["fuzzy"] == 0.0
+
+    cards = evaluate.load("hdb/zettel_f1")
+    card = {"author": {"last_name": "Müller"}, "publication": {"year": 1957}}
+    texts = [json.dumps({"result": card}), "\n".join(json.dumps({k: v}) for k, v in card.items())]
+    assert cards.compute(predictions=texts, references=[card, card])["f1_micro"] == 1.0
+
+
 def test_a_used_metric_that_keeps_its_data_in_memory_can_be_pickled(namespace):
     """One that keeps them in a file cannot: no metric of evaluate can, for the lock of the file."""
     metric = evaluate.load("hdb/zettel_f1", "published", keep_in_memory=True)

@@ -73,6 +73,10 @@ def leaderboard(
             "answers as they were recorded, and with those read that the harness lost.",
         ),
     ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Rank by the figures in which only sound JSON counts."),
+    ] = False,
     form: Annotated[
         Form, typer.Option("--format", help="How to write it to standard output.")
     ] = Form.table,
@@ -95,12 +99,14 @@ def leaderboard(
     from hdbench.leaderboard import formats  # noqa: PLC0415  slow to import
     from hdbench.leaderboard.boards import leaderboards  # noqa: PLC0415
     from hdbench.leaderboard.changes import changes, revisions  # noqa: PLC0415
-    from hdbench.runs import load_runs  # noqa: PLC0415
+    from hdbench.runs import load_runs, strictly  # noqa: PLC0415
 
     asked = list(dict.fromkeys(revision or ()))
     if (show_changes or len(asked) > 1) and form is not Form.table:
         what = "--changes" if show_changes else "several revisions"
         raise HdbenchError(f"{what}: --format {form} has no form for that: leave it out")
+    if strict and (show_changes or len(asked) > 1):
+        raise HdbenchError("--strict: has no table of changes: leave one of them out")
     if show_changes and asked:
         raise HdbenchError("--changes and --revision: give one of them")
     if len(asked) > 1:
@@ -114,7 +120,8 @@ def leaderboard(
     loaded = load_runs(
         runs, benchmark=benchmark, protocol=protocol, revision=asked[0] if asked else None
     )
-    boards = leaderboards(loaded.values(), seed=seed)
+    results = [strictly(result, name) if strict else result for name, result in loaded.items()]
+    boards = leaderboards(results, seed=seed)
     if form is Form.table:
         formats.print_boards(Console(), boards)
     elif form is Form.csv:

@@ -33,7 +33,8 @@ def schema_of(references: Iterable[Mapping[str, Any]]) -> AnswerSchema:
             if items and all(isinstance(item, Mapping) for item in items):
                 field |= {"type": "array", "items": _schema_of_objects(items)}
                 schema["required"] = [name]
-    return AnswerSchema(schema)
+    # A field that no ground truth has may be that of a wrapper.
+    return AnswerSchema(schema | {"additionalProperties": False})
 
 
 def _schema_of_objects(values: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

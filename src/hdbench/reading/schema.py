@@ -182,7 +182,7 @@ class AnswerSchema:
         """The record whose one list was given bare, or a single object of it.
 
         Each object of a list must have one of their fields, and no others or half of those that are
-        required; a single one all required fields.
+        required; a single one all required fields or, where none are, no others.
 
         Returns:
             `{"advertisements": […]}`; None where the value is something else.
@@ -192,7 +192,8 @@ class AnswerSchema:
         name, schema = self.list_of_objects
         fields, required = set(schema.get("properties", {})), set(schema.get("required", []))
         if isinstance(value, dict):
-            is_one = name not in value and required and required <= value.keys()
+            is_complete = required <= value.keys() if required else fields >= value.keys()
+            is_one = value and name not in value and is_complete
             return {name: [value]} if is_one else None
         is_list = isinstance(value, list) and all(
             isinstance(each, dict)

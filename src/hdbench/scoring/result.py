@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench import __version__
 from hdbench.reading import READING
-from hdbench.reading.answer import KINDS, STATUSES, Answer, Kind, Status
+from hdbench.reading.answer import KINDS, OTHER_FORMATS, STATUSES, Answer, Kind, Status
 from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome, coverage_of, reference_for
 
 if TYPE_CHECKING:
@@ -141,6 +141,19 @@ class Result:
 
         return intervals(self)
 
+    @property
+    def in_other_formats(self) -> int:
+        """How many of the unparsable answers are data, but not in JSON: XML, YAML, tables."""
+        return sum(self.kinds.get(kind, 0) for kind in OTHER_FORMATS)
+
+    @property
+    def strict_headline(self) -> float | None:
+        """The headline if only sound JSON counted; None where it is the same."""
+        if not self.strict_statistics:
+            return None
+        strict: float = self._strict_rates[self.headline]
+        return None if strict == self.metric.rates(self.totals)[self.headline] else strict
+
     def strictly(self) -> "Result":
         """The same run with sound JSON alone counted as answers, as of `hdbench score --strict`.
 
@@ -178,7 +191,7 @@ class Result:
             "unparsable": unparsable,
             "status": {status: self.status[status] for status in STATUSES},
             "unparsable_kinds": {kind: self.kinds[kind] for kind in KINDS if self.kinds.get(kind)},
-            **({"strictly": self._strict_rates()} if self.strict_statistics else {}),
+            **({"strictly": self._strict_rates} if self.strict_statistics else {}),
             "protocol": self.metric.protocol,
             "signature": signature(
                 self.metric, self.reading, self.versions, reading_version=self.reading_version
@@ -187,10 +200,10 @@ class Result:
             **self.reading,
         }
 
+    @cached_property
     def _strict_rates(self) -> dict[str, Any]:
         """The rates if only sound JSON counted."""
-        strictly = self.strictly()
-        return self.metric.rates(strictly.totals)
+        return self.metric.rates(self.strictly().totals)
 
     def field_rates(self) -> dict[str, dict[str, Any]]:
         """Field → its counts and rates.

@@ -39,6 +39,7 @@ def summary(
         figures=result.figures(),
         value=_value,
         ends=_ends,
+        number="{:.4f}".format,
         warnings=[
             in_language(warning["message"], language) for warning in result.reading["warnings"]
         ],

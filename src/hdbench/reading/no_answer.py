@@ -50,10 +50,9 @@ CALL = CALLS | CALLED_WITH | frozenset({"name", "id", "type", "function", "role"
 
 TYPE_WORD = r"(?:string|text|str|integer|int|number|float|boolean|bool|array|list|object|value)"
 PLACEHOLDER = re.compile(
-    rf"\.{{2,}}|…|_{{2,}}|YYYY(?:-MM(?:-DD)?)?|{TYPE_WORD}s?(?:\s(?:or|of)\s[\w ]{{1,40}})?",
-    re.IGNORECASE,
+    rf"\.{{2,}}|…|_{{2,}}|yyyy(?:-mm(?:-dd)?)?|{TYPE_WORD}s?(?:\s(?:or|of)\s[\w ]{{1,40}})?"
 )
-REQUEST = re.compile(r"^(?:your|insert|enter|add|the)\b|\b(?:goes )?here$", re.IGNORECASE)
+REQUEST = re.compile(r"^(?:your|insert|enter|add|the)\b|\b(?:goes )?here$")
 
 RULER = re.compile(r"\|[^\n]{0,1000}\n[ \t]*+(?:\|[ \t]*+)?:?-{3}")
 CSV = re.compile(r"[\w\"-]{1,60}(?:([,;\t])[\w\"-]{1,60})+\r?\n[^\n]*\1")
@@ -62,12 +61,15 @@ KEY = re.compile(r"^[ \t]*(?:- +)?[\"']?([\w ]{1,40}?)[\"']?:(?=\s|$)", re.M)
 FENCED = re.compile(r"^\s*(?:```|~~~)\w*\n|\n(?:```|~~~)\s*$")
 
 
-def kind_of_object(value: dict[str, Any], schema: AnswerSchema | None) -> Kind | None:
+def kind_of_object(
+    value: dict[str, Any], schema: AnswerSchema | None, *, keeps: bool = False
+) -> Kind | None:
     """What an object is, where it is no record by itself; another can lie within it.
 
     Args:
         value: the object.
         schema: the form of the benchmark's answers.
+        keeps: whether it is known to keep to that, so that it can only be an example or template.
 
     Example:
         >>> kind_of_object({"message": "No image was given."}, None)
@@ -75,15 +77,15 @@ def kind_of_object(value: dict[str, Any], schema: AnswerSchema | None) -> Kind |
         >>> kind_of_object({"title": "string", "author": {"last_name": "string"}}, None)
         'template'
     """
-    if schema and is_schema(value, schema):
+    if schema and not keeps and is_schema(value, schema):
         return "schema"
     if schema and schema.is_shown(value):
         return "prompt"
     if is_template(value):
         return "template"
-    if value.get("type") != "error" and schema and schema.fit(value):
-        return None
-    return _kind_of_keys(value)
+    kind = None if keeps else _kind_of_keys(value)
+    is_record = kind and schema and value.get("type") != "error" and schema.fit(value)
+    return None if is_record else kind
 
 
 def _kind_of_keys(value: dict[str, Any]) -> Kind | None:
@@ -106,15 +108,19 @@ def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
         value.keys() <= VOCABULARY or schema.fit(value) == 0
     ):
         return True
-    fields = [field for name, field in value.items() if name in schema.all_names]
-    return any(
-        isinstance(field, dict) and not SCHEMA_WORDS.isdisjoint(field) for field in fields
-    ) or (bool(fields) and all(map(_is_type, fields)))
-
-
-def _is_type(field: Any) -> bool:
-    """Whether it is `{"type": "string"}`, or that with a description."""
-    return isinstance(field, dict) and field.get("type") in TYPES and field.keys() <= VOCABULARY
+    types = others = 0
+    for name, field in value.items():
+        if name not in schema.all_names:
+            continue
+        if not isinstance(field, dict):
+            others += 1
+        elif not SCHEMA_WORDS.isdisjoint(field):
+            return True
+        elif field.get("type") in TYPES and field.keys() <= VOCABULARY:
+            types += 1
+        else:
+            others += 1
+    return types > 0 == others
 
 
 def is_template(value: dict[str, Any]) -> bool:
@@ -127,34 +133,33 @@ def is_template(value: dict[str, Any]) -> bool:
         False
     """
     found = False
-    for name, leaf in islice(leaves(value), MAX_LEAVES):
-        if not leaf or leaf == "null":
-            continue
-        if not isinstance(leaf, str) or not _is_placeholder(name, leaf):
-            return False
-        found = True
+    waiting: list[tuple[str, Any]] = [("", value)]
+    for _ in range(MAX_LEAVES):
+        if not waiting:
+            break
+        name, node = waiting.pop()
+        if isinstance(node, dict):
+            waiting += node.items()
+        elif isinstance(node, list):
+            waiting += [(name, inner) for inner in node[:MAX_LEAVES]]
+        elif node and node != "null":
+            if not isinstance(node, str) or not _is_placeholder(name, node):
+                return False
+            found = True
     return found
 
 
 def _is_placeholder(name: str, text: str) -> bool:
-    text = text[:MAX_PLACEHOLDER].strip(" \n{}[]<>")
+    if len(text) > MAX_PLACEHOLDER:
+        return False
+    text = text.strip(" \n{}[]<>").casefold()
     if PLACEHOLDER.fullmatch(text):
         return True
-    words = REQUEST.sub("", text).strip().replace(" ", "_").casefold()
-    return words == name.casefold()
-
-
-def leaves(value: Any) -> Any:
-    """Each value that is no object or list, with the name of the field it stands in."""
-    waiting = [("", value)]
-    while waiting:
-        name, node = waiting.pop()
-        if isinstance(node, dict):
-            waiting += reversed(list(islice(node.items(), MAX_LEAVES)))
-        elif isinstance(node, list):
-            waiting += [(name, inner) for inner in reversed(node[:MAX_LEAVES])]
-        else:
-            yield name, node
+    name = name.casefold()
+    if name.partition("_")[0] not in text:  # else two more searches, for each of all answers
+        return False
+    words = REQUEST.sub("", text).strip().replace(" ", "_")
+    return words == name
 
 
 def kind_of_text(text: str, schema: AnswerSchema | None) -> Kind:

@@ -205,7 +205,7 @@ class AnswerSchema:
         return {name: value} if value and is_list else None
 
     def lifted(self, record: dict[str, Any]) -> dict[str, Any] | None:
-        """A record with the fields that were written one level too deep, within another field.
+        """A record that lacks fields, with those that were written too deep, within another field.
 
         Example:
             >>> name = {"type": "object", "properties": {"last_name": {}}}
@@ -218,8 +218,6 @@ class AnswerSchema:
         Returns:
             None where there is none, or where the record is not whole with them.
         """
-        if self.has_required(record):
-            return None
         whole: dict[str, Any] = {}
         for name, value in record.items():
             own = self._names_within.get(name)

@@ -35,6 +35,9 @@ THOUGHT = re.compile(
 """The tags around thoughts: of many models, Kimi, Magistral, and those of `gpt-oss`."""
 
 
+_NESTED = (dict, list)
+
+
 def read_text(text: str, schema: AnswerSchema | None = None) -> Reading:
     r"""The record in a model's raw text, and what was done to find it.
 
@@ -144,25 +147,34 @@ class _Reader:
     def object(self, value: dict[str, Any], level: int) -> Reading:
         """The record in an object: itself, or one that it is a wrapper of."""
         schema = self.schema
-        kind = kind_of_object(value, schema)
-        if schema is None or (kind is None and schema.keeps_to(value)):
+        keeps = schema is not None and schema.keeps_to(value)
+        kind = kind_of_object(value, schema, keeps=keeps)
+        if schema is None or (kind is None and keeps):
             return self.nothing(value, kind) if kind else Reading(value, "clean")
         record = _with_decoded_keys(value, schema.all_names)
         status: Status = "clean" if record is value else "repaired"
+        if kind is None and schema.has_required(record):
+            return Reading(record, status)
+        if kind is None and (lifted := schema.lifted(record)):
+            return Reading(lifted, "repaired")
+        found = self.of_wrapper(record, kind, schema, level)
+        return at_least(status, found) if is_record(found) else found
+
+    def of_wrapper(
+        self, record: dict[str, Any], kind: Kind | None, schema: AnswerSchema, level: int
+    ) -> Reading:
+        """What an object holds that is no whole record: one within it, an item, a part of one."""
         known = len(self.kinds)
         if kind:
             self.kinds.append(kind)
-        elif lifted := schema.lifted(record):
-            return Reading(lifted, "repaired")
-        is_wrapper = kind or not schema.has_required(record)
-        if is_wrapper and (inner := self.inside(record, schema, level)):
-            return at_least(status, inner)
+        if inner := self.inside(record, schema, level):
+            return inner
         if kind is None and (whole := schema.of_objects(record)):
-            return at_least(status, Reading(whole, "unwrapped"))
+            return Reading(whole, "unwrapped")
         met = self.kinds[known:]
-        if not self.belongs(record) or (met and not schema.fit(record)) or kind:
-            return self.nothing(value, met[0] if met else "other")
-        return Reading(record, status)
+        if kind or not self.belongs(record) or (met and not schema.fit(record)):
+            return self.nothing(record, met[0] if met else "other")
+        return Reading(record, "clean")
 
     def belongs(self, value: Any) -> bool:
         """Whether an object has a field of a record; an empty one may be a record, too."""
@@ -320,31 +332,40 @@ def is_record(reading: Reading) -> bool:
 
 def _with_decoded_keys(value: Any, names: frozenset[str]) -> Any:
     r"""The value with `last%5Fname` or `last\_name` as `last_name`, where the schema has that."""
+    return _decoded_value(value, names) if _has_encoded_key(value, names) else value
+
+
+def _has_encoded_key(value: Any, names: frozenset[str]) -> bool:
+    if isinstance(value, dict):
+        if not names.issuperset(value) and any(
+            _decoded(key) in names for key in value.keys() - names
+        ):
+            return True
+        value = value.values()
+    return any(_has_encoded_key(inner, names) for inner in value if isinstance(inner, _NESTED))
+
+
+def _decoded_value(value: Any, names: frozenset[str]) -> Any:
     if isinstance(value, list):
-        items = [_with_decoded_keys(item, names) for item in value]
-        return value if all(map(_is, items, value)) else items
+        return [_decoded_value(item, names) for item in value]
     if not isinstance(value, dict):
         return value
-    decoded = {
+    return {
         key if key in names or (plain := _decoded(key)) not in names or plain in value else plain: (
-            _with_decoded_keys(inner, names)
+            _decoded_value(inner, names)
         )
         for key, inner in value.items()
     }
-    same = decoded.keys() == value.keys() and all(map(_is, decoded.values(), value.values()))
-    return value if same else decoded
 
 
 def _decoded(key: str) -> str:
     return unquote(key).replace("\\", "").strip('"* :\u00a0')
 
 
-def _is(one: Any, other: Any) -> bool:
-    return one is other
-
-
 def _without_thoughts(text: str) -> str:
     """The text outside of thoughts; where a tag of theirs lacks its pair, to the text's end."""
+    if not any(sign in text for sign in "<[◁"):
+        return text
     kept: list[str] = []
     position, thinking = 0, False
     for tag in THOUGHT.finditer(text):

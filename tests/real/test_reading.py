@@ -130,9 +130,11 @@ def test_where_both_are_there_the_text_scores_as_what_was_parsed(recorded, share
             if reading.status == "unparsable":
                 continue
             truth, parsed = truths[answer["id"]], answer["answer"]
-            assert metric.score(read_value(parsed, schema).value, truth) == metric.score(
-                parsed, truth
-            )
+            given = read_value(parsed, schema)
+            if not is_record(given):  # a schema, in whose text is a page without ads
+                assert (given.kind, answer["text"]) == ("schema", '{"advertisements":[]}')
+                continue
+            assert metric.score(given.value, truth) == metric.score(parsed, truth)
             if answer["id"] == "image_4":
                 as_written = without_the_section_filled_in(parsed, reading.value)
                 filled_in += as_written != parsed

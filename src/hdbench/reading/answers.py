@@ -9,14 +9,13 @@ from hdbench.reading.answer import Answer, Reading
 from hdbench.reading.container import Container
 from hdbench.reading.ids import match_ids
 from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.text import read_text, read_value
-from hdbench.scoring.metric import is_error
+from hdbench.reading.text import is_record, read_text, read_value
 
 
 class Answers:
     """One run's answers, taken by the benchmark's ids.
 
-    A given prediction comes before the text it was read from, unless it is null or only an
+    A given prediction comes before the text it was read from, unless it is no record, as null or
     `{"error": …}`: then the text is read, because it is often the harness that lost an answer.
 
     Args:
@@ -92,9 +91,8 @@ class Answers:
             return read_text(text, self._schema)
         if self._as_given:
             return _as_given(prediction)
-        if has_text and (prediction is None or is_error(prediction)):
-            return read_text(text, self._schema)
-        return read_value(prediction, self._schema)
+        given = read_value(prediction, self._schema)
+        return given if is_record(given) or not has_text else read_text(text, self._schema)
 
 
 def _as_given(prediction: Any) -> Reading:

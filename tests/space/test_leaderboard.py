@@ -438,3 +438,27 @@ def test_why_a_report_cannot_be_made_is_one_line_without_paths(reports, tmp_path
     assert answer.text.startswith("c1/run.json:1: not JSON")
     assert len(answer.text.splitlines()) == 1
     assert str(tmp_path) not in answer.text
+
+
+def test_the_strict_board_counts_sound_json_alone(tmp_path, opened):
+    folder = write_namespace(tmp_path)
+    fenced = {item: {"text": f"```json\n{json.dumps(RIGHT)}\n```"} for item in ITEMS}
+    run = folder / "hdb/results/cards/a1"
+    info = json.loads((run / "run.json").read_text())
+    write_run(folder / "hdb/results/cards/f1", fenced, **info | {"run": "f1", "model": "fenced"})
+    rankings = Rankings(SpaceContext(folder / "hdb"))
+    lenient, strict = (
+        {row.model: row.value for row in work.ready.result().boards[0].rows}
+        for work in (
+            rankings.of("cards", "documented"),
+            rankings.of("cards", "documented", strict=True),
+        )
+    )
+    assert (lenient.pop("fenced"), strict.pop("fenced")) == (1.0, 0.0)
+    assert lenient == strict
+
+    page = opened()
+    before = rows(page)
+    page.get_by_label("Only sound JSON counts as an answer").check()
+    page.locator(".hdb-board caption").get_by_text("Only sound JSON counts").wait_for()
+    assert rows(page) == before  # here all answers were records from the beginning

@@ -403,7 +403,7 @@ def test_the_folder_s_name_says_day_model_and_answers(sample, mine):
 
 
 def test_a_number_that_is_no_json_is_not_submitted(sample, mine):
-    mine.write_text('{"id": "sample-08", "prediction": {"publication": {"year": NaN}}}')
+    mine.write_text('{"id": "sample-08", "prediction": {"publication": {"year": 1e999}}}')
     assert "a number that JSON does not know" in refused(sample, mine)
 
 

@@ -246,10 +246,11 @@ class _Reader:
 
     def damaged(self, text: str, body: str, level: int) -> Reading:
         """The record in a text that is not JSON."""
-        plain = self.without_prompt(_without_thoughts(body))
+        plain = _without_thoughts(body)
         if not plain.strip():
-            kind: Kind = "prompt" if "prompt" in self.kinds else "thoughts"
-            return self.nothing(text, kind)
+            return self.nothing(text, "thoughts")
+        if self.is_of_prompt(plain):
+            return self.nothing(text, "prompt")
         found = self.search(plain, level)
         if found is None or found.status != "unwrapped" or not self.fit(found):
             names = self.schema.names if self.schema else None
@@ -269,7 +270,9 @@ class _Reader:
 
     def respelled(self, text: str, level: int) -> Reading | None:
         """The record in a text that was made into JSON."""
-        text = self.without_prompt(text)
+        if self.is_of_prompt(text):
+            self.kinds.append("prompt")
+            return None
         try:
             value = parse_json(text)
         except ValueError:
@@ -281,17 +284,12 @@ class _Reader:
     def fit(self, reading: Reading) -> int:
         return self.schema.fit(reading.value) if self.schema else 0
 
-    def without_prompt(self, text: str) -> str:
-        """The text without the benchmark's prompt; nothing where it is a part of that."""
-        if self.schema is None or len(text) > MAX_DAMAGED:
-            return text
-        words = None
-        for prompt in self.schema.prompts:
-            words = " ".join(text.split()) if words is None else words
-            if len(words) >= MIN_PROMPT and words in prompt:
-                self.kinds.append("prompt")
-                return ""
-        return text
+    def is_of_prompt(self, text: str) -> bool:
+        """Whether a text is the benchmark's prompt, or a part of it."""
+        if self.schema is None or len(text) > 2 * max(map(len, self.schema.prompts), default=0):
+            return False
+        words = " ".join(text.split())
+        return len(words) >= MIN_PROMPT and any(words in prompt for prompt in self.schema.prompts)
 
     def search(self, text: str, level: int) -> Reading | None:
         """The record in a text that is not JSON."""

@@ -69,6 +69,7 @@ def leaderboard_tab(context: SpaceContext, say: Say) -> None:
         with gr.Column(min_width=160):
             local = gr.Checkbox(label=say("leaderboard_local"), elem_id="board-local")
             weights = gr.Checkbox(label=say("leaderboard_open"), elem_id="board-open")
+            strict = gr.Checkbox(label=say("leaderboard_strict"), elem_id="board-strict")
     shown = gr.HTML(elem_id="leaderboard", min_height=80)
 
     def view(  # noqa: PLR0917  Gradio gives the inputs in their order
@@ -78,12 +79,13 @@ def leaderboard_tab(context: SpaceContext, say: Say) -> None:
         words: str | None,  # of a field that nobody has seen yet there is none
         local: bool,
         weights: bool,
+        strict: bool,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  so Gradio knows that one is wanted
     ) -> Iterator[list[Any]]:
         language = language_of(request.headers.get("accept-language"))
         try:
-            work = rankings.of(benchmark, protocol)
+            work = rankings.of(benchmark, protocol, strict=bool(strict))
             while not wait([work.ready], timeout=0.3).done:
                 _tell(work, language, progress)
             chosen = Filter((words or "")[:MAX_WORDS], bool(local), bool(weights))
@@ -95,7 +97,7 @@ def leaderboard_tab(context: SpaceContext, say: Say) -> None:
     outputs = [board, shown]
     each_time: dict[str, Any] = {
         "fn": view,
-        "inputs": [benchmark, protocol, board, words, local, weights],
+        "inputs": [benchmark, protocol, board, words, local, weights, strict],
         "outputs": outputs,
         "concurrency_id": "leaderboard",
         "concurrency_limit": AT_ONCE,
@@ -103,7 +105,7 @@ def leaderboard_tab(context: SpaceContext, say: Say) -> None:
         "api_visibility": "private",
     }
     tab: Any = Context.block
-    gr.on([tab.select, benchmark.input, protocol.input, board.input], **each_time)
+    gr.on([tab.select, benchmark.input, protocol.input, board.input, strict.input], **each_time)
     gr.on(
         [words.change, local.input, weights.input],
         **each_time | {"show_progress": "hidden", "trigger_mode": "always_last"},

@@ -52,7 +52,8 @@ class Work:
 class Rankings:
     """The rankings of a Space, one computed at a time.
 
-    Of each benchmark and protocol the last one is kept: their number bounds the memory.
+    Of each benchmark, protocol and way of reading the last one is kept: their number bounds the
+    memory.
     """
 
     def __init__(self, context: SpaceContext) -> None:
@@ -60,14 +61,15 @@ class Rankings:
         self._results = context.namespace / RESULTS
         self._lock = Lock()
         self._worker = ThreadPoolExecutor(1, "ranking")
-        self._work: dict[tuple[str, str], Work] = {}
+        self._work: dict[tuple[str, str, bool], Work] = {}
 
-    def of(self, benchmark: str, protocol: str) -> Work:
+    def of(self, benchmark: str, protocol: str, *, strict: bool = False) -> Work:
         """The ranking of the recorded runs as they are now, begun if nobody has asked for it yet.
 
         Args:
             benchmark: its name.
             protocol: `documented` or `published`.
+            strict: by the figures in which only sound JSON counts.
 
         Raises:
             HdbenchError: there is no such benchmark.
@@ -75,20 +77,22 @@ class Rankings:
         folders = self._context.run_folders(benchmark)
         files = [each for folder in folders.values() for each in folder.iterdir()]
         state = state_of([*files, self._results / MODELS_FILE])
-        key = (benchmark, protocol)
+        key = (benchmark, protocol, strict)
         with self._lock:
             work = self._work.get(key)
             if work is None or (work.ready.done() and _is_stale(work, state)):
                 work = self._work[key] = Work(state, len(folders))
-                work.ready = self._worker.submit(self._rank, benchmark, protocol, folders, work)
+                work.ready = self._worker.submit(self._rank, key, folders, work)
             return work
 
-    def _rank(self, benchmark: str, protocol: str, folders: dict[str, Path], work: Work) -> Ranking:
+    def _rank(self, key: tuple[str, str, bool], folders: dict[str, Path], work: Work) -> Ranking:
+        benchmark, protocol, strict = key
         results, left_out = [], []
         facts: dict[str, ModelFacts] = {}
         for folder in folders.values():
             try:
-                results.append(score_run(self._context, benchmark, folder, protocol, details=False))
+                result = score_run(self._context, benchmark, folder, protocol, details=False)
+                results.append(result.strictly() if strict else result)
             except HdbenchError as error:
                 left_out.append(str(error))
             work.done += 1

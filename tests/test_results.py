@@ -62,7 +62,12 @@ def test_what_is_written_is_read_again(name, data, answers, tmp_path):
     metric = make_metric(name, protocol, **data.draw(st.sampled_from(OPTIONS[name])))
     truth = prepare(metric, TRUTHS[name])
     candidates = [
-        Candidate(f"{number}\ud800", truth, TRUTHS[name] if answer == "right" else answer)
+        Candidate(
+            f"{number}\ud800",
+            truth,
+            TRUTHS[name] if answer == "right" else answer,
+            data.draw(st.sampled_from(["clean", "unwrapped"])),
+        )
         for number, answer in enumerate(answers)
     ]
     result = score_items(metric, candidates)
@@ -75,6 +80,7 @@ def test_what_is_written_is_read_again(name, data, answers, tmp_path):
     assert again.metric.options == metric.options
     assert (again.ids, again.status) == (result.ids, result.status)
     assert again.statistics == result.statistics
+    assert again.strictly().totals == result.strictly().totals
     written = path.read_bytes()
     write_results(path, [again])
     assert path.read_bytes() == written
@@ -215,6 +221,13 @@ CLEAN = {"clean": 1, "unwrapped": 0, "repaired": 0, "truncated": 0, "unparsable"
         ({"headline": "f1"}, "headline: 'f1' is no rate of zettel_f1: choose one of f1_micro, "),
         ({"headline": "true_positives"}, "headline: 'true_positives' is no rate of zettel_f1"),
         ({"strict": "yes"}, "strict: "),
+        ({"unparsable_kinds": {"poem": 1}}, "unparsable_kinds: are not all of prompt, "),
+        ({"unparsable_kinds": {"xml": -1}}, "kinds: is not an object of counts"),
+        ({"strict_statistics": {"0009": {}}}, "strict_statistics: is not an object of ids"),
+        ({"strict_statistics": ["0000"]}, "strict_statistics: is not an object of ids"),
+        ({"strict_statistics": {"0000": 3}}, "strict_statistics: '0000': is not an object"),
+        ({"strict_statistics": {"0000": {"x": 1}}}, "x: zettel_f1 has no such statistic"),
+        ({"strict_statistics": {"0000": {"f1": -1}}}, "f1: not all are finite numbers"),
         ({"notes": [1]}, "notes: is not a list of texts"),
         ({"schema_violations": {"year": 1}}, "schema_violations: is not an object of counts"),
         ({"warnings": [{"message": "x"}]}, "warnings: not all have kind, message"),

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from run_folders import write_run
 
 RIGHT = {"title": "Stellingen", "year": 1924}
 WRONG = {"title": "Stellingen", "year": 1942}
@@ -136,7 +137,7 @@ def test_the_result_as_flat_json(score, cards):
             | {"false_negatives": 2}
         },
     }
-    assert "only sound JSON counted (--strict): f1_micro 0.5000 instead of 0.7143" in done.stdout
+    assert "only valid JSON counted (--strict): f1_micro 0.5000 instead of 0.7143" in done.stdout
     assert "f1_micro" in done.stdout
     assert "4 items: 3 answered, 1 unanswered, 0 unparsable; 2 need no edit" in done.stdout
     assert "of the answered, 1 unwrapped" in done.stdout
@@ -221,6 +222,7 @@ def test_strict_takes_sound_json_only(score, cards):
         result = json.loads((cards / "result.json").read_text())
         assert {name: count for name, count in result["status"].items() if count} == status
         assert ("|strict:true|" in result["signature"]) == bool(arguments)
+        assert result["unparsable_kinds"] == {}  # they are records, though not strictly
     assert [item["status"] for item in result["per_item"]] == [
         "clean",
         "unparsable",
@@ -228,6 +230,51 @@ def test_strict_takes_sound_json_only(score, cards):
         "clean",
     ]
     assert "unparsable   0001, 0002" in done.stdout
+
+
+def test_what_is_unparsable_is_counted_by_kind_and_printed(score, cards):
+    lines = [
+        {"id": "0000", "text": "title: Stellingen\nyear: 1924\n"},
+        {"id": "0001", "text": '{"message": "I see no image."}'},
+        {"id": "0002", "prediction": {"error": "timeout"}},
+        {"id": "0003", "prediction": {"error": "timeout"}, "text": json.dumps(RIGHT)},
+    ]
+    done = score(lines, "--json", "result.json")
+    result = json.loads((cards / "result.json").read_text())
+    assert result["unparsable_kinds"] == {"message": 2, "yaml": 1}
+    assert "unparsable: message or error (2), YAML instead of JSON (1)" in done.stdout
+    assert (result["answered"], result["true_positives"]) == (1, 2)
+
+
+def test_a_prediction_that_is_no_record_gives_way_to_its_text(score, cards):
+    """The benchmark needs a schema: without one any object is a record."""
+    schema = {"type": "object", "properties": {"title": {}, "year": {}}}
+    (cards / "hdb/cards/answer.schema.json").write_text(json.dumps(schema))
+    lost = {"id": "0000", "prediction": schema | {"required": ["title", "year"]}}
+    assert score([lost | {"text": json.dumps(RIGHT)}], "--json", "result.json").returncode == 0
+    assert json.loads((cards / "result.json").read_text())["true_positives"] == 2
+    assert score([lost], "--json", "result.json").returncode == 0
+    assert json.loads((cards / "result.json").read_text())["unparsable_kinds"] == {"schema": 1}
+
+
+def test_an_example_of_the_benchmarks_or_the_runs_own_prompt_is_no_answer(cards, run_hdbench):
+    folder = cards / "hdb/cards"
+    schema = {"type": "object", "properties": {"title": {}, "year": {}}}
+    (folder / "answer.schema.json").write_text(json.dumps(schema))
+    (folder / "prompt.txt").write_text('As in {"title": "Example", "year": 1900}')
+    own = {"name": "mine.txt", "text": 'As in {"title": "Another", "year": 1901}'}
+    answers = {
+        "0000": {"text": '{"title": "Example", "year": 1900}'},
+        "0001": {"text": '{"title": "Another", "year": 1901}'},
+        "0002": {"text": f'{{"title": "Another", "year": 1901}}\n{json.dumps(RIGHT)}'},
+    }
+    write_run(cards / "run", answers, prompt=own)
+    done = run_hdbench("score", "hdb/cards", "run", "--json", "result.json", cwd=cards)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((cards / "result.json").read_text())
+    assert result["unparsable_kinds"] == {"prompt": 2}
+    assert (result["answered"], result["true_positives"]) == (1, 2)
+    assert "text" not in result["run"]["prompt"]
 
 
 def test_a_model_column_splits_a_file_into_runs(score, cards):

@@ -41,7 +41,7 @@ def score(
         benchmark: the folder of a built benchmark, as `hdb/zettelkatalog`; else one on the Hub.
         predictions: a file or folder of answers in any of the forms that `hdbench score` takes.
         protocol: `documented` or `published`.
-        strict: only answers that are sound JSON, and nothing else, count as answers.
+        strict: only answers that are valid JSON and nothing else count as answers.
         reread: where there are both, the text is read and not the prediction taken.
         as_given: as of `score_runs`.
         details: keep what became of every item and field.
@@ -90,7 +90,7 @@ def score_runs(
         benchmark: as of `score`, and so is all the rest.
         predictions: a file or folder.
         protocol: `documented` or `published`.
-        strict: sound JSON only.
+        strict: valid JSON only.
         reread: the text before the prediction.
         as_given: a prediction is taken as it stands, and a text beside one of null is not read;
             under published that is so in any case.

@@ -167,7 +167,7 @@ def write_records(path: Path, records: Sequence[dict[str, Any]]) -> None:
 
 
 def _indented(value: Any, margin: str = "") -> str:
-    """JSON with a line a key, and a column in one line."""
+    """JSON with one line per key, and each column in one line."""
     inner = margin + "  "
     if isinstance(value, dict) and value:
         rows = [

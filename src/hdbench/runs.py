@@ -65,7 +65,7 @@ def load_runs(
 
 
 def strictly(result: Result, name: str) -> Result:
-    """A run with sound JSON alone counted.
+    """A run with valid JSON alone counted.
 
     Raises:
         HdbenchError: the result was written before results kept what that needs.

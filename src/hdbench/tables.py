@@ -48,16 +48,16 @@ _SHORT = {
 """The statistics of an item that are shown, with their columns' heads."""
 
 _KINDS = {
-    "prompt": "the prompt repeated",
-    "template": "a form with placeholders",
-    "schema": "a JSON Schema",
-    "message": "a message or error",
-    "response": "a server's response without an answer",
-    "tool_call": "a tool call",
+    "prompt": "prompt repeated",
+    "template": "form with placeholders",
+    "schema": "JSON Schema",
+    "message": "message or error",
+    "response": "server's response without an answer",
+    "tool_call": "tool call",
     "thoughts": "thoughts alone",
     "xml": "XML instead of JSON",
     "yaml": "YAML instead of JSON",
-    "table": "a table instead of JSON",
+    "table": "table instead of JSON",
     "text": "text without JSON",
     "other": "JSON that is no record",
 }
@@ -149,8 +149,8 @@ def _coverage(figures: Mapping[str, Any]) -> Text:
     if read:
         text.append(f"\nof the answered, {', '.join(read)}")
     if figures.get("unparsable_kinds"):
-        kinds = (f"{count} {_KINDS[kind]}" for kind, count in figures["unparsable_kinds"].items())
-        text.append(f"\nof the unparsable, {', '.join(kinds)}")
+        kinds = (f"{_KINDS[kind]} ({count})" for kind, count in figures["unparsable_kinds"].items())
+        text.append(f"\nunparsable: {', '.join(kinds)}")
     lost = counts["unanswered"] + counts["unparsable"]
     if lost:
         text.append(f"\n{lost} without a usable answer count as complete failures", style="yellow")
@@ -164,7 +164,7 @@ def _strictly(figures: Mapping[str, Any]) -> str:
     if strictly is None or strictly == value:
         return ""
     with_both = f"{headline} {strictly:.4f} instead of {value:.4f}"
-    return f"if only sound JSON counted (--strict): {with_both}"
+    return f"if only valid JSON counted (--strict): {with_both}"
 
 
 def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:

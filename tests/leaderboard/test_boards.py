@@ -247,5 +247,10 @@ def test_the_strict_leaderboard_counts_sound_json_alone(tmp_path, run_hdbench):
     assert rows("--strict") == ([("plain", 0.875), ("fenced", 0.0)], ["strict"])
     run_hdbench("score", "hdb/cards", "runs/fenced", "--json", "fenced.json", cwd=tmp_path)
     assert rows("--strict", runs="fenced.json") == ([("fenced", 0.0)], ["strict"])
+    older = json.loads((tmp_path / "fenced.json").read_text()) | {"reading": 1}
+    (tmp_path / "older.json").write_text(json.dumps(older))
+    done = run_hdbench("leaderboard", "older.json", "--strict", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "scored under reading 1" in done.stderr
     done = run_hdbench("leaderboard", "runs", "--strict", "--changes", cwd=tmp_path)
     assert (done.returncode, done.stderr[:16]) == (2, "error: --strict:")

@@ -47,7 +47,7 @@ def sample_cases(benchmark):
 
 
 def recorded_cases(shared, benchmark, wanted):
-    """Recorded answers that are sound JSON, evenly over all runs, and with the published prompt."""
+    """Recorded answers that are valid JSON, evenly over all runs, and with the published prompt."""
     name = RECORDED[benchmark]
     folder = shared / "upstream/humanities_data_benchmark/benchmarks" / name / "prompts"
     prompt = (folder / "prompt.txt").read_text()

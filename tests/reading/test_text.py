@@ -460,3 +460,9 @@ def test_no_record_is_nested_deeper_than_scoring_takes(depth):
     value, status, *_ = read_text(text)
     assert status == ("unwrapped" if depth < 100 else "unparsable")
     assert not is_too_deep(value)
+
+
+def test_a_python_literal_is_bounded_like_anything_else():
+    text = "{'a': 'x', 'b': " + "[" * 101 + "]" * 101 + "}'"
+    assert not is_too_deep(read_text(text).value)
+    assert read_text("{'Müller', 'Maurice'}", CARD).status == "unparsable"  # a set

@@ -121,6 +121,27 @@ def test_the_headline_stands_with_interval_coverage_and_direction(report):
     assert page.row("recall_micro")[1] == "0.6250"
 
 
+@pytest.mark.parametrize(
+    ("language", "strictly", "formats"),
+    [
+        ("en", "If only valid JSON counted: 0.0000.", "1 are data in another format than JSON"),
+        ("de", "Zählte nur gültiges JSON: 0.0000.", "1 der unlesbaren Antworten sind Daten"),
+    ],
+)
+def test_what_strict_reading_gives_stands_beside_the_coverage(cards, language, strictly, formats):
+    lines = [
+        {"id": "0000", "text": f"```json\n{json.dumps(RIGHT)}\n```"},
+        {"id": "0001", "text": "title: Stellingen\nyear: 1924\n"},
+    ]
+    (cards / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    folder = cards / "hdb/cards"
+    result = score(str(folder), cards / "answers.jsonl", details=True)
+    page = report_page(result, load_benchmark(str(folder)), language=language)
+    parsed = Page(page)
+    assert strictly in parsed.text
+    assert formats in parsed.text
+
+
 def test_fields_stand_with_their_counts_and_rates_the_worst_first(report):
     page = Page(report(RIGHT, RIGHT, {"title": "Stelling", "year": 1924}))
     assert page.row("title", "")[2:] == ("2", "1", "2", "0.667", "0.500", "0.571")

@@ -459,6 +459,6 @@ def test_the_strict_board_counts_sound_json_alone(tmp_path, opened):
 
     page = opened()
     before = rows(page)
-    page.get_by_label("Only sound JSON counts as an answer").check()
-    page.locator(".hdb-board caption").get_by_text("Only sound JSON counts").wait_for()
+    page.get_by_label("Only valid JSON counts as an answer").check()
+    page.locator(".hdb-board caption").get_by_text("Only valid JSON counts").wait_for()
     assert rows(page) == before  # here all answers were records from the beginning

@@ -278,9 +278,9 @@ def export(
 ) -> None:
     """Write a run for others: its answers as a table, or its score for a model's page on the Hub.
 
-    A table has a row an item, or an advertisement, and a column a field. hdbench score reads it
-    back. What a table cannot hold is lost: above all an empty cell is an empty text, whether the
-    model wrote one, null or nothing. JSON Lines lose nothing.
+    A table has one row per item, or per advertisement, and one column per field. hdbench score
+    reads it back. What a table cannot hold is lost: above all an empty cell is an empty text,
+    whether the model wrote one, null or nothing. JSON Lines lose nothing.
     """
     match form.value:
         case "eval-results" | "model-index" as hub_form:

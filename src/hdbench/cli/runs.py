@@ -75,7 +75,7 @@ def leaderboard(
     ] = False,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Rank by the figures in which only sound JSON counts."),
+        typer.Option("--strict", help="Rank by the figures in which only valid JSON counts."),
     ] = False,
     form: Annotated[
         Form, typer.Option("--format", help="How to write it to standard output.")

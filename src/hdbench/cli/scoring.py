@@ -45,7 +45,7 @@ def score(
         ),
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Only sound JSON, and nothing else, is an answer.")
+        bool, typer.Option("--strict", help="Only valid JSON and nothing else is an answer.")
     ] = False,
     reread: Annotated[
         bool,

@@ -34,7 +34,7 @@ class Exported:
 def export(
     run: Path, form: Format, *, out: Path | None = None, benchmark: str | None = None
 ) -> Exported:
-    r"""Write a run's answers as a table: a row an item, or an advertisement of a page.
+    r"""Write a run's answers as a table: one row per item, or per advertisement.
 
     The columns: `id`; `model`, where the file names models; the fields of the schema in its order,
     `publication.title`; fields that the model invented; `status`, what was needed to read the

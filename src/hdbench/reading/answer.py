@@ -7,7 +7,7 @@ Status = Literal["clean", "unwrapped", "repaired", "truncated", "unparsable", "u
 """What was done to an answer.
 
 - `clean`: the text is JSON, and that is the record; or the record was given.
-- `unwrapped`: sound JSON that stood in something else: a fence, prose, a wrapper object, a list of
+- `unwrapped`: valid JSON that stood in something else: a fence, prose, a wrapper object, a list of
   one, a text inside JSON; or that is the bare list of a record that has but one; or several JSON
   values that together are the record.
 - `repaired`: damaged JSON.

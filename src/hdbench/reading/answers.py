@@ -24,7 +24,7 @@ class Answers:
         ids: the benchmark's ids.
         benchmark: its name, for messages.
         schema: what an answer looks like.
-        strict: only sound JSON that is the record itself is an answer.
+        strict: only valid JSON that is the record itself is an answer.
         reread: a text comes before a given prediction.
         as_given: a prediction is taken as it stands, as published results were scored.
 
@@ -98,4 +98,6 @@ class Answers:
 def _as_given(prediction: Any) -> Reading:
     if prediction is None:
         return Reading(None, "unanswered")
-    return Reading(prediction, "clean" if isinstance(prediction, dict) else "unparsable")
+    if isinstance(prediction, dict):
+        return Reading(prediction, "clean")
+    return Reading(prediction, "unparsable", "other")

@@ -33,7 +33,7 @@ MAX_QUOTES = 4_000
 """Quotation marks in a block that is repaired, at most: the time grows with their square."""
 
 MAX_DECODED = 5_000_000
-"""Characters that are read as sound JSON, at most, over all places where it may begin."""
+"""Characters that are read as valid JSON, at most, over all places where it may begin."""
 
 MAX_BLOCKS = 1_000
 """Braces at which a block is looked for, at most, over all texts of an answer."""
@@ -45,7 +45,7 @@ OBJECT = re.compile(r"\{")
 OBJECT_OR_LIST = re.compile(r"\{|\[(?=\s*\{)")
 FENCE = re.compile(r"\n[ \t]*(?:```|~~~)")
 INNER = re.compile(r"(?<=[\n{])(?=\{)")
-DOUBLED = re.compile(r"\{\s*(?=\{)")
+DOUBLED_BRACE = re.compile(r"\{\s*(?=\{)")
 NO_VALUE = re.compile(r"(?<=[:\[,\s])(?:NaN|undefined)(?=\s*[,}\]])")
 ODD_ESCAPE = re.compile(r"\\[^\\'\"abfnrtvxuU\n]")
 """One that Python warns of."""
@@ -131,7 +131,7 @@ class Blocks:
 
     def _damaged(self, text: str, start: int) -> Block:
         """What there is in damaged JSON, and where that ends: at the next fence at the latest."""
-        if self._to_scan < 0 or DOUBLED.match(text, start):
+        if self._to_scan < 0 or DOUBLED_BRACE.match(text, start):
             return Block(None, "repaired", start)
         fence = FENCE.search(text, start)
         end = self._restart(text, start, fence.start() if fence else len(text))
@@ -159,7 +159,7 @@ class Blocks:
         return end
 
     def _decoded(self, text: str, start: int) -> tuple[Any, int] | None:
-        """The sound JSON that begins in a place, and where it ends."""
+        """The valid JSON that begins in a place, and where it ends."""
         if self._to_decode < 0:
             return None
         try:
@@ -183,12 +183,12 @@ class Blocks:
             quotes = block.count('"') + block.count("'")
             if self._to_repair < 0 or brackets > MAX_BRACES or quotes > MAX_QUOTES:
                 return None
-            if (literal := _literal(block)) is not None:
-                return literal
-            try:
-                value = json_repair.loads(NO_VALUE.sub("null", block), skip_json_loads=True)
-            except (RecursionError, ValueError):
-                return None
+            value = _literal(block)
+            if value is None:
+                try:
+                    value = json_repair.loads(NO_VALUE.sub("null", block), skip_json_loads=True)
+                except (RecursionError, ValueError):
+                    return None
         if not isinstance(value, dict if block[0] == "{" else list) or is_too_deep(value):
             return None
         return value

@@ -2,7 +2,7 @@ r"""Texts in which JSON is there but for how it is spelled, made into JSON.
 
 Each function takes a text that is no JSON as a whole, and gives it back as it is where it does not
 find what it is about. What it changes it decides by the text around the first bracket, so that
-typographic quotation marks, `>` or `&quot;` within the values of sound JSON stay as they are.
+typographic quotation marks, `>` or `&quot;` within the values of valid JSON stay as they are.
 """
 
 import html
@@ -20,7 +20,7 @@ INVISIBLE = re.compile(
     r"[\u200b\u200c\u2060\ufeff]|(?m:^[ \t]*\u00a0[\u00a0 \t]*)|\x1b\[[\d;]{0,20}m"
     r"|<br ?/?>(?=[ \t]{0,20}(?:\n|\Z))"
 )
-DOUBLED = re.compile(r"[{\[]\s{0,30}\"\"\w")
+DOUBLED_QUOTE = re.compile(r"[{\[]\s{0,30}\"\"\w")
 
 FIRST_QUOTE = re.compile(rf"[{{\[｛［][\s{{\[｛［]{{0,30}}+([{OPENING}]|``)|[\"{CLOSING}]\s*：")
 UNUSUAL = re.compile(rf"[{OPENING}：]|``")
@@ -149,7 +149,7 @@ def _meant(escape: re.Match[str]) -> str:
 
 def _without_doubled(text: str) -> str:
     """Each quotation mark once: in CSV each is written twice."""
-    return text.replace('""', '"') if DOUBLED.search(text) else text
+    return text.replace('""', '"') if DOUBLED_QUOTE.search(text) else text
 
 
 def _without_typographic(text: str) -> str:
@@ -176,7 +176,7 @@ def _without_typographic(text: str) -> str:
 
 
 def _without_markdown(text: str) -> str:
-    r"""Markdown's escapes, as of `last\_name`: JSON has none of them."""
+    r"""Markdown's escapes, as in `last\_name`: JSON has none of them."""
     return MARKDOWN.sub(r"\1", text) if MARKDOWN.search(text) else text
 
 

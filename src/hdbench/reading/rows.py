@@ -1,4 +1,4 @@
-"""The rows of a table as answers: a row an item or, for lists of objects, a row an object."""
+"""The rows of a table as answers: one row per item or, for lists of objects, per object."""
 
 import datetime
 import re

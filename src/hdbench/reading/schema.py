@@ -128,7 +128,7 @@ class AnswerSchema:
 
     @classmethod
     def load(cls, path: Path, prompts: Iterable[str] = ()) -> "AnswerSchema":
-        """The schema in a file; `prompts` as of the class.
+        """The schema in a file; for `prompts` see the class.
 
         Raises:
             HdbenchError: the file cannot be read, or is no valid JSON Schema.
@@ -279,7 +279,13 @@ class AnswerSchema:
         )
 
     def keeps_to(self, record: Any) -> bool:
-        """Whether there is no violation, found faster than the violations are."""
+        """Whether there is no violation, found faster than the violations are.
+
+        A schema that requires nothing allows any object; one that has only other fields keeps to no
+        schema.
+        """
+        if isinstance(record, dict) and record and self.names and self.names.isdisjoint(record):
+            return False
         try:
             return any(validator.is_valid(record) for validator in self._validators)
         except UnicodeEncodeError:

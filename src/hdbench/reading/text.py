@@ -41,7 +41,7 @@ _NESTED = (dict, list)
 def read_text(text: str, schema: AnswerSchema | None = None) -> Reading:
     r"""The record in a model's raw text, and what was done to find it.
 
-    Sound JSON is taken as it is. In anything else every bracket outside of thoughts may open the
+    Valid JSON is taken as it is. In anything else every bracket outside of thoughts may open the
     record. Several records are joined where the schema lets them be, as items of its list or as
     fields of one record; else the last whole one counts, since what comes before is an example or
     a draft. What the prompt shows is no answer, and neither are a form with placeholders, a schema,

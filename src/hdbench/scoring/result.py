@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hdbench import __version__
 from hdbench.reading import READING
 from hdbench.reading.answer import KINDS, OTHER_FORMATS, STATUSES, Answer, Kind, Status
-from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome, coverage_of, reference_for
+from hdbench.scoring.metric import (
+    OUTCOMES,
+    Coverage,
+    FieldMatch,
+    Metric,
+    Outcome,
+    coverage_of,
+    reference_for,
+)
 
 if TYPE_CHECKING:
     from hdbench.statistics.bootstrap import Intervals
@@ -81,8 +89,9 @@ class Result:
         fields: outcome → how often each field had it.
         worst: what became of the items of lowest figure, the lowest first.
         per_item: what became of every item; empty unless details were asked for.
-        kinds: of what was unparsable, what it was → number of items.
-        strict_statistics: id → the statistics that an item would have if only sound JSON counted,
+        kinds: of what was unparsable, what it was → number of items; without those that only strict
+            reading refuses.
+        strict_statistics: id → the statistics that an item would have if only valid JSON counted,
             of those items whose answer is a record that was anything else.
         dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`,
             `dataset_revision` (the commit, of one from the Hub), its `headline` and whether of that
@@ -148,14 +157,14 @@ class Result:
 
     @property
     def strict_headline(self) -> float | None:
-        """The headline if only sound JSON counted; None where it is the same."""
+        """The headline if only valid JSON counted; None where it is the same."""
         if not self.strict_statistics:
             return None
         strict: float = self._strict_rates[self.headline]
         return None if strict == self.metric.rates(self.totals)[self.headline] else strict
 
     def strictly(self) -> "Result":
-        """The same run with sound JSON alone counted as answers, as of `hdbench score --strict`.
+        """The same run with valid JSON alone counted as answers, as with `hdbench score --strict`.
 
         It has the figures and their intervals, but not what became of single fields and items.
         """
@@ -202,7 +211,7 @@ class Result:
 
     @cached_property
     def _strict_rates(self) -> dict[str, Any]:
-        """The rates if only sound JSON counted."""
+        """The rates if only valid JSON counted."""
         return self.metric.rates(self.strictly().totals)
 
     def field_rates(self) -> dict[str, dict[str, Any]]:
@@ -261,8 +270,8 @@ def score_items(
         ids.append(item_id)
         coverage = coverage_of(prediction, metric.protocol)
         status[read if coverage == "answered" else coverage] += 1
-        if coverage == "unparsable":
-            kinds[candidate.kind or ("message" if isinstance(prediction, dict) else "other")] += 1
+        if kind := _kind(candidate, coverage):
+            kinds[kind] += 1
         elif coverage == "answered" and read != "clean":
             strict[item_id] = metric.score(None, prepared).statistics
         score = metric.score(prediction if coverage == "answered" else None, prepared)
@@ -296,6 +305,13 @@ def score_items(
         per_item=per_item,
         dataset=dataset or {},
     )
+
+
+def _kind(candidate: Candidate, coverage: Coverage) -> Kind | None:
+    """What an unparsable prediction is; None for one that only strict reading refuses."""
+    if coverage == "unparsable" != candidate.status:  # it was given as it is, and not read
+        return "message" if isinstance(candidate.prediction, dict) else "other"
+    return candidate.kind
 
 
 def _count(paths: dict[Outcome, list[str]], counts: dict[Outcome, Counter[str]]) -> None:

@@ -69,7 +69,7 @@ class Rankings:
         Args:
             benchmark: its name.
             protocol: `documented` or `published`.
-            strict: by the figures in which only sound JSON counts.
+            strict: by the figures in which only valid JSON counts.
 
         Raises:
             HdbenchError: there is no such benchmark.

@@ -69,14 +69,21 @@ def save_tiny_llava(folder):
     processor.save_pretrained(folder)
 
 
-def make_tokenizer():
-    """A small tokenizer of bytes, so that every text can be written in it."""
+def make_tokenizer(tokens=("<image>",), named=None):
+    """A small tokenizer of bytes, so that every text can be written in it.
+
+    Args:
+        tokens: its special tokens beyond those of every tokenizer.
+        named: further ones, which it has as attributes.
+    """
+    named = named or {}
+    special = ["<pad>", "<s>", "</s>", *tokens, *named.values()]
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=320,
-        special_tokens=["<pad>", "<s>", "</s>", "<image>"],
+        vocab_size=316 + len(special),
+        special_tokens=special,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
@@ -86,5 +93,6 @@ def make_tokenizer():
         pad_token="<pad>",
         bos_token="<s>",
         eos_token="</s>",
-        additional_special_tokens=["<image>"],
+        extra_special_tokens=list(tokens),
+        model_specific_special_tokens=named,
     )

@@ -1,4 +1,5 @@
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,3 +18,16 @@ def tiny_model(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("tiny") / "llava"
     save_tiny_llava(folder)
     return folder
+
+
+@pytest.fixture
+def here(sample, tmp_path):
+    """A working directory with the sample's eight cards."""
+    shutil.copytree(sample / "hdb", tmp_path / "hdb", symlinks=True)
+    return tmp_path
+
+
+@pytest.fixture
+def hdbench(here, run_hdbench):
+    """The command line in that directory."""
+    return lambda *arguments, **environment: run_hdbench(*arguments, cwd=here, **environment)

@@ -81,7 +81,8 @@ class FaultyServer:
 
     Args:
         respond: what is answered to a request.
-        models: what `/v1/models` lists; None is a server without it.
+        models: what is listed of models, each a name or an object; None is a server without a list.
+        models_at: the path of that list.
 
     Attributes:
         requests: for completions, in the order of their arrival.
@@ -92,13 +93,14 @@ class FaultyServer:
     def __init__(
         self,
         respond: Callable[[Request], Response] = lambda _: Response(completion()),
-        models: list[str] | None = None,
+        models: list[str | dict[str, Any]] | None = None,
         port: int = 0,
+        models_at: str = "/v1/models",
     ) -> None:
         self.requests: list[Request] = []
         self.others: list[tuple[str, str, dict[str, str]]] = []
         self.most_at_once = self.at_once = 0
-        self.models = models
+        self.models, self.models_at = models, models_at
         self.closing = threading.Event()
         self._respond = respond
         self._lock = threading.Lock()
@@ -181,10 +183,13 @@ def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             server.others.append(("GET", self.path, dict(self.headers)))
-            if server.models is None or not self.path.endswith("/models"):
+            if server.models is None or self.path != server.models_at:
                 self.send(Response({"detail": "Not Found"}, 404))
             else:
-                listed = [{"id": name, "owned_by": "faulty"} for name in server.models]
+                listed = [
+                    {"id": each, "owned_by": "faulty"} if isinstance(each, str) else each
+                    for each in server.models
+                ]
                 self.send(Response({"object": "list", "data": listed}))
 
         def send(self, response: Response) -> None:

@@ -1,6 +1,6 @@
 """A backend that answers from a script: a real one of the interface, without a model."""
 
-from hdbench.running.backend import Reply
+from hdbench.running.backend import SILENT, Reply
 
 
 class Scripted:
@@ -19,7 +19,7 @@ class Scripted:
     def hardware(self):
         return {"device": "paper"}
 
-    def answer(self, questions):
+    def answer(self, questions, *, deadline=None, observer=SILENT):
         for question in questions:
             self.asked.append(question.id)
             reply = self._answer(question.id)

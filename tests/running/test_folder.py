@@ -117,12 +117,19 @@ def test_failed_answers_are_forgotten_and_others_kept(tmp_path):
 
 
 def test_each_sitting_is_kept_with_what_it_ran_on(tmp_path):
-    with opened(tmp_path / "run") as run, run.sitting({"device": "cpu"}):
+    with opened(tmp_path / "run") as run, run.sitting({"device": "cpu"}.copy):
         pass
-    with opened(tmp_path / "run") as run, pytest.raises(RuntimeError), run.sitting({"device": "b"}):
-        raise RuntimeError("power")
+    known = {"device": "b"}
+
+    def breaks_off():
+        with opened(tmp_path / "run") as run, run.sitting(known.copy):
+            known["address"] = "found out meanwhile"
+            raise RuntimeError("power")
+
+    with pytest.raises(RuntimeError):
+        breaks_off()
     sittings = json.loads((tmp_path / "run/run.json").read_text())["sittings"]
-    assert [sitting["hardware"]["device"] for sitting in sittings] == ["cpu", "b"]
+    assert [sitting["hardware"] for sitting in sittings] == [{"device": "cpu"}, known]
     assert all(sitting["started"] <= sitting["ended"] for sitting in sittings)
 
 
@@ -149,7 +156,7 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
         seen.append(queue.get(timeout=30))
     process.join()
     assert "cannot be written" in seen[-1]
-    assert "the same command goes on" in seen[-1]
+    assert "the command resumes where it stopped" in seen[-1]
     with opened(tmp_path / "run") as run:
         assert list(run.failed) == [str(number) for number in seen[:-1]]
         run.add({"id": "next", "text": "{}"})

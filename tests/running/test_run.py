@@ -99,7 +99,8 @@ def test_ctrl_c_ends_cleanly_and_keeps_what_came(tmp_path):
     outcome = run_model(Scripted(stops), QUESTIONS, tmp_path / "run", SETTINGS)
     assert outcome.interrupted
     assert outcome.lines(tmp_path / "run") == [
-        f"{tmp_path / 'run'}: 2 of 4 items answered, 2 not asked yet: the same command goes on"
+        f"{tmp_path / 'run'}: 2 of 4 items answered, 2 not answered yet (run again: the command "
+        "resumes where it stopped)"
     ]
     [sitting] = json.loads((tmp_path / "run/run.json").read_text())["sittings"]
     assert sitting["ended"] is not None

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+LOST_IN_A_ROW = 10
+"""Items without an answer, one after the other, that end a run."""
+
 
 class Question(NamedTuple):
     """An item to be answered.
@@ -58,6 +61,22 @@ class Decoding:
     schema: bool = False
 
 
+class Observer:
+    """Hears what a backend does between two replies; by itself it makes nothing of it.
+
+    Its methods can be called from any thread.
+    """
+
+    def notice(self, message: str) -> None:
+        """Something about the run as a whole that a person should know."""
+
+    def retrying(self, item_id: str, failure: str, seconds: float) -> None:
+        """An item got no answer, and is asked again after so many seconds."""
+
+
+SILENT = Observer()
+
+
 class Backend(Protocol):
     """Answers questions with a model.
 
@@ -76,11 +95,22 @@ class Backend(Protocol):
     def hardware(self) -> Mapping[str, Any]:
         """On what it runs and with which versions, as JSON data; may differ between sittings."""
 
-    def answer(self, questions: Iterable[Question]) -> Generator[tuple[str, Reply], None, None]:
+    def answer(
+        self,
+        questions: Iterable[Question],
+        *,
+        deadline: float | None = None,
+        observer: Observer = SILENT,
+    ) -> Generator[tuple[str, Reply], None, None]:
         """Each question's id and reply, as they come, in any order; closed, it stops at once.
 
         Questions are taken as they can be worked on, so that a long run needs no more memory than
         a short one. What fails for one item is its reply's `error`, and the others go on.
+
+        Args:
+            questions: what to ask.
+            deadline: on `time.monotonic`; what is being asked then has no reply.
+            observer: hears what happens between two replies.
 
         Raises:
             HdbenchError: nothing can be answered at all: no such model, no connection, a wrong key.

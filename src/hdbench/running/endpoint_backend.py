@@ -6,6 +6,7 @@ import importlib.metadata
 import time
 from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 
@@ -20,20 +21,30 @@ from tenacity import (
 )
 
 from hdbench.errors import HdbenchError, escaped
-from hdbench.running.backend import Decoding, Question, Reply
-from hdbench.running.endpoint_client import EndpointClient, Refused, SchemaRefused, Unanswered
+from hdbench.running.backend import (
+    LOST_IN_A_ROW,
+    SILENT,
+    Decoding,
+    Observer,
+    Question,
+    Reply,
+)
+from hdbench.running.endpoint_client import EndpointClient, list_models
+from hdbench.running.endpoint_format import response_format
+from hdbench.running.endpoint_response import Refused, SchemaRefused, Unanswered
 from hdbench.running.endpoint_server import OWN_KEY, Server
 from hdbench.running.images import Limits, encoded_images
 
 ATTEMPTS = 6
 ATTEMPTS_IN_VAIN = 2
 """Attempts where the time is up each time: the answer may be too long for it."""
+ATTEMPTS_AT_FIRST = 3
+"""Attempts before anything was answered, where the server does not say that it is busy."""
 LONGEST_WAIT = 120.0
 """Seconds between attempts, at most, whatever the server asks for."""
-LOST_IN_A_ROW = 10
-"""Items without an answer, one after the other, that end a run."""
+LOST_AT_FIRST = 3
+"""Items that end a run before anything was answered, if all fail for the same reason."""
 MODELS_SHOWN = 10
-LOOK_SECONDS = 10.0
 
 
 class _Outcome(NamedTuple):
@@ -44,7 +55,7 @@ class _Outcome(NamedTuple):
 
 
 class EndpointBackend:
-    """Any OpenAI-compatible server, through huggingface_hub's client.
+    """Any OpenAI-compatible server.
 
     Each item is one message of a user: its images in their order, as data URLs, then the prompt.
     The first item is asked alone: what its request finds out about connection, key, model and
@@ -55,6 +66,10 @@ class EndpointBackend:
     them double, with a random part, or are what the server asks for, up to `LONGEST_WAIT`.
     After that the item has an error. `LOST_IN_A_ROW` such items end the run and are not given as
     replies, so that the same command asks them again.
+
+    Until something is answered, a failure is more likely the server's than the item's: of a model
+    without vision, say. What does not look busy is then tried `ATTEMPTS_AT_FIRST` times, an item
+    that fails like one before it is not tried again, and `LOST_AT_FIRST` such items end the run.
 
     With `decoding.schema` the schema goes along as `response_format`; where the server refuses
     that, this request and all later ones go without. A reply is `constrained` if it went along
@@ -96,31 +111,35 @@ class EndpointBackend:
     ) -> None:
         if concurrency < 1:
             raise HdbenchError(f"the concurrency must be 1 or more, not {concurrency}")
-        self._server = Server.at(endpoint)
+        self._given = self._server = Server.at(endpoint)
         self._model = model
         self._prompt = prompt
         self._decoding = decoding
         self._limits = limits
         self._concurrency = concurrency
         self._timeout = timeout
-        self._response_format = _response_format(schema) if decoding.schema and schema else None
+        self._response_format = response_format(schema) if decoding.schema and schema else None
         self._retrying = AsyncRetrying(
             retry=retry_if_exception_type(Unanswered),
             stop=self._enough,
             wait=self._pause,
             reraise=True,
         )
+        self._first_wait = first_wait
         self._backoff = wait_exponential(first_wait, LONGEST_WAIT) + wait_random(0, first_wait)
         self._schema_refused = False
         self._first_is_over = False
         self._connected = False
         self._answered = False
+        self._first_failures: set[str] = set()
         self._fingerprint: str | None = None
+        self._models: list[dict[str, Any]] | None = None
+        self._observer = SILENT
 
     def settings(self) -> Mapping[str, Any]:
         """What can change an answer; whether the schema was taken is said with each answer."""
         return {
-            "endpoint": self._server.shown,
+            "endpoint": self._given.shown,
             "model": self._model,
             "max_side": self._limits.max_side,
             "pages": self._limits.pages,
@@ -131,12 +150,14 @@ class EndpointBackend:
     def hardware(self) -> Mapping[str, Any]:
         """What the server says of the model, as far as it does, and the client's version.
 
+        The address is the one that requests go to, as far as that is known before the first answer.
         The fingerprint is that of the latest answer, None before the first.
         """
-        with start_blocking_portal() as portal:
-            models = portal.call(self._models)
-        served: dict[str, Any] = next((each for each in models if each["id"] == self._model), {})
+        served: dict[str, Any] = next(
+            (each for each in self.models() if each["id"] == self._model), {}
+        )
         return {
+            "address": self._server.shown,
             "served": {
                 name: escaped(str(served[name]))[:200]
                 for name in ("id", "root", "owned_by", "created")
@@ -144,25 +165,35 @@ class EndpointBackend:
             }
             or None,
             "system_fingerprint": self._fingerprint,
-            "huggingface_hub": importlib.metadata.version("huggingface_hub"),
+            "httpx2": importlib.metadata.version("httpx2"),
         }
 
-    def answer(self, questions: Iterable[Question]) -> Generator[tuple[str, Reply], None, None]:
+    def models(self) -> list[dict[str, Any]]:
+        """What the server says of its models, when first asked; none where it does not say."""
+        if self._models is None:
+            self._server, self._models = list_models(self._server, self._timeout)
+        return self._models
+
+    def answer(
+        self,
+        questions: Iterable[Question],
+        *,
+        deadline: float | None = None,
+        observer: Observer = SILENT,
+    ) -> Generator[tuple[str, Reply], None, None]:
         """Each question's id and reply, as they come.
 
         Raises:
             HdbenchError: the server cannot be reached, refuses the key or does not know the model;
-                or it went away for `LOST_IN_A_ROW` items.
+                it went away for `LOST_IN_A_ROW` items, or never answers.
         """
         remaining = iter(questions)
         pending: dict[Future[_Outcome], str] = {}
         lost: list[tuple[str, Reply]] = []
-        client = EndpointClient(
-            self._server,
-            response_format=self._response_format,
-            timeout=self._timeout,
-            connections=self._concurrency,
-        )
+        self._observer = observer
+        if not self._server.is_local:
+            observer.notice(f"the images go to {self._server.host}")
+        client = EndpointClient(self._server, timeout=self._timeout, connections=self._concurrency)
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
             try:
                 while True:
@@ -172,7 +203,11 @@ class EndpointBackend:
                         pending[future] = question.id
                     if not pending:
                         break
-                    for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                    left = None if deadline is None else max(0.0, deadline - time.monotonic())
+                    done = wait(pending, left, return_when=FIRST_COMPLETED).done
+                    if not done:  # the time is up
+                        return
+                    for future in done:
                         outcome = future.result()
                         item = (pending.pop(future), outcome.reply)
                         if outcome.at_work is False:
@@ -192,11 +227,6 @@ class EndpointBackend:
     def close(self) -> None:
         """Nothing is held: connections are closed with the iterator of `answer`."""
 
-    async def _models(self) -> list[dict[str, Any]]:
-        client = EndpointClient(self._server, timeout=LOOK_SECONDS)
-        async with client:
-            return await client.models()
-
     async def _ask(self, client: EndpointClient, question: Question) -> _Outcome:
         """What comes of one item.
 
@@ -209,10 +239,13 @@ class EndpointBackend:
             message = str(error) or "the image needs more memory than there is"
             return _Outcome(Reply(None, error=message), None)
         try:
-            reply: Reply = await self._retrying(self._attempt, client, messages)
+            retrying = self._retrying.copy(before_sleep=partial(self._tell, question.id))
+            reply: Reply = await retrying(self._attempt, client, messages)
             self._answered = True
             return _Outcome(reply, True)
         except Unanswered as failure:
+            if not self._answered:
+                self._first_failures.add(str(failure))
             if failure.unconnected and not self._connected:
                 raise HdbenchError(
                     f"{self._server.shown}: {failure}: is the server running, and the address "
@@ -254,60 +287,78 @@ class EndpointBackend:
         self, client: EndpointClient, messages: list[dict[str, Any]], *, constrained: bool
     ) -> Reply:
         started = time.perf_counter()
+        body = {
+            "model": self._model,
+            "messages": messages,
+            "max_tokens": self._decoding.max_new_tokens,
+            "temperature": self._decoding.temperature,
+            "seed": self._decoding.seed,
+            "stream": False,
+        }
+        if self._decoding.top_p < 1:  # some servers refuse it beside a temperature; 1 is off
+            body["top_p"] = self._decoding.top_p
+        if constrained:
+            body["response_format"] = self._response_format
         try:
-            completion = await client.chat_completion(
-                messages,
-                model=self._model,
-                max_tokens=self._decoding.max_new_tokens,
-                temperature=self._decoding.temperature,
-                # Some servers refuse it beside a temperature; 1 is the same as none.
-                top_p=self._decoding.top_p if self._decoding.top_p < 1 else None,
-                seed=self._decoding.seed,
-                response_format=self._response_format if constrained else None,  # type: ignore[arg-type]
-            )
+            completion = await client.complete(body)
         except Unanswered as failure:
             self._connected |= not failure.unconnected
             raise
         self._connected = True
-        self._fingerprint = completion.system_fingerprint or self._fingerprint
-        seconds = time.perf_counter() - started
-        choice, usage = completion.choices[0], completion.usage
-        counts = {"input": usage.prompt_tokens, "output": usage.completion_tokens} if usage else {}
-        text, error = choice.message.content, None
-        if text is None and (refusal := getattr(choice.message, "refusal", None)):
-            error = f"the model refused: {refusal}"
-        elif text is None and choice.finish_reason == "content_filter":
-            error = "the server's content filter kept the answer back"
+        if client.server != self._server:
+            self._server = client.server
+            self._observer.notice(f"no server at the address as given: using {self._server.shown}")
+        self._fingerprint = completion.fingerprint or self._fingerprint
         return Reply(
             # Without an error there is an answer: one that has nothing but its reasoning is empty.
-            text if error else text or "",
-            tokens={name: count for name, count in counts.items() if count is not None} or None,
-            seconds=seconds,
-            finish_reason=choice.finish_reason,
+            completion.text if completion.refusal else completion.text or "",
+            tokens=completion.tokens or None,
+            seconds=time.perf_counter() - started,
+            finish_reason=completion.finish_reason,
             constrained=constrained,
-            error=error,
+            error=completion.refusal,
         )
 
     def _enough(self, state: RetryCallState) -> bool:
         failure = _failure_of(state)
         if failure.unconnected and not self._connected:
             return True
-        return state.attempt_number >= (ATTEMPTS_IN_VAIN if failure.timed_out else ATTEMPTS)
+        if not self._answered and str(failure) in self._first_failures:
+            return True
+        if failure.timed_out:
+            return state.attempt_number >= ATTEMPTS_IN_VAIN
+        at_first = failure.deliberate and not self._answered
+        return state.attempt_number >= (ATTEMPTS_AT_FIRST if at_first else ATTEMPTS)
 
     def _pause(self, state: RetryCallState) -> float:
-        asked = _failure_of(state).retry_after
-        return self._backoff(state) if asked is None else min(asked, LONGEST_WAIT)
+        failure = _failure_of(state)
+        if failure.retry_after is not None:
+            return min(failure.retry_after, LONGEST_WAIT)
+        if failure.deliberate and not self._answered:
+            return self._first_wait / 2  # to wait longer would only put off the bad news
+        return self._backoff(state)
+
+    def _tell(self, item_id: str, state: RetryCallState) -> None:
+        self._observer.retrying(item_id, str(_failure_of(state)), state.upcoming_sleep)
 
     def _end_if_away(self, lost: list[tuple[str, Reply]]) -> None:
+        errors = {reply.error for _, reply in lost}
         if len(lost) == LOST_IN_A_ROW:
             raise HdbenchError(
                 f"{self._server.shown}: {LOST_IN_A_ROW} items in a row without an answer (the last "
-                f"one: {lost[-1][1].error}): when that is mended, the same command goes on"
+                f"one: {lost[-1][1].error}): fix it and run again: the command resumes where it "
+                "stopped"
+            )
+        failed = errors <= {f"no answer: {each}" for each in self._first_failures}
+        if not self._answered and len(lost) >= LOST_AT_FIRST and len(errors) == 1 and failed:
+            raise HdbenchError(
+                f"{self._server.shown}: the first {len(lost)} items all failed in the same way: "
+                f"{lost[-1][1].error}: fix it and run again"
             )
 
     async def _hopeless(self, client: EndpointClient, refusal: Refused) -> HdbenchError:
         """Why no item would be answered."""
-        where = self._server.shown
+        where = client.server.shown
         if refusal.no_model:
             ids = [each["id"] for each in await client.models()]
             if not ids or self._model in ids:
@@ -334,34 +385,3 @@ def _failure_of(state: RetryCallState) -> Unanswered:
     """Why an attempt failed."""
     failure = state.outcome.exception() if state.outcome else None
     return failure if isinstance(failure, Unanswered) else Unanswered("")
-
-
-def _response_format(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema as servers take it, unchanged.
-
-    `strict` is an error at OpenAI unless every object names all its keys as required and allows
-    no others; without it a schema is a recommendation there. Servers of open models take no
-    notice of it: they keep to any schema they accept.
-    """
-    return {
-        "type": "json_schema",
-        "json_schema": {
-            "name": "answer",
-            "schema": schema,
-            "strict": schema.get("type") == "object" and _is_closed(schema),
-        },
-    }
-
-
-def _is_closed(node: Any) -> bool:
-    """Whether every object in a schema has all its keys required, and no others."""
-    if isinstance(node, list):
-        return all(map(_is_closed, node))
-    if not isinstance(node, dict):
-        return True
-    keys = node.get("properties", {})
-    if (node.get("type") == "object" or keys) and not (
-        node.get("additionalProperties") is False and set(node.get("required", ())) == set(keys)
-    ):
-        return False
-    return all(map(_is_closed, node.values()))

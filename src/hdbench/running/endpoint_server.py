@@ -1,5 +1,6 @@
 """Where an OpenAI-compatible server is, and the key for it."""
 
+import ipaddress
 import os
 import re
 from typing import NamedTuple
@@ -24,16 +25,23 @@ class Server(NamedTuple):
         user: name and password from the address, for basic authentication.
         key: a secret.
         variable: where in the environment the key is from.
+        alternative: where requests go if there is nothing at `url`; None where the address that
+            was given says it all.
     """
 
     url: str
     user: tuple[str, str] | None
     key: str | None
     variable: str | None
+    alternative: str | None = None
 
     @classmethod
     def at(cls, address: str) -> "Server":
         """The server at an address, with the key that the environment has for it.
+
+        Servers differ in whether there is a `/v1` at the end: an address that has a path is taken
+        as it is, and only where nobody answers there with `/v1` added; a host alone the other way
+        round.
 
         Raises:
             HdbenchError: it is no address of the web, or the key is none.
@@ -48,18 +56,51 @@ class Server(NamedTuple):
             raise HdbenchError("--endpoint: give an address as http://localhost:8000/v1")
         path, _, query = given.raw_path.decode().partition("?")
         path = path.rstrip("/")
-        if not path.endswith(COMPLETIONS):
-            path += ("" if re.search(r"/v\d+$", path) else "/v1") + COMPLETIONS
+        if path.endswith(COMPLETIONS):
+            paths = [path]
+        elif re.search(r"/v\d+$", path):
+            paths = [path + COMPLETIONS]
+        else:
+            paths = [path + COMPLETIONS, f"{path}/v1{COMPLETIONS}"]
+            if not path:
+                paths.reverse()
+        urls = [
+            urlunsplit((given.scheme, given.netloc.decode(), each, query, "")) for each in paths
+        ]
         variable = _variable(given.host.rstrip("."), secure=given.scheme == "https")
         key = os.environ[variable].strip() if variable else None
         if key and not re.fullmatch(r"[!-~]+", key):
             raise HdbenchError(f"{variable}: is no key: it has spaces or letters beyond ASCII")
         return cls(
-            urlunsplit((given.scheme, given.netloc.decode(), path, query, "")),
+            urls[0],
             (given.username, given.password) if given.userinfo else None,
             key,
             variable,
+            urls[1] if len(urls) > 1 else None,
         )
+
+    def elsewhere(self) -> "Server":
+        """The same server, asked at the alternative address and no other."""
+        return self._replace(url=self.alternative or self.url, alternative=None)
+
+    @property
+    def host(self) -> str:
+        """Where images go, for people: the name of the host, and its port where it has one."""
+        return urlsplit(self.url).netloc.rpartition("@")[2]
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is this machine, by its name.
+
+        Example:
+            >>> [Server.at(f"http://{host}/v1").is_local for host in ("localhost", "[::1]:80", "h")]
+            [True, True, False]
+        """
+        host = urlsplit(self.url).hostname or ""
+        try:
+            return ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost"
 
     @property
     def shown(self) -> str:

@@ -106,7 +106,8 @@ def evaluate(
         asked: the model.
         folder: where the run folders are made, or gone on with.
         quick: only a fixed subset of each.
-        minutes: no item is asked after that time; each benchmark has an equal part of what is left.
+        minutes: after that time nothing is asked, and what is being asked is given up; each
+            benchmark has an equal part of what is left.
         demands: as of `read_demands`.
 
     Raises:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -65,7 +65,7 @@ class RunFolder:
         except OSError as error:
             raise HdbenchError(
                 f"{path}: cannot be written: {error.strerror or error}: what was answered is "
-                "kept; when that is mended, the same command goes on"
+                "kept; fix it and run again: the command resumes where it stopped"
             ) from None
 
     def _begin(self, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,8 +107,8 @@ class RunFolder:
                     torn += 1
                 elif torn:
                     raise HdbenchError(
-                        f"{self._file}:{number - torn}: damaged in the middle: mend or remove "
-                        "that line; then the same command goes on"
+                        f"{self._file}:{number - torn}: damaged in the middle: fix or remove "
+                        "that line, then run again: the command resumes where it stopped"
                     )
                 else:
                     self.failed[answer["id"]] = is_failed(answer)
@@ -131,15 +131,19 @@ class RunFolder:
             self.failed = {item: failed for item, failed in self.failed.items() if not failed}
 
     @contextmanager
-    def sitting(self, hardware: Mapping[str, Any]) -> Iterator["RunFolder"]:
-        """A sitting: what it runs on, when it began and, unless it is killed, when it ended."""
-        sitting = {"started": _now(), "ended": None, "hardware": dict(hardware)}
+    def sitting(self, hardware: Callable[[], Mapping[str, Any]]) -> Iterator["RunFolder"]:
+        """A sitting: what it runs on, when it began and, unless it is killed, when it ended.
+
+        Args:
+            hardware: what it runs on; asked at the end again, when more may be known of it.
+        """
+        sitting = {"started": _now(), "ended": None, "hardware": dict(hardware())}
         self._record["sittings"].append(sitting)
         write_json(self.path / RUN_FILE, self._record)
         try:
             yield self
         finally:
-            sitting["ended"] = _now()
+            sitting |= {"ended": _now(), "hardware": dict(hardware())}
             write_json(self.path / RUN_FILE, self._record)
 
     def add(self, answer: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 import copy
 import gc
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ _OUT_OF_MEMORY = (
     "alloc_failed",  # cuBLAS
 )
 
+_TEXT_INPUTS = ("input_ids", "attention_mask")
+
 
 class LocalModel:
     """A model; its weights are loaded when it first generates.
@@ -36,6 +39,7 @@ class LocalModel:
 
     Attributes:
         ends: tokens that end an answer.
+        has_own_prompt: whether it is asked with the one prompt that it was trained on.
 
     Raises:
         HdbenchError: it cannot be used, or needs another device or a package that is not there.
@@ -56,6 +60,8 @@ class LocalModel:
         config = self._load(self._transformers.AutoConfig).get_text_config()
         self._room = getattr(config, "max_position_embeddings", None)
         self._processor = self._load(self._transformers.AutoProcessor)
+        # It takes no instructions, and its processor writes the prompt.
+        self.has_own_prompt = isinstance(self._processor, self._transformers.GotOcr2Processor)
         self._check_processor()
         self._processor.tokenizer.padding_side = "left"
         if self._processor.tokenizer.pad_token is None:
@@ -69,26 +75,18 @@ class LocalModel:
     def encode(self, items: Sequence[Sequence[Image.Image]], prompt: str) -> Any:
         """What the model gets for items: of each its images, then the prompt.
 
+        A model with a prompt of its own gets that one.
+
         Raises:
             HdbenchError: the model cannot take one of them.
         """
-        text = {"type": "text", "text": prompt}
-        turns = [
-            [{"role": "user", "content": [*({"type": "image", "image": i} for i in item), text]}]
-            for item in items
-        ]
+        encoded = self._with_own_prompt if self.has_own_prompt else self._as_turns
         try:
             with self._encoding:
-                inputs = self._processor.apply_chat_template(
-                    turns,
-                    add_generation_prompt=True,
-                    tokenize=True,
-                    return_dict=True,
-                    processor_kwargs={"return_tensors": "pt", "padding": True},
-                )
+                inputs = encoded(items, prompt)
+            longest = inputs["attention_mask"].sum(dim=1).max().item()
         except Exception as error:  # each model's processor has errors of its own
             raise HdbenchError(f"the model's processor refuses it: {one_line(error)}") from None
-        longest = inputs["attention_mask"].sum(dim=1).max().item()
         if self._room and longest >= self._room:
             raise HdbenchError(
                 f"prompt and images are {longest} tokens, and the model has room for {self._room}: "
@@ -97,9 +95,15 @@ class LocalModel:
         return inputs
 
     def generate(
-        self, ids: Sequence[str], inputs: Any, decoding: Decoding, grammar: SchemaGrammar | None
-    ) -> list[Reply]:
-        """The replies to encoded items.
+        self,
+        ids: Sequence[str],
+        inputs: Any,
+        decoding: Decoding,
+        grammar: SchemaGrammar | None,
+        *,
+        deadline: float | None = None,
+    ) -> list[Reply] | None:
+        """The replies to encoded items, or None where the deadline came first.
 
         Output tokens are counted with the one that ends an answer.
 
@@ -119,6 +123,7 @@ class LocalModel:
                         *([constraint] if constraint else []),
                         *samplers(decoding, ids, self.device),
                     ],
+                    stopping_criteria=None if deadline is None else [self._stopping_at(deadline)],
                 )
             new = output[:, inputs["input_ids"].shape[1] :].tolist()
         except Exception as error:
@@ -131,6 +136,8 @@ class LocalModel:
         if lost is not None:  # only here is the error gone that held on to the tensors
             self._free_memory()
             raise MemoryError(lost)
+        if deadline is not None and time.monotonic() >= deadline:
+            return None
         given = inputs["attention_mask"].sum(dim=1).tolist()
         failures = constraint.failures if constraint else [None] * len(ids)
         return [
@@ -142,6 +149,41 @@ class LocalModel:
         """Give back the weights' memory."""
         self._model = None
         self._free_memory()
+
+    def _stopping_at(self, deadline: float) -> Any:
+        def is_over(input_ids: Any, _scores: Any, **_options: Any) -> Any:
+            over = time.monotonic() >= deadline
+            return self._torch.full((len(input_ids),), over, device=input_ids.device)
+
+        return is_over
+
+    def _as_turns(self, items: Sequence[Sequence[Image.Image]], prompt: str) -> Any:
+        text = {"type": "text", "text": prompt}
+        turns = [
+            [{"role": "user", "content": [*({"type": "image", "image": i} for i in item), text]}]
+            for item in items
+        ]
+        return self._processor.apply_chat_template(
+            turns,
+            add_generation_prompt=True,
+            tokenize=True,
+            return_dict=True,
+            return_tensors="pt",
+            processor_kwargs={"padding": True},
+        )
+
+    def _with_own_prompt(self, items: Sequence[Sequence[Image.Image]], _prompt: str) -> Any:
+        """Items one by one: GOT-OCR2's processor takes one item of several pages at a time."""
+        each = [
+            self._processor(images=[list(item)], multi_page=True, return_tensors="pt")
+            if len(item) > 1
+            else self._processor(images=list(item), return_tensors="pt")
+            for item in items
+        ]
+        texts = {name: [inputs[name][0] for inputs in each] for name in _TEXT_INPUTS}
+        padded = self._processor.tokenizer.pad(texts, padding=True, return_tensors="pt")
+        images = self._torch.cat([inputs["pixel_values"] for inputs in each])
+        return self._transformers.BatchFeature({**padded, "pixel_values": images})
 
     def _reply(
         self, row: list[int], given: int, failure: str | None, *, constrained: bool
@@ -171,8 +213,8 @@ class LocalModel:
                     f"{self._source.name}: comes with Python code of its own, which is not run "
                     "unless --trust-remote-code allows it: read it first"
                 ) from None
-            # transformers names the package, but not how to install it here.
-            told = str(error).lower()
+            # transformers names the package, if only in the cause, but not how to install it here.
+            told = f"{error} {error.__cause__}".lower()
             if wanted := [name for name in missing_packages("vlm") if name.lower() in told]:
                 raise HdbenchError(
                     f"{self._source.name}: needs {' and '.join(wanted)}: install what local models "
@@ -203,7 +245,7 @@ class LocalModel:
         processor = self._processor
         if not (hasattr(processor, "image_processor") and hasattr(processor, "tokenizer")):
             raise HdbenchError(f"{self._source.name}: not a model that takes images and text")
-        if not processor.chat_template:
+        if not (processor.chat_template or self.has_own_prompt):
             raise HdbenchError(
                 f"{self._source.name}: its processor has no chat template, so that it is not "
                 "known how to ask it: take a model tuned to instructions"
@@ -219,7 +261,10 @@ class LocalModel:
             ends = self.tokenizer.eos_token_id
         if ends is None:
             raise HdbenchError(f"{self._source.name}: no token that ends an answer is known")
-        return frozenset(ends if isinstance(ends, list) else [ends])
+        ends = set(ends if isinstance(ends, list) else [ends])
+        if self.has_own_prompt:  # its turns end so, and its generation_config.json may not say it
+            ends.add(self.tokenizer.convert_tokens_to_ids(self._processor.message_end_token))
+        return frozenset(ends)
 
     def _free_memory(self) -> None:
         gc.collect()

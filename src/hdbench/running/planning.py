@@ -48,6 +48,7 @@ class Asked:
         limits: what is shown of an item.
         batch_size: items at once, of a local model.
         concurrency: requests at once, of a server.
+        timeout: seconds for one request to a server.
         trust_remote_code: run code that the model's repository brings.
     """
 
@@ -60,6 +61,7 @@ class Asked:
     limits: Limits = field(default_factory=Limits)
     batch_size: int = 1
     concurrency: int = 4
+    timeout: float = 300.0
     trust_remote_code: bool = False
 
     @property
@@ -90,6 +92,11 @@ class Plan:
     prompt: Path | None = None
     own_images: bool = False
 
+    @property
+    def prompt_file(self) -> Path:
+        """The file with what is asked."""
+        return self.prompt or self.benchmark.folder / PROMPT
+
     def run(
         self, folder: Path, *, retry_failed: bool = False, deadline: float | None = None
     ) -> Outcome:
@@ -103,7 +110,7 @@ class Plan:
         Raises:
             HdbenchError: as of `run_model`; there is no such backend, or no prompt.
         """
-        prompt = read_prompt(self.prompt or self.benchmark.folder / PROMPT)
+        prompt = read_prompt(self.prompt_file)
         schema = self.benchmark.answer_schema(prompt.text)
         backend = make_backend(self.asked, prompt.text, _json_schema(self.benchmark))
         try:
@@ -160,6 +167,7 @@ def make_backend(asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Ba
             limits=asked.limits,
             schema=schema,
             concurrency=asked.concurrency,
+            timeout=asked.timeout,
         )
     if name == "transformers":
         from hdbench.running.transformers_backend import TransformersBackend  # noqa: PLC0415

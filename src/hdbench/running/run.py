@@ -1,23 +1,15 @@
 """Asking a model every item, and keeping each answer as it comes."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
-
 from hdbench.running.backend import Backend, Question, Reply
 from hdbench.running.folder import RunFolder
+from hdbench.running.run_progress import RunProgress
 from hdbench.running.running_score import RunningScore
 
 FIRST_ERRORS = 3
@@ -34,6 +26,7 @@ class Outcome:
         errors: the first errors of this sitting, by id.
         repaired: how many torn lines were cut off at its beginning.
         interrupted: whether a person stopped it.
+        cut_off: how many items were being asked when the time was up; they have no answer yet.
     """
 
     items: int
@@ -42,6 +35,22 @@ class Outcome:
     errors: dict[str, str] = field(default_factory=dict)
     repaired: int = 0
     interrupted: bool = False
+    cut_off: int = 0
+
+    def trouble(self, max_failed: float = 1.0) -> str | None:
+        """Why the run is not to be relied on; None where all is well.
+
+        Args:
+            max_failed: the share of items that may fail, from 0 to 1. A run that asked and got
+                not one answer is of no use in any case.
+        """
+        if self.answered == self.failed and (self.failed or self.cut_off):
+            asked = self.failed + self.cut_off
+            return f"not one of the {asked} items that were asked is answered"
+        if self.failed > max_failed * self.answered:
+            share = self.failed / self.answered
+            return f"{share:.1%} of the items failed, more than --max-failed {max_failed:g} allows"
+        return None
 
     def lines(self, folder: Path) -> list[str]:
         """What to tell a person."""
@@ -50,7 +59,10 @@ class Outcome:
         if self.failed:
             said[0] += f", {self.failed} failed (ask them again with --retry-failed)"
         if left:
-            said[0] += f", {left} not asked yet: the same command goes on"
+            said[0] += f", {left} not answered yet"
+            said[0] += " (run again: the command resumes where it stopped)"
+        if self.cut_off:
+            said.append(f"the time was up while {self.cut_off} of them were being asked")
         if self.repaired:
             said.append("an answer that was torn off when the run was killed was asked again")
         return said + [f"{item_id}: {error}" for item_id, error in self.errors.items()]
@@ -68,7 +80,7 @@ def run_model(
 ) -> Outcome:
     """Ask a model what has not been asked yet, and record each answer as it comes.
 
-    Killed at any moment, the same call goes on where it stopped.
+    Killed at any moment, the same call resumes where it stopped.
 
     Args:
         backend: asks.
@@ -77,7 +89,7 @@ def run_model(
         settings: what `run.json` says of it.
         score: shows the score so far; None where there is no truth.
         retry_failed: ask again where only an error was recorded.
-        deadline: on `time.monotonic`; no further item is taken after it.
+        deadline: on `time.monotonic`; what is being asked then is left unanswered.
 
     Raises:
         HdbenchError: as of `RunFolder.opened` and `Backend.answer`; what was recorded is kept.
@@ -92,7 +104,7 @@ def run_model(
                 score.add(answer)
         left = [question for question in questions if question.id not in run.failed]
         if left:
-            with run.sitting(backend.hardware()):
+            with run.sitting(backend.hardware):
                 _ask(backend, left, run, outcome, score=score, deadline=deadline)
         outcome.answered, outcome.failed = len(run.failed), sum(run.failed.values())
     return outcome
@@ -107,21 +119,34 @@ def _ask(
     score: RunningScore | None,
     deadline: float | None,
 ) -> None:
-    in_time = (
-        question for question in questions if deadline is None or time.monotonic() < deadline
-    )
-    with _bar(outcome.items, len(run.failed)) as advance, closing(backend.answer(in_time)) as got:
+    taken = 0
+
+    def in_time() -> Iterator[Question]:
+        nonlocal taken
+        for question in questions:
+            if deadline is not None and time.monotonic() >= deadline:
+                return
+            taken += 1
+            yield question
+
+    with (
+        RunProgress.shown(outcome.items, len(run.failed)) as progress,
+        closing(backend.answer(in_time(), deadline=deadline, observer=progress)) as got,
+    ):
         try:
             for item_id, reply in got:
                 answer = _as_answer(item_id, reply)
                 run.add(answer)
+                taken -= 1
                 if score is not None:
                     score.add(answer)
                 if reply.error is not None and len(outcome.errors) < FIRST_ERRORS:
                     outcome.errors[item_id] = reply.error
-                advance(str(score or ""))
+                progress.answered(item_id, reply.error, str(score or ""))
         except KeyboardInterrupt:
             outcome.interrupted = True
+        else:
+            outcome.cut_off = taken
 
 
 def _as_answer(item_id: str, reply: Reply) -> dict[str, Any]:
@@ -136,30 +161,3 @@ def _as_answer(item_id: str, reply: Reply) -> dict[str, Any]:
     }
     known = {name: value for name, value in answer.items() if value is not None}
     return {"id": item_id, **({} if known.keys() & {"text", "error"} else {"text": ""}), **known}
-
-
-@contextmanager
-def _bar(items: int, done: int) -> Iterator[Callable[[str], None]]:
-    """A bar on standard error, if it is a terminal; gives what is called after each answer."""
-    started = time.monotonic()
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[score]}"),
-    )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("Asking", total=items, completed=done, rate="", score="")
-        new = 0
-
-        def advance(score: str) -> None:
-            nonlocal new
-            new += 1
-            rate = new / max(time.monotonic() - started, 1e-9)
-            text = f"{rate:.1f}/s" if rate >= 1 else f"{1 / rate:.1f} s each"
-            bar.update(task, advance=1, rate=text, score=score)
-
-        yield advance

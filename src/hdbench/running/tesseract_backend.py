@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, ClassVar
 
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import Question, Reply
+from hdbench.running.backend import SILENT, Observer, Question, Reply
 from hdbench.running.images import Limits, load_images
 from hdbench.running.tesseract.kinds import kind_of
 from hdbench.running.tesseract.ocr import check_languages, version
@@ -70,8 +70,16 @@ class TesseractBackend:
         """The processors, and Tesseract's version."""
         return {"cpus": os.cpu_count(), "tesseract": version()}
 
-    def answer(self, questions: Iterable[Question]) -> Generator[tuple[str, Reply], None, None]:
+    def answer(
+        self,
+        questions: Iterable[Question],
+        *,
+        deadline: float | None = None,
+        observer: Observer = SILENT,
+    ) -> Generator[tuple[str, Reply], None, None]:
         """Each question's id and reply, in their order.
+
+        A page takes seconds, so that those under way at the deadline are read to their end.
 
         Raises:
             HdbenchError: never; what fails is an item's error.

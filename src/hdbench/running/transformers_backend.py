@@ -14,7 +14,14 @@ from typing import Any, ClassVar, NamedTuple
 from PIL import Image
 
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import Decoding, Question, Reply
+from hdbench.running.backend import (
+    LOST_IN_A_ROW,
+    SILENT,
+    Decoding,
+    Observer,
+    Question,
+    Reply,
+)
 from hdbench.running.constrained import SchemaGrammar
 from hdbench.running.images import Limits, load_images
 from hdbench.running.local_model import LocalModel
@@ -34,9 +41,14 @@ class TransformersBackend:
     """Any image-text-to-text model in a folder or on the Hub, on this machine.
 
     Each item is one turn of a user: its images in their order, then the prompt, in the form that
-    the model's own chat template gives them. Items are answered in batches, padded on the left;
-    the next batch is read and prepared while the model works, so that two are in memory at most.
-    A batch that does not fit into the device's memory is halved until it does.
+    the model's own chat template gives them. GOT-OCR2 takes no instructions: it gets the images
+    with the prompt that its processor writes, and the setting `own_prompt` says so.
+
+    Items are answered in batches, padded on the left; the next batch is read and prepared while
+    the model works, so that two are in memory at most. A batch that does not fit into the device's
+    memory is halved until it does. If the first `LOST_IN_A_ROW` items are all refused, by the
+    processor or the model, the run ends, and they are not given as replies, so that the same
+    command asks them again. An image that cannot be read is its own item's failure and not counted.
 
     Decoding is as `Decoding` says: what a model's own generation_config.json sets beyond the
     tokens that end an answer, such as a repetition penalty, is not applied. A sampled answer
@@ -107,6 +119,7 @@ class TransformersBackend:
             "pages": self._limits.pages,
             "batch_size": self._batch_size,
             "trust_remote_code": self._trust_remote_code,
+            **({"own_prompt": True} if self._model.has_own_prompt else {}),
             "constrained_by": self._grammar.version if self._grammar else None,
             "decoding": dataclasses.asdict(self._decoding),
         }
@@ -127,28 +140,61 @@ class TransformersBackend:
             },
         }
 
-    def answer(self, questions: Iterable[Question]) -> Generator[tuple[str, Reply], None, None]:
+    def answer(
+        self,
+        questions: Iterable[Question],
+        *,
+        deadline: float | None = None,
+        observer: Observer = SILENT,
+    ) -> Generator[tuple[str, Reply], None, None]:
         """Each question's id and reply, batch by batch.
 
+        Args:
+            questions: what to ask.
+            deadline: on `time.monotonic`; the batch that is being asked then has no replies.
+            observer: hears what is sent instead of the prompt, if the model has its own.
+
         Raises:
-            HdbenchError: the model cannot be loaded, or fails for another reason than memory.
+            HdbenchError: the model cannot be loaded, refuses its first `LOST_IN_A_ROW` items, or
+                fails for another reason than memory.
         """
+        if self._model.has_own_prompt:
+            observer.notice(
+                f"{self._source.name}: the model takes no instructions: it is asked with its own "
+                "prompt (OCR) and not with the benchmark's, and answers with plain text"
+            )
         remaining = iter(questions)
         ahead: deque[Future[tuple[list[tuple[str, Reply]], _Batch]]] = deque()
+        held: list[tuple[str, Reply]] = []
+        has_taken_one = False
         with ThreadPoolExecutor(1) as pool:
             while True:
                 if questions_of_batch := list(islice(remaining, self._batch_size)):
                     ahead.append(pool.submit(self._prepared, questions_of_batch))
                 if not ahead:
-                    return
+                    break
                 if len(ahead) > 1 or not questions_of_batch:
                     unreadable, batch = ahead.popleft().result()
                     yield from unreadable
-                    yield from self._replies(batch)
+                    for item in self._replies(batch, deadline):
+                        has_taken_one |= item[1].tokens is not None
+                        held.append(item)
+                        if has_taken_one:
+                            yield from held
+                            held.clear()
+                        elif len(held) == LOST_IN_A_ROW:
+                            raise self._takes_none(*held[0])
+        yield from held
 
     def close(self) -> None:
         """Give back the model's memory."""
         self._model.close()
+
+    def _takes_none(self, first_id: str, first: Reply) -> HdbenchError:
+        return HdbenchError(
+            f"{self._source.name}: the model takes none of the first {LOST_IN_A_ROW} items "
+            f"({first_id}: {first.error}): fix it and run again"
+        )
 
     def _prepared(self, questions: list[Question]) -> tuple[list[tuple[str, Reply]], _Batch]:
         """The replies of items that cannot be read, and the others as the model gets them."""
@@ -172,19 +218,23 @@ class TransformersBackend:
         except HdbenchError as error:
             return _Batch(ids, images, None, str(error))
 
-    def _replies(self, batch: _Batch) -> Iterator[tuple[str, Reply]]:
+    def _replies(self, batch: _Batch, deadline: float | None) -> Iterator[tuple[str, Reply]]:
         """A batch's replies; what fails for a batch is asked again in halves."""
+        if deadline is not None and time.monotonic() >= deadline:
+            return
         started = time.perf_counter()
         failure = batch.failure
-        replies: list[Reply] = []
+        replies: list[Reply] | None = []
         if batch.ids and not failure:
             try:
                 replies = self._model.generate(
-                    batch.ids, batch.inputs, self._decoding, self._grammar
+                    batch.ids, batch.inputs, self._decoding, self._grammar, deadline=deadline
                 )
             except MemoryError as error:
                 failure = f"out of memory: {error}: make the batch or the images smaller"
         seconds = (time.perf_counter() - started) / max(len(batch.ids), 1)
+        if replies is None:  # the time is up
+            return
         if not failure:
             for id_, reply in zip(batch.ids, replies, strict=True):
                 yield id_, dataclasses.replace(reply, seconds=seconds)
@@ -193,4 +243,5 @@ class TransformersBackend:
         else:
             middle = len(batch.ids) // 2
             for half in (slice(middle), slice(middle, None)):
-                yield from self._replies(self._encoded(batch.ids[half], batch.images[half]))
+                halved = self._encoded(batch.ids[half], batch.images[half])
+                yield from self._replies(halved, deadline)

@@ -1,0 +1,186 @@
+"""What a run will ask, of whom, and what it will take, as far as that is known beforehand."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from hdbench.jsonio import parse_json
+from hdbench.reading.folders import OUR_ANSWERS
+from hdbench.run_info import is_run, read_run_info
+from hdbench.running.endpoint_client import list_models
+from hdbench.running.endpoint_server import Server
+from hdbench.running.planning import Plan, read_prompt
+
+MILLION = 1_000_000
+CENT = 0.01
+MINUTE, HOUR = 60, 3600
+
+
+class _Known(NamedTuple):
+    """What answers of the model to this benchmark took, on average; None where it is not known.
+
+    Attributes:
+        input: tokens of a request.
+        output: tokens of an answer.
+        seconds: of a request.
+    """
+
+    input: float | None
+    output: float | None
+    seconds: float | None
+
+
+class _Prices(NamedTuple):
+    """US dollars for a million tokens."""
+
+    input: float
+    output: float
+
+
+def describe_run(plan: Plan, folder: Path) -> list[str]:
+    """What a run is before it begins, one line for each thing.
+
+    Nothing of an item is sent anywhere; a server is asked for its list of models, which can have
+    prices. Tokens and time are estimated from answers of the same model to the same benchmark:
+    those that are recorded in this run's folder and in the folders beside it.
+
+    Args:
+        plan: the run.
+        folder: where it will be recorded.
+
+    Raises:
+        HdbenchError: it could not begin: there is no prompt, the address is none, or a run's
+            folder is damaged.
+    """
+    read_prompt(plan.prompt_file)
+    asked, questions = plan.asked, plan.choice.questions
+    over = {answer.get("id") for answer in _answers(folder)}
+    left = [question for question in questions if question.id not in over]
+    recorded = len(questions) - len(left)
+    files = [path for question in left for path in question.media]
+    size = sum(path.stat().st_size for path in files if path.is_file())
+    known = _known(plan, folder)
+    items = f"items: {len(left):,} to ask"
+    if recorded:
+        items += f", {recorded:,} are recorded already"
+    lines = [f"{items}; {len(files):,} files, {size / 1e6:.1f} MB"]
+    prices, at_once = None, 1
+    if asked.backend_name == "endpoint":
+        server, models = list_models(Server.at(asked.endpoint or ""), asked.timeout)
+        listed = next((each for each in models if each["id"] == asked.model), None)
+        prices, at_once = _prices(listed or {}), asked.concurrency
+        lines += [
+            f"the images go to: {server.host}{' (this machine)' if server.is_local else ''}",
+            f"address: {server.shown}",
+            f"model: {asked.model}: {_listed(models, listed)}",
+        ]
+    else:
+        lines += [f"the images go to: nobody; {asked.model} runs on this machine"]
+    return [
+        *lines,
+        f"tokens: {_tokens(known, len(left), asked.decoding.max_new_tokens)}",
+        f"price: {_price(known, prices, len(left), asked.backend_name)}",
+        f"time: {_time(known, len(left), at_once)}",
+        f"answers will be recorded in: {folder}",
+    ]
+
+
+def _answers(folder: Path) -> Iterator[dict[str, Any]]:
+    """The answers that a run has so far, but for a torn one."""
+    path = folder / OUR_ANSWERS
+    if not path.is_file():
+        return
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for line in file:
+            try:
+                answer = parse_json(line)
+            except ValueError:
+                continue
+            if isinstance(answer, dict):
+                yield answer
+
+
+def _known(plan: Plan, folder: Path) -> _Known:
+    parent = folder.parent
+    beside = sorted(parent.iterdir()) if parent.is_dir() else []
+    answers = [
+        answer for run in beside if is_run(run) and _is_alike(plan, run) for answer in _answers(run)
+    ]
+    tokens = [each for answer in answers if isinstance(each := answer.get("tokens"), dict)]
+    return _Known(
+        _mean(each.get("input") for each in tokens),
+        _mean(each.get("output") for each in tokens),
+        _mean(answer.get("seconds") for answer in answers),
+    )
+
+
+def _is_alike(plan: Plan, run: Path) -> bool:
+    info = read_run_info(run)
+    record = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    return (info.benchmark, info.model) == (plan.benchmark.id, plan.asked.model) and record.get(
+        "backend"
+    ) == plan.asked.backend_name
+
+
+def _mean(values: Iterable[Any]) -> float | None:
+    numbers = [value for value in values if type(value) in (int, float) and 0 <= value < math.inf]
+    return fmean(numbers) if numbers else None
+
+
+def _prices(listed: Mapping[str, Any]) -> _Prices | None:
+    """What a model costs: per token as `prompt` and `completion`, or as `input` per million."""
+    pricing = listed.get("pricing")
+    if not isinstance(pricing, dict):
+        return None
+    for names, factor in ((("prompt", "completion"), MILLION), (("input", "output"), 1)):
+        try:
+            found = [float(pricing[name]) * factor for name in names]
+        except (KeyError, TypeError, ValueError, OverflowError):
+            continue
+        if all(0 <= price < math.inf for price in found):
+            return _Prices(*found)
+    return None
+
+
+def _listed(models: list[dict[str, Any]], listed: Mapping[str, Any] | None) -> str:
+    if listed is not None:
+        return "the server has it"
+    if models:
+        return f"not among the {len(models):,} models that the server lists"
+    return "not known; the server lists no models, or does not answer"
+
+
+def _tokens(known: _Known, items: int, longest: int) -> str:
+    if known.input is None or known.output is None:
+        return (
+            f"not known before the first answers; at most {longest * items:,} out "
+            "(try --quick first)"
+        )
+    return f"about {known.input * items:,.0f} in, {known.output * items:,.0f} out"
+
+
+def _price(known: _Known, prices: _Prices | None, items: int, backend: str) -> str:
+    if backend != "endpoint":
+        return "none"
+    if prices is None:
+        return "not known; the server names none"
+    rate = f"{prices.input:.2f} USD per million tokens in, {prices.output:.2f} out"
+    if known.input is None or known.output is None:
+        return rate
+    total = items * (known.input * prices.input + known.output * prices.output) / MILLION
+    shown = f"about {total:.2f} USD" if total >= CENT else "less than 0.01 USD"
+    return f"{shown} ({rate})"
+
+
+def _time(known: _Known, items: int, at_once: int) -> str:
+    if known.seconds is None:
+        return "not known before the first answers"
+    seconds = known.seconds * items / at_once
+    if seconds < 2 * MINUTE:
+        shown = f"{seconds:.0f} s"
+    else:
+        shown = f"{seconds / MINUTE:.0f} min" if seconds < 2 * HOUR else f"{seconds / HOUR:.1f} h"
+    return f"about {shown}" + (f", with {at_once} requests at once" if at_once > 1 else "")

@@ -1,0 +1,244 @@
+"""What an OpenAI-compatible server answers: a completion, or why there is none."""
+
+import re
+from collections.abc import Callable, Mapping
+from email.utils import parsedate_to_datetime
+from time import time
+from typing import Any, NamedTuple
+
+from hdbench.jsonio import parse_json
+
+MAX_MESSAGE = 300
+"""Characters of what a server says of an error, at most."""
+
+_BUSY = frozenset((408, 425, 429, 502, 503, 504))
+"""Statuses of a server that may answer later."""
+
+_SERVER_ERROR = 500
+_NOT_IMPLEMENTED = 501
+
+
+class Unanswered(Exception):  # noqa: N818  not all of them are errors
+    """No usable answer came, and asking again may help.
+
+    Attributes:
+        retry_after: seconds that the server asks to wait.
+        timed_out: whether the time was up.
+        unconnected: whether there was no connection at all.
+        deliberate: whether the server answered, and did not say that it is busy: so that it is
+            likely to answer the same again.
+        unusable: whether it was an answer as if all were well, but no completion.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        timed_out: bool = False,
+        unconnected: bool = False,
+        deliberate: bool = False,
+        unusable: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.timed_out = timed_out
+        self.unconnected = unconnected
+        self.deliberate = deliberate or unusable
+        self.unusable = unusable
+
+
+class Refused(Exception):  # noqa: N818
+    """The server refuses the request; it would again.
+
+    Attributes:
+        status: the HTTP status.
+        not_here: whether there may be nothing at this address.
+        no_model: whether it does not know the model, or the address.
+        hopeless: whether every other request would be refused too.
+    """
+
+    def __init__(self, status: int, message: str, code: object) -> None:
+        super().__init__(message)
+        self.status = status
+        self.not_here = status in (404, 405)
+        self.no_model = self.not_here or code == "model_not_found"
+        self.hopeless = self.no_model or status in (401, 402, 403) or status in range(300, 400)
+
+
+class SchemaRefused(Exception):  # noqa: N818
+    """The server cannot hold answers to the schema."""
+
+
+class Completion(NamedTuple):
+    """What is used of a server's answer, each of its type.
+
+    Attributes:
+        text: what the model wrote; None where the server sent none.
+        refusal: why the model or the server's filter kept it back.
+        finish_reason: why the model stopped.
+        tokens: `input` and `output`, where they were counted.
+        fingerprint: of the server's configuration.
+    """
+
+    text: str | None
+    refusal: str | None
+    finish_reason: str | None
+    tokens: dict[str, int]
+    fingerprint: str | None
+
+
+def read_completion(data: bytes, content_type: str, line: Callable[[str], str]) -> Completion:
+    """The completion in a body.
+
+    Args:
+        data: the body.
+        content_type: as the server has it.
+        line: makes one line of what a server says.
+
+    Raises:
+        Unanswered: it is no completion.
+    """
+    value = _json(data, content_type, line)
+    try:
+        choice = value["choices"][0]
+        message = choice["message"]
+        text, refusal = _text(message.get("content")), message.get("refusal")
+    except (KeyError, IndexError, TypeError, AttributeError):
+        said = error_in(value)[0]
+        reason = line(f": {said}") if said else ""
+        raise Unanswered(f"the server's answer has no choices{reason}", unusable=True) from None
+    usage = value.get("usage")
+    counts = usage if isinstance(usage, dict) else {}
+    stopped, fingerprint = choice.get("finish_reason"), value.get("system_fingerprint")
+    if text is None and isinstance(refusal, str) and refusal:
+        kept_back = f"the model refused: {line(refusal)}"
+    elif text is None and stopped == "content_filter":
+        kept_back = "the server's content filter kept the answer back"
+    else:
+        kept_back = None
+    return Completion(
+        text,
+        kept_back,
+        line(stopped)[:50] if isinstance(stopped, str) else None,
+        {
+            name: count
+            for name, key in (("input", "prompt_tokens"), ("output", "completion_tokens"))
+            if type(count := counts.get(key)) is int and 0 <= count < 2**53
+        },
+        line(fingerprint)[:100] if isinstance(fingerprint, str) else None,
+    )
+
+
+def read_failure(
+    status: int,
+    reason: str,
+    headers: Mapping[str, str],
+    data: bytes,
+    line: Callable[[str], str],
+    *,
+    with_schema: bool,
+) -> Unanswered | Refused | SchemaRefused:
+    """What a status other than 200 means.
+
+    Args:
+        status: the HTTP status.
+        reason: its phrase.
+        headers: of the answer.
+        data: its body.
+        line: makes one line of what a server says.
+        with_schema: whether a schema went along.
+    """
+    said, code = _error_of(data)
+    message = line(f"{status} {reason}: {said}").rstrip(": ")
+    if status in range(300, 400):
+        target = headers.get("location", "").partition("?")[0].rpartition("@")[2]
+        return Refused(status, line(f"{status}: redirects to {target}"), code)
+    if with_schema and (status == _NOT_IMPLEMENTED or _names_schema(status, said)):
+        return SchemaRefused(message)
+    if status in _BUSY or status >= _SERVER_ERROR:
+        return Unanswered(
+            message, retry_after=_retry_after(headers), deliberate=status not in _BUSY
+        )
+    return Refused(status, message, code)
+
+
+def error_in(value: Any) -> tuple[str, object]:
+    """What is said of an error, and its code, in the forms of JSON that are common."""
+    value = value[0] if isinstance(value, list) and value else value
+    if not isinstance(value, dict):
+        return "", None
+    found = value.get("error") or value.get("detail") or value
+    found = found[0] if isinstance(found, list) and found else found
+    if isinstance(found, str):
+        return found, value.get("code")
+    if not isinstance(found, dict):
+        return "", None
+    said = [found.get(name) for name in ("message", "msg", "param", "loc")]
+    return " ".join(str(part)[: 10 * MAX_MESSAGE] for part in said if part), found.get("code")
+
+
+def _json(data: bytes, content_type: str, line: Callable[[str], str]) -> Any:
+    begins = data[:1000].lstrip().lower()
+    if "text/event-stream" in content_type or begins.startswith((b"data:", b"event:")):
+        raise Unanswered(
+            "the server answers with a stream of events, which was not asked for; hdbench reads "
+            "whole answers only",
+            unusable=True,
+        )
+    if b"<html" in begins or begins.startswith(b"<!doctype html"):
+        raise Unanswered(
+            "the server answers with a web page, not with JSON: is the address right?",
+            unusable=True,
+        )
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise Unanswered(
+            f"the server's answer is not UTF-8 (byte {error.start + 1:,})", unusable=True
+        ) from None
+    try:
+        return parse_json(text)
+    except ValueError:
+        shown = line(text[:60])
+        raise Unanswered(
+            f"the server's answer is not JSON, or cut off: it begins {shown!r}"
+            if shown
+            else "the server's answer is empty",
+            unusable=True,
+        ) from None
+
+
+def _text(content: Any) -> str | None:
+    """The text of a message: a string, or, as some servers have it, a list of parts."""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else None
+
+
+def _error_of(data: bytes) -> tuple[str, object]:
+    """What a server says of an error, and its code; nothing where it is a page of HTML."""
+    text = data.decode(errors="replace")
+    try:
+        value = parse_json(text)
+    except ValueError:
+        return ("" if "<html" in text[:1000].lower() else text[: 10 * MAX_MESSAGE]), None
+    return error_in(value)
+
+
+def _names_schema(status: int, said: str) -> bool:
+    return status not in (401, 402, 403, 429) and bool(
+        re.search(r"response.?format|schema|grammar|structured.?output|guided", said, re.IGNORECASE)
+    )
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a server asks to wait: a number, or a date."""
+    value = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", value):
+        return float(value)
+    try:
+        return max(parsedate_to_datetime(value).timestamp() - time(), 0.0)
+    except (ValueError, TypeError, OverflowError):
+        return None

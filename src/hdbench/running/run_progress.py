@@ -1,0 +1,129 @@
+"""How a run goes, said on standard error while it lasts."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from hdbench.errors import escaped
+from hdbench.running.backend import Observer
+
+EVERY_SECONDS = 30.0
+"""Without a terminal there is a line after this time at the latest."""
+EVERY_ITEMS = 100
+"""And one after so many items."""
+FIRST_PROBLEMS = 3
+"""So many failed items, and as many repeated requests, are said at once; later ones are counted."""
+
+
+class RunProgress(Observer):
+    """A bar at a terminal, else a line now and then: make it by `shown`.
+
+    Args:
+        items: how many items the run has.
+        done: of how many something is recorded already.
+        bar: where there is a terminal.
+        console: standard error.
+
+    Attributes:
+        failed: items of this sitting with only an error.
+        retried: requests of this sitting that were sent again.
+    """
+
+    def __init__(self, items: int, done: int, bar: Progress, console: Console) -> None:
+        self._items, self._done, self._before = items, done, done
+        self._bar, self._console = bar, console
+        self._task = bar.add_task("Asking", total=items, completed=done, rate="", score="")
+        self._started = time.monotonic()
+        self._score = ""
+        self.failed = self.retried = 0
+
+    @classmethod
+    @contextmanager
+    def shown(cls, items: int, done: int) -> Iterator["RunProgress"]:
+        """Show the progress of a sitting as long as the context lasts.
+
+        Args:
+            items: how many items the run has.
+            done: of how many something is recorded already.
+        """
+        console = Console(stderr=True, highlight=False, soft_wrap=True)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[score]}"),
+        )
+        over = threading.Event()
+        with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+            progress = cls(items, done, bar, console)
+
+            def now_and_then() -> None:
+                while not over.wait(EVERY_SECONDS):
+                    progress.say_where_it_is()
+
+            ticking = threading.Thread(target=now_and_then, daemon=True)
+            if not console.is_terminal:
+                ticking.start()
+            try:
+                yield progress
+            finally:
+                over.set()
+                if ticking.is_alive():
+                    ticking.join()
+
+    def answered(self, item_id: str, error: str | None, score: str) -> None:
+        """One more item is recorded.
+
+        Args:
+            item_id: which.
+            error: why it has no answer.
+            score: the score so far.
+        """
+        self._done += 1
+        self._score = score
+        if error is not None:
+            self.failed += 1
+            if self.failed <= FIRST_PROBLEMS:
+                self.notice(f"{item_id}: {error}")
+        self._bar.update(self._task, advance=1, rate=self._rate(), score=score)
+        if (self._done - self._before) % EVERY_ITEMS == 0 and not self._console.is_terminal:
+            self.say_where_it_is()
+
+    def notice(self, message: str) -> None:
+        """A line of its own, above the bar where there is one."""
+        self._console.print(escaped(message), markup=False)
+
+    def retrying(self, item_id: str, failure: str, seconds: float) -> None:
+        """An item is asked again; the first ones are said, all are counted."""
+        self.retried += 1
+        if self.retried <= FIRST_PROBLEMS:
+            self.notice(f"{item_id}: {failure}: asking again in {seconds:.0f} s")
+
+    def say_where_it_is(self) -> None:
+        """Say in a line what is done, and how it goes."""
+        parts = [
+            f"{self._done} of {self._items} items done",
+            f"{self.failed} failed",
+            f"{self.retried} retried",
+            *filter(None, (self._rate(), self._score)),
+        ]
+        self.notice(", ".join(parts))
+
+    def _rate(self) -> str:
+        new = self._done - self._before
+        if not new:
+            return ""
+        rate = new / max(time.monotonic() - self._started, 1e-9)
+        return f"{rate:.1f}/s" if rate >= 1 else f"{1 / rate:.1f} s each"

@@ -4,11 +4,38 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from hdbench import __version__
 from hdbench.errors import escaped
 
+MAKE = "Make a benchmark"
+RUN = "Run a model"
+SCORE = "Score answers"
+COMPARE = "Compare models"
+TRUST = "Trust the figures"
+SHARE = "Share"
+
+_ORDER = (
+    *("demo", "build", "errata"),
+    *("run", "eval"),
+    *("score", "report", "export"),
+    *("compare", "leaderboard"),
+    *("verify", "audit", "cite"),
+    *("space", "publish"),
+)
+
+
+class _ByTask(TyperGroup):
+    """Lists the commands in the order in which a person comes to need them."""
+
+    def list_commands(self, ctx: object) -> list[str]:
+        """The names of all commands."""
+        return sorted(self.commands, key=_ORDER.index)
+
+
 app = typer.Typer(
+    cls=_ByTask,
     help="Benchmarks of the digital humanities: build, load, run and score them.",
     no_args_is_help=True,
     add_completion=False,

@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from hdbench.cli.app import DEFAULT_OUT, app, one_line
+from hdbench.cli.app import DEFAULT_OUT, MAKE, app, one_line
 from hdbench.errors import HdbenchError
 
 
-@app.command()
+@app.command(rich_help_panel=MAKE)
 def build(
     names: Annotated[
         list[str] | None,
@@ -47,9 +47,10 @@ def build(
         ),
     ] = None,
 ) -> None:
-    """Build datasets, and the Spaces beside them, into a folder that stands for the Hub.
+    """Build the datasets into a folder that stands for the Hub.
 
-    Afterwards `load_dataset("hdb/NAME")` and `evaluate.load("hdb/METRIC")` read it from there.
+    The Spaces are put beside them. Afterwards `load_dataset("hdb/NAME")` and
+    `evaluate.load("hdb/METRIC")` read from there.
     """
     from hdbench.building.builder import build as build_dataset  # noqa: PLC0415  slow to import
     from hdbench.building.builder import install_spaces  # noqa: PLC0415
@@ -91,8 +92,8 @@ def build(
         raise typer.Exit(2)
 
 
-errata = typer.Typer(help="Corrections of published truths.", no_args_is_help=True)
-app.add_typer(errata, name="errata")
+errata = typer.Typer(help="Record corrections of published ground truths.", no_args_is_help=True)
+app.add_typer(errata, name="errata", rich_help_panel=MAKE)
 
 
 @errata.command()
@@ -153,11 +154,11 @@ def add(
     typer.echo(f"build it: hdbench build {name}")
 
 
-@app.command()
+@app.command(rich_help_panel=MAKE)
 def demo(
     name: Annotated[str, typer.Argument(help="The benchmark.")] = "zettelkatalog",
 ) -> None:
-    """Build a small sample into ./hdb, load it, score sample answers: a first look in a minute."""
+    """Build a small sample into ./hdb, load it, and score answers."""
     from hdbench.demo import run_demo  # noqa: PLC0415  slow to import
 
     run_demo(name, DEFAULT_OUT, Console())

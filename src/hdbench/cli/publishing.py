@@ -8,11 +8,11 @@ import typer
 from rich.console import Console
 
 from hdbench import NAMESPACE
-from hdbench.cli.app import DEFAULT_OUT, app
+from hdbench.cli.app import DEFAULT_OUT, SHARE, app
 from hdbench.errors import HdbenchError
 
 
-@app.command()
+@app.command(rich_help_panel=SHARE)
 def publish(
     folder: Annotated[
         Path, typer.Argument(help="The namespace folder that was built.")
@@ -34,7 +34,7 @@ def publish(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Publish without asking.")] = False,
 ) -> None:
-    """Publish datasets, metrics, the scorer's Space and the recorded runs on the Hugging Face Hub.
+    """Publish datasets, metrics, runs and the Space on the Hub.
 
     Only changed files are sent, one commit a repository, with the tag of its version. If it ends
     in the middle, the same command goes on. The token is that of `hf auth login`, or HF_TOKEN. It

@@ -7,11 +7,19 @@ from typing import Annotated
 
 import typer
 
-from hdbench.cli.app import OfBenchmark, Protocol, app
+from hdbench.cli.app import RUN, SCORE, OfBenchmark, Protocol, app
 from hdbench.errors import HdbenchError, escaped
 
 INTERRUPTED = 130
 """The exit status of a program that Ctrl-C ended."""
+
+
+def _finite(value: float | None) -> float | None:
+    """Refuse NaN, which a range lets pass, and infinity."""
+    if value is not None and not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is not a finite number.")
+    return value
+
 
 Model = Annotated[
     str,
@@ -30,14 +38,21 @@ Endpoint = Annotated[
 ]
 BatchSize = Annotated[int, typer.Option(help="Items at once, of a local model.", min=1)]
 Concurrency = Annotated[int, typer.Option(help="Requests at once, to a server.", min=1)]
+Timeout = Annotated[
+    float,
+    typer.Option(help="Seconds for one request to a server.", min=0.1, callback=_finite),
+]
+MaxFailed = Annotated[
+    float,
+    typer.Option(
+        help="End with status 1 if a greater share of the items failed, as 0.05. Whatever it is, "
+        "a run without any answer ends with 1.",
+        min=0.0,
+        max=1.0,
+        callback=_finite,
+    ),
+]
 MaxNewTokens = Annotated[int, typer.Option(help="Answers are cut off there.", min=1)]
-
-
-def _finite(value: float | None) -> float | None:
-    """Refuse NaN, which a range lets pass, and infinity."""
-    if value is not None and not math.isfinite(value):
-        raise typer.BadParameter(f"{value} is not a finite number.")
-    return value
 
 
 class ExportForm(StrEnum):
@@ -50,7 +65,7 @@ class ExportForm(StrEnum):
     model_index = "model-index"
 
 
-@app.command()
+@app.command(rich_help_panel=RUN)
 def run(
     benchmark: Annotated[
         str | None, typer.Argument(help="A built benchmark, as hdb/zettelkatalog.")
@@ -117,18 +132,31 @@ def run(
         bool,
         typer.Option("--trust-remote-code", help="Run code that the model's repository brings."),
     ] = False,
+    timeout: Timeout = 300.0,
+    max_failed: MaxFailed = 1.0,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Ask again where only an error was recorded.")
     ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Ask nothing; say what would be asked, where the images go, and the tokens, price "
+            "and time as far as they are known.",
+        ),
+    ] = False,
 ) -> None:
-    """Ask a vision model for every item, and keep its answers in a run folder.
+    """Ask a vision model for every item, and keep its answers.
 
-    However it ends, the same command goes on where it stopped. The folder is then scored, compared
+    However it ends, the same command resumes where it stopped. The folder is then scored, compared
     and reported on: hdbench score BENCHMARK RUN.
+
+    Exit status 0: done; 1: no item was answered, or too many failed; 2: it could not be done.
     """
     from hdbench.benchmark import load_benchmark  # noqa: PLC0415  slow to import
     from hdbench.running.backend import Decoding  # noqa: PLC0415
     from hdbench.running.choosing import named_ids, of_benchmark, own_images  # noqa: PLC0415
+    from hdbench.running.dry_run import describe_run  # noqa: PLC0415
     from hdbench.running.images import Limits  # noqa: PLC0415
     from hdbench.running.planning import Asked, Plan, run_name  # noqa: PLC0415
 
@@ -151,20 +179,28 @@ def run(
         limits=Limits(max_side, pages),
         batch_size=batch_size,
         concurrency=concurrency,
+        timeout=timeout,
         trust_remote_code=trust_remote_code,
     )
     folder = out or Path("runs") / run_name(loaded, model)
     plan = Plan(loaded, choice, asked, prompt, own_images=images is not None)
+    if dry_run:
+        for line in describe_run(plan, folder):
+            typer.echo(escaped(line))
+        return
     outcome = plan.run(folder, retry_failed=retry_failed)
     for line in outcome.lines(folder):
         typer.echo(escaped(line))
     if outcome.interrupted:
         raise typer.Exit(INTERRUPTED)
+    if trouble := outcome.trouble(max_failed):
+        typer.echo(escaped(f"error: {folder}: {trouble}"), err=True)
+        raise typer.Exit(1)
     next_step = "export" if images is not None else f"score {loaded.id}"
     typer.echo(escaped(f"next: hdbench {next_step} {folder}"))
 
 
-@app.command("eval")
+@app.command("eval", rich_help_panel=RUN)
 def evaluate(
     names: Annotated[
         list[str] | None, typer.Argument(help="Built benchmarks.", metavar="[NAME…]")
@@ -179,7 +215,7 @@ def evaluate(
     max_minutes: Annotated[
         float | None,
         typer.Option(
-            help="Ask no item after that time; what was not asked is unanswered.",
+            help="Stop asking after that time; what has no answer by then is unanswered.",
             min=0,
             callback=_finite,
         ),
@@ -201,10 +237,13 @@ def evaluate(
     batch_size: BatchSize = 1,
     concurrency: Concurrency = 4,
     max_new_tokens: MaxNewTokens = 4096,
+    timeout: Timeout = 300.0,
+    max_failed: MaxFailed = 1.0,
 ) -> None:
-    """Run and score a model on several benchmarks: a headline with its coverage each.
+    """Run and score a model on several benchmarks.
 
-    Exit status 0: all reach what --fail-under demands; 1: one does not; 2: it could not be done.
+    Exit status 0: all reach what --fail-under demands; 1: one does not, no item of one was
+    answered, or too many failed; 2: it could not be done.
     """
     from rich.console import Console  # noqa: PLC0415  slow to import
 
@@ -227,6 +266,7 @@ def evaluate(
         decoding=Decoding(max_new_tokens),
         batch_size=batch_size,
         concurrency=concurrency,
+        timeout=timeout,
     )
     evaluations = list(
         evaluate_model(
@@ -241,11 +281,15 @@ def evaluate(
     if json_out:
         write_results(json_out, [each.result for each in evaluations])
     print_evaluations(Console(), evaluations)
-    if not all(each.passed for each in evaluations):
+    troubles = [(each.folder, each.outcome.trouble(max_failed)) for each in evaluations]
+    for folder, trouble in troubles:
+        if trouble:
+            typer.echo(escaped(f"error: {folder}: {trouble}"), err=True)
+    if not all(each.passed for each in evaluations) or any(trouble for _, trouble in troubles):
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(rich_help_panel=SCORE)
 def export(
     run_path: Annotated[
         Path,
@@ -276,7 +320,7 @@ def export(
     benchmark: OfBenchmark = None,
     protocol: Protocol = "documented",
 ) -> None:
-    """Write a run for others: its answers as a table, or its score for a model's page on the Hub.
+    """Write a run's answers as a table, or its score for the Hub.
 
     A table has one row per item, or per advertisement, and one column per field. hdbench score
     reads it back. What a table cannot hold is lost: above all an empty cell is an empty text,

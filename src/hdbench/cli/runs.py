@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from hdbench.cli.app import OfBenchmark, Protocol, Runs, app
+from hdbench.cli.app import COMPARE, TRUST, OfBenchmark, Protocol, Runs, app
 from hdbench.errors import HdbenchError
 
 
@@ -23,7 +23,7 @@ class Form(StrEnum):
     latex = "latex"
 
 
-@app.command()
+@app.command(rich_help_panel=COMPARE)
 def compare(
     runs: Runs,
     *,
@@ -35,7 +35,7 @@ def compare(
         typer.Option("--json", help="Write the comparisons to this file.", metavar="OUT"),
     ] = None,
 ) -> None:
-    """Compare runs in pairs on the same items: can they be told apart?
+    """Compare runs on the same items: can they be told apart?
 
     Differences have 95 % intervals by the paired bootstrap over items; the headline is tested by
     a paired permutation test, corrected for the number of pairs. Below 20 items there are no
@@ -59,7 +59,7 @@ def compare(
         print_comparison(Console(), comparison)
 
 
-@app.command()
+@app.command(rich_help_panel=COMPARE)
 def leaderboard(
     runs: Runs,
     *,
@@ -90,11 +90,12 @@ def leaderboard(
         ),
     ] = None,
 ) -> None:
-    """Rank runs, with intervals: the rank is 1 + the number of significantly better models.
+    """Rank runs, with intervals and tests.
 
-    Runs of different protocols, item sets or prompts are never ranked together: each kind has a
-    table. Several runs of one model are one row, their mean, with their spread. Below 20 items
-    there are figures without intervals and ranks.
+    The rank is 1 + the number of significantly better models. Runs of different protocols, item
+    sets or prompts are never ranked together: each kind has a table. Several runs of one model are
+    one row, their mean, with their spread. Below 20 items there are figures without intervals and
+    ranks.
     """
     from hdbench.leaderboard import formats  # noqa: PLC0415  slow to import
     from hdbench.leaderboard.boards import leaderboards  # noqa: PLC0415
@@ -135,7 +136,7 @@ def leaderboard(
         typer.echo(write[form](boards), nl=False)
 
 
-@app.command()
+@app.command(rich_help_panel=TRUST)
 def audit(
     runs: Runs,
     *,
@@ -154,10 +155,12 @@ def audit(
         typer.Option("--html", help="Write a page with the picture of each item.", metavar="OUT"),
     ] = None,
 ) -> None:
-    """List truth values that most good runs, of several makers, contradict with one same value.
+    """Find ground truths that most good models contradict.
 
-    A finding is a slip of the truth, a convention that the models cannot know, or an error that
-    they share: look at the picture. Runs of at least three makers are needed, on the same items.
+    Listed are values that most good runs, of several makers, contradict with one same value. A
+    finding is a slip of the ground truth, a convention that the models cannot know, or an error
+    that they share: look at the picture. Runs of at least three makers are needed, on the same
+    items.
     """
     from hdbench.audit.findings import audit as audit_runs  # noqa: PLC0415  slow to import
     from hdbench.audit.lists import print_audit, work_list  # noqa: PLC0415

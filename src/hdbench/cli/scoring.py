@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from hdbench.cli.app import OfBenchmark, Protocol, Revision, app
+from hdbench.cli.app import SCORE, TRUST, OfBenchmark, Protocol, Revision, app
 from hdbench.errors import HdbenchError, escaped
 from hdbench.jsonio import parse_json
 
 
-@app.command()
+@app.command(rich_help_panel=SCORE)
 def score(
     benchmark: Annotated[
         str,
@@ -99,7 +99,7 @@ def _options(texts: Sequence[str]) -> dict[str, Any]:
     return options
 
 
-@app.command()
+@app.command(rich_help_panel=TRUST)
 def verify(
     result: Annotated[Path, typer.Argument(help="A result of hdbench score --json.")],
     *,
@@ -115,7 +115,7 @@ def verify(
     ] = None,
     revision: Revision = None,
 ) -> None:
-    """Compute a result again from its answers: say whether it is equal, or what differs and why.
+    """Compute a result again: is it equal, or what differs and why?
 
     Exit status 0: equal; 1: something differs; 2: it cannot be computed again.
     """
@@ -137,7 +137,7 @@ def verify(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(rich_help_panel=SCORE)
 def report(
     run: Annotated[
         Path,
@@ -154,7 +154,7 @@ def report(
     protocol: Protocol = "documented",
     language: Annotated[Literal["en", "de"], typer.Option(help="The page's language.")] = "en",
 ) -> None:
-    """Write a report of one run: a page with every item and its image, Excel, CSV and plots.
+    """Write a report of a run: every item, Excel, CSV and plots.
 
     The page, index.html, is one file that needs no network.
     """
@@ -169,13 +169,13 @@ def report(
         typer.echo(escaped(str(path)))
 
 
-@app.command()
+@app.command(rich_help_panel=TRUST)
 def cite(
     path: Annotated[
         Path, typer.Argument(help="A result of hdbench score --json, or a built benchmark.")
     ],
 ) -> None:
-    """Print BibTeX of the benchmark and of hdbench, and a sentence for the methods section."""
+    """Print BibTeX, and a sentence for the methods section."""
     from hdbench.cite import cite as citation  # noqa: PLC0415  slow to import
 
     for line in citation(path).expandtabs(2).split("\n"):

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from hdbench.cli.app import DEFAULT_OUT, app
+from hdbench.cli.app import DEFAULT_OUT, SHARE, app
 from hdbench.errors import HdbenchError
 
 
-@app.command()
+@app.command(rich_help_panel=SHARE)
 def space(
     *,
     host: Annotated[
@@ -34,7 +34,7 @@ def space(
         ),
     ] = None,
 ) -> None:
-    """Serve the web application: score, compare and run models in the browser."""
+    """Serve the web application: score and compare in the browser."""
     try:
         from hdbench.space.app import serve  # noqa: PLC0415  Gradio is slow to import
     except ModuleNotFoundError as error:

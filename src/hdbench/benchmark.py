@@ -195,9 +195,9 @@ def read_yaml(path: Path) -> Any:
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise HdbenchError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+        raise HdbenchError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
 
 
 def read_text_file(path: Path) -> str:
@@ -209,9 +209,9 @@ def read_text_file(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1}): save as UTF-8") from None
+        raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1}): save as UTF-8") from error
 
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -228,7 +228,7 @@ def validate(model: type[Model], value: Any, path: Path) -> Model:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        raise HdbenchError(f"{path}: {key or 'the file'}: {first['msg']}") from None
+        raise HdbenchError(f"{path}: {key or 'the file'}: {first['msg']}") from error
 
 
 def read_spec(path: Path) -> BenchmarkSpec:
@@ -242,7 +242,7 @@ def read_spec(path: Path) -> BenchmarkSpec:
     try:
         check_headline(spec.metric, spec.headline)
     except HdbenchError as error:
-        raise HdbenchError(f"{path}: {error}") from None
+        raise HdbenchError(f"{path}: {error}") from error
     return spec
 
 
@@ -302,7 +302,7 @@ class Benchmark:
             try:
                 ground_truth = parse_json(truth)
             except ValueError as error:
-                raise HdbenchError(f"{where}: ground_truth is not JSON: {error}") from None
+                raise HdbenchError(f"{where}: ground_truth is not JSON: {error}") from error
             if not isinstance(ground_truth, dict):
                 raise HdbenchError(f"{where}: ground_truth is not an object")
             yield Item(item_id, ground_truth)
@@ -381,7 +381,7 @@ def load_benchmark(name: str, *, revision: str | None = None, media: bool = Fals
         raise HdbenchError(
             f"{name}: no benchmark here: build it with: hdbench build {folder.name}; "
             f"and none on the Hub: {error}"
-        ) from None
+        ) from error
     if not (folder / _DESCRIPTION).is_file():
         raise HdbenchError(f"{name}: this dataset on the Hub is no benchmark: no {_DESCRIPTION}")
     return Benchmark(name, folder, read_spec(folder / _DESCRIPTION), folder.name, folder.parents[1])

@@ -82,7 +82,9 @@ def write_similarity_data_to_excel(
         key_accuracy = _key_accuracy(key_list, detail_data)
         data = _workbook(key_list, detail_data, key_accuracy)
     except KeyError as error:
-        raise HdbenchError(f"detail_data has no {error}: was it made with this key_list?") from None
+        raise HdbenchError(
+            f"detail_data has no {error}: was it made with this key_list?"
+        ) from error
     write_whole(path, data)
 
 

@@ -141,7 +141,7 @@ def _encode(name: str, value: Any) -> str:
     try:
         return json.dumps(value)
     except (TypeError, ValueError, RecursionError) as error:
-        raise HdbenchError(f"{name} is not a JSON value: {error}") from None
+        raise HdbenchError(f"{name} is not a JSON value: {error}") from error
 
 
 def _reference(position: int, encoded: str) -> Any:
@@ -151,7 +151,7 @@ def _reference(position: int, encoded: str) -> Any:
         try:
             value = parse_json(value)
         except ValueError as error:
-            raise HdbenchError(f"references[{position}] is not JSON: {error}") from None
+            raise HdbenchError(f"references[{position}] is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise HdbenchError(f"references[{position}] is not a record: {type(value).__name__}")
     return value

@@ -37,21 +37,21 @@ def one_line_errors(what: str, advice: str) -> Iterator[None]:
 
     try:
         yield
-    except RepositoryNotFoundError:  # the Hub's status is 401 where there is no token
-        raise HdbenchError(f"{what}: {_STATUSES[404]}; {advice}") from None
+    except RepositoryNotFoundError as error:  # the Hub's status is 401 where there is no token
+        raise HdbenchError(f"{what}: {_STATUSES[404]}; {advice}") from error
     except HfHubHTTPError as error:
         status = error.response.status_code
         said = error.server_message or ""
         why = _STATUSES.get(status) or f"the Hub answered {status} {said}"
-        raise HdbenchError(f"{what}: {_cut(why)}; {advice}") from None
-    except LocalEntryNotFoundError:
+        raise HdbenchError(f"{what}: {_cut(why)}; {advice}") from error
+    except LocalEntryNotFoundError as error:
         raise HdbenchError(
             f"{what}: cannot be fetched, and is not among what was fetched before; {advice}"
-        ) from None
+        ) from error
     except (HTTPError, OSError, ValueError, RuntimeError) as error:
         raise HdbenchError(
             f"{what}: {_cut(str(error) or type(error).__name__)}; {advice}"
-        ) from None
+        ) from error
 
 
 def fetch_dataset(repository: str, *, revision: str | None = None, media: bool = False) -> Path:

@@ -34,7 +34,7 @@ def metric_page(
             metric = evaluate.load(str(module), protocol)
             result: dict[str, object] = metric.compute(**lists, details=True)
         except ValueError as error:
-            raise gr.Error(escaped(str(error)), print_exception=False) from None
+            raise gr.Error(escaped(str(error)), print_exception=False) from error
         return result
 
     def code(example: list[Any], label: str) -> gr.Code:
@@ -66,7 +66,7 @@ def _lists(texts: Mapping[str, str]) -> dict[str, list[Any]]:
         try:
             found = parse_json(text)
         except ValueError as error:
-            raise HdbenchError(f"{field}: no JSON: {error}") from None
+            raise HdbenchError(f"{field}: no JSON: {error}") from error
         if not isinstance(found, list):
             raise HdbenchError(f"{field}: a list in [ ] is wanted")
         lists[name] = found

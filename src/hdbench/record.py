@@ -140,7 +140,7 @@ def from_record(value: Any, where: str) -> Result:
     try:  # of sums that no answers give, a rate may be infinite
         json.dumps([result.figures(), result.field_rates()], allow_nan=False)
     except (ValueError, ArithmeticError) as error:
-        raise HdbenchError(f"{where}: statistics: no figures follow from them: {error}") from None
+        raise HdbenchError(f"{where}: statistics: no figures follow from them: {error}") from error
     return result
 
 
@@ -156,7 +156,7 @@ def _metric(name: str, record: _Record, where: str) -> Metric:
         }
         return make_metric(name, record.protocol, **options)
     except HdbenchError as error:
-        raise HdbenchError(f"{where}: protocol, options: {str(error)[:500]}") from None
+        raise HdbenchError(f"{where}: protocol, options: {str(error)[:500]}") from error
 
 
 def _statistics(columns: Any, metric: Metric, items: int, where: str) -> dict[str, list[float]]:
@@ -265,7 +265,7 @@ def _dataset(value: dict[str, Any], metric: str, where: str) -> dict[str, Any]:
     try:
         check_headline(metric, dataset.headline)
     except HdbenchError as error:
-        raise HdbenchError(f"{where}: {error}") from None
+        raise HdbenchError(f"{where}: {error}") from error
     return dataset.model_dump()
 
 

@@ -48,7 +48,7 @@ def answers_sha256(path: Path) -> str:
             digest.update(line.replace(b"\\", b"\\\\").replace(b"\n", b"\\n") + b"\n")
         return digest.hexdigest()
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def _file_sha256(path: Path) -> str:
@@ -242,7 +242,7 @@ def read_records(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             raw = file.read(MAX_RESULT + 1)
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
     if len(raw) > MAX_RESULT:
         raise HdbenchError(
             f"{path}: larger than {MAX_RESULT >> 20} MiB: score again without --details"
@@ -250,7 +250,7 @@ def read_records(path: Path) -> dict[str, Any]:
     try:
         value = parse_file(raw.decode("utf-8-sig"), str(path))
     except UnicodeDecodeError as error:
-        raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1})") from None
+        raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1})") from error
     if not isinstance(value, dict) or "runs" not in value:
         return {str(path): value}
     runs = value["runs"]

@@ -106,9 +106,9 @@ def read_run_info(folder: Path) -> RunInfo:
             raw = file.read(MAX_BYTES + 1)
         text = raw.decode("utf-8-sig")
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1})") from None
+        raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1})") from error
     if len(raw) > MAX_BYTES:
         raise HdbenchError(f"{path}: larger than {MAX_BYTES >> 20} MiB")
     return validate(RunInfo, parse_file(text, str(path)), path)

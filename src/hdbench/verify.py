@@ -119,7 +119,7 @@ def _score(old: Result, settings: dict[str, Any], where: str) -> list[Result]:
             raise
         raise HdbenchError(
             f"{where}: {cause}. Here the answers cannot be scored: {error}"
-        ) from None
+        ) from error
 
 
 def _other_dataset(old: Result, name: str, version: str, sha256: str) -> str | None:

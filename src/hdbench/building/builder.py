@@ -207,11 +207,11 @@ def _metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec)
     try:
         return (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode()
     except ValueError as error:  # NaN, or a lone surrogate
-        raise HdbenchError(f"{row.id}: {error}") from None
+        raise HdbenchError(f"{row.id}: {error}") from error
 
 
 def _copy(source: Path, target: Path) -> None:
     try:
         shutil.copyfile(source, target)
-    except FileNotFoundError:
-        raise HdbenchError(f"{source}: no such file: a benchmark needs it") from None
+    except FileNotFoundError as error:
+        raise HdbenchError(f"{source}: no such file: a benchmark needs it") from error

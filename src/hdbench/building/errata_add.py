@@ -260,7 +260,7 @@ def _with_entry(recipe: Recipe, version: str, correction: Correction) -> str:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
     place = "every item" if correction.id == "*" else f"`{correction.id}`"
     entry = f"## {version}\n\n- {place}, `{correction.field}`: {correction.evidence}.\n"
     head, newest, rest = text.partition("\n## ")

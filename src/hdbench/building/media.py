@@ -47,11 +47,11 @@ def _check_image(data: bytes, place: Path) -> str:
         with Image.open(io.BytesIO(data)) as image:
             image.load()
             return _IMAGE_SUFFIXES[image.format or ""]
-    except KeyError:
+    except KeyError as error:
         formats = ", ".join(_IMAGE_SUFFIXES)
-        raise HdbenchError(f"{place}: not an image as {formats}") from None
+        raise HdbenchError(f"{place}: not an image as {formats}") from error
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise HdbenchError(f"{place}: damaged image: {error}") from None
+        raise HdbenchError(f"{place}: damaged image: {error}") from error
 
 
 def _check_pdf(data: bytes, place: Path) -> str:
@@ -60,5 +60,5 @@ def _check_pdf(data: bytes, place: Path) -> str:
             for page in document:
                 page.close()
     except pdf.PdfError as error:
-        raise HdbenchError(f"{place}: damaged PDF: {error}") from None
+        raise HdbenchError(f"{place}: damaged PDF: {error}") from error
     return "pdf"

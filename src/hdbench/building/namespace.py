@@ -50,8 +50,8 @@ def writing(out: Path, name: str) -> Iterator[Path]:
             finally:
                 shutil.rmtree(beside, ignore_errors=True)
                 lock.unlink(missing_ok=True)
-    except Timeout:
-        raise HdbenchError(f"{target}: another hdbench is building it: wait for it") from None
+    except Timeout as error:
+        raise HdbenchError(f"{target}: another hdbench is building it: wait for it") from error
     finally:
         if created:
             with suppress(OSError):  # not empty: something was built

@@ -122,7 +122,7 @@ class Recipe:
         try:
             return path.read_bytes()
         except OSError as error:
-            raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+            raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
 
     def files(self, source: Source) -> dict[str, bytes]:
         """The further files of the repository, by name; a sample has those that it carries."""
@@ -152,7 +152,7 @@ class Recipe:
         except (KeyError, TypeError) as error:
             raise HdbenchError(
                 f"{row.id}: its truth is not of the benchmark's form: {error}"
-            ) from None
+            ) from error
         return row._replace(columns={**row.columns, **columns})
 
     def _plain_rows(self) -> Iterator[Row]:
@@ -164,7 +164,7 @@ class Recipe:
                 item_id, media = columns.pop("id"), columns.pop(key)
                 truth = columns.pop("ground_truth")
             except KeyError as error:
-                raise HdbenchError(f"{path}:{line.number}: no {error}") from None
+                raise HdbenchError(f"{path}:{line.number}: no {error}") from error
             media = media if isinstance(media, list) else [media]
             if not all(isinstance(text, str) for text in (item_id, *media)):
                 raise HdbenchError(f'{path}:{line.number}: "id" and "{key}" must be texts')
@@ -235,7 +235,7 @@ def read_registry(path: Path) -> dict[str, str]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
     for number, line in enumerate(lines, 1):
         file, _, sha256 = line.rpartition(" ")
         if not file or (len(sha256) != SHA256_DIGITS and sha256 != "-"):

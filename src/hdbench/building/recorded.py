@@ -122,9 +122,9 @@ def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 if raw.strip():
                     yield where, parse_line(raw, where, unique=True)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise HdbenchError(f"{path}: a damaged gzip file: {error}: get it again") from None
+        raise HdbenchError(f"{path}: a damaged gzip file: {error}: get it again") from error
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:

@@ -75,7 +75,7 @@ class Source:
         try:
             return json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise HdbenchError(f"{self.locate(path)}: not JSON: {error}") from None
+            raise HdbenchError(f"{self.locate(path)}: not JSON: {error}") from error
 
 
 def folder_source(
@@ -127,18 +127,18 @@ def download_source(url: str, revision: str, registry: Mapping[str, str]) -> Sou
                 error.response is not None
                 and error.response.status_code == requests.codes.not_found
             ):
-                raise MissingFileError(f"{files.get_url(path)}: not found") from None
-            raise HdbenchError(f"{files.get_url(path)}: cannot be downloaded: {error}") from None
+                raise MissingFileError(f"{files.get_url(path)}: not found") from error
+            raise HdbenchError(f"{files.get_url(path)}: cannot be downloaded: {error}") from error
         except requests.RequestException as error:
             raise HdbenchError(
                 f"{files.get_url(path)}: cannot be downloaded ({type(error).__name__}): "
                 "look at the connection and start again, what is there is kept; "
                 "or give a copy with --source"
-            ) from None
-        except ValueError:
+            ) from error
+        except ValueError as error:
             raise HdbenchError(
                 f"{files.get_url(path)}: wrong checksum, what came is not the pinned file"
-            ) from None
+            ) from error
 
     return Source(locate, registry, registry)
 
@@ -160,7 +160,7 @@ def hub_source(repository: str, revision: str) -> Source:
         raise HdbenchError(
             f"{repository}: cannot be downloaded ({type(error).__name__}): look at the connection "
             "and start again, what is there is kept; or give a copy with --source"
-        ) from None
+        ) from error
     return folder_source(Path(snapshot), {}, within=cache)  # links into the cache
 
 

@@ -95,7 +95,7 @@ def _options(texts: Sequence[str]) -> dict[str, Any]:
         try:
             options[name] = parse_json(value, unique=True)
         except ValueError as error:
-            raise HdbenchError(f"--option {text}: the value is not usable JSON: {error}") from None
+            raise HdbenchError(f"--option {text}: the value is not usable JSON: {error}") from error
     return options
 
 

@@ -44,7 +44,7 @@ def space(
 
         raise HdbenchError(
             f"the web application needs Gradio: install it with: {install_command('space')}"
-        ) from None
+        ) from error
     from hdbench.space.context import SpaceContext  # noqa: PLC0415
 
     context = SpaceContext(

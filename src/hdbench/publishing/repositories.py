@@ -149,7 +149,7 @@ def _card(path: Path) -> dict[str, Any]:
     try:
         card = yaml.safe_load(found[1]) if found else None
     except yaml.YAMLError as error:
-        raise HdbenchError(f"{path}: its YAML: {' '.join(str(error).split())}") from None
+        raise HdbenchError(f"{path}: its YAML: {' '.join(str(error).split())}") from error
     if not isinstance(card, dict) or not isinstance(card.get("license"), str):
         raise HdbenchError(f"{path}: needs YAML between two lines of ---, with a license")
     return card

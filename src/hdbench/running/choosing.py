@@ -85,7 +85,7 @@ def named_ids(text: str | None) -> list[str]:
         is_file = os.path.isfile(text)
         names = Path(text).read_text(encoding="utf-8").splitlines() if is_file else text.split(",")
     except (OSError, UnicodeDecodeError) as error:
-        raise HdbenchError(f"--ids {text}: cannot be read: {error}") from None
+        raise HdbenchError(f"--ids {text}: cannot be read: {error}") from error
     found = [name.strip() for name in names if name.strip()]
     if not found:
         raise HdbenchError(f"--ids {text}: names no id")
@@ -104,7 +104,7 @@ def own_images(folder: Path, *, limit: int | None = None) -> Choice:
     try:
         entries = sorted(folder.iterdir(), key=_by_numbers)
     except OSError as error:
-        raise HdbenchError(f"{folder}: cannot be read: {error.strerror}") from None
+        raise HdbenchError(f"{folder}: cannot be read: {error.strerror}") from error
     questions: dict[str, Question] = {}
     passed_over = []
     for entry in entries:

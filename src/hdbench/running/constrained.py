@@ -29,7 +29,7 @@ class SchemaGrammar:
                 tokenizer, eos_token=sorted(ends)
             )
         except ValueError as error:
-            raise HdbenchError(f"answers cannot be held to a schema: {one_line(error)}") from None
+            raise HdbenchError(f"answers cannot be held to a schema: {one_line(error)}") from error
         matcher = self._llguidance.LLMatcher
         self._grammar = matcher.grammar_from_json_schema(schema)
         wrong, messages = matcher.validate_grammar_with_warnings(self._grammar, self._tokenizer)

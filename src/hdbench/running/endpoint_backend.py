@@ -250,11 +250,11 @@ class EndpointBackend:
                 raise HdbenchError(
                     f"{self._server.shown}: {failure}: is the server running, and the address "
                     "right?"
-                ) from None
+                ) from failure
             return _Outcome(Reply(None, error=f"no answer: {failure}"), False)
         except Refused as refusal:
             if refusal.hopeless:
-                raise await self._hopeless(client, refusal) from None
+                raise await self._hopeless(client, refusal) from refusal
             # Before any answer it is as likely that every item would be refused.
             return _Outcome(Reply(None, error=f"refused: {refusal}"), self._answered)
         finally:

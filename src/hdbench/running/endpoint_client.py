@@ -141,12 +141,12 @@ class EndpointClient:
         # A UnicodeError is of a host whose name is too long to be looked up.
         except (*_UNCONNECTED, UnicodeError) as error:
             reason = self._line(str(error)) or "no answer"
-            raise Unanswered(f"cannot be reached ({reason})", unconnected=True) from None
-        except (TimeoutError, httpx2.TimeoutException):
-            raise Unanswered(f"no answer within {self._seconds:g} s", timed_out=True) from None
+            raise Unanswered(f"cannot be reached ({reason})", unconnected=True) from error
+        except (TimeoutError, httpx2.TimeoutException) as error:
+            raise Unanswered(f"no answer within {self._seconds:g} s", timed_out=True) from error
         except httpx2.HTTPError as error:
             reason = self._line(str(error)) or type(error).__name__
-            raise Unanswered(f"the connection was lost ({reason})") from None
+            raise Unanswered(f"the connection was lost ({reason})") from error
         if response.status_code != httpx2.codes.OK:
             raise read_failure(
                 response.status_code,

@@ -104,10 +104,10 @@ def read_completion(data: bytes, content_type: str, line: Callable[[str], str]) 
         choice = value["choices"][0]
         message = choice["message"]
         text, refusal = _text(message.get("content")), message.get("refusal")
-    except (KeyError, IndexError, TypeError, AttributeError):
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
         said = error_in(value)[0]
         reason = line(f": {said}") if said else ""
-        raise Unanswered(f"the server's answer has no choices{reason}", unusable=True) from None
+        raise Unanswered(f"the server's answer has no choices{reason}", unusable=True) from error
     usage = value.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     stopped, fingerprint = choice.get("finish_reason"), value.get("system_fingerprint")
@@ -196,17 +196,17 @@ def _json(data: bytes, content_type: str, line: Callable[[str], str]) -> Any:
     except UnicodeDecodeError as error:
         raise Unanswered(
             f"the server's answer is not UTF-8 (byte {error.start + 1:,})", unusable=True
-        ) from None
+        ) from error
     try:
         return parse_json(text)
-    except ValueError:
+    except ValueError as error:
         shown = line(text[:60])
         raise Unanswered(
             f"the server's answer is not JSON, or cut off: it begins {shown!r}"
             if shown
             else "the server's answer is empty",
             unusable=True,
-        ) from None
+        ) from error
 
 
 def _text(content: Any) -> str | None:

@@ -83,8 +83,10 @@ def read_demands(texts: Sequence[str], benchmarks: Sequence[Benchmark]) -> dict[
             raise HdbenchError(f"--fail-under {text}: {name} is given twice: keep one")
         try:
             demands[name] = float(value)
-        except ValueError:
-            raise HdbenchError(f"--fail-under {text}: must be NAME=VALUE, as {name}=0.80") from None
+        except ValueError as error:
+            raise HdbenchError(
+                f"--fail-under {text}: must be NAME=VALUE, as {name}=0.80"
+            ) from error
         if not 0 <= demands[name] <= 1:  # nor is NaN
             raise HdbenchError(f"--fail-under {text}: the value must be from 0 to 1, as 0.80")
     return demands

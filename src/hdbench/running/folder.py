@@ -57,16 +57,16 @@ class RunFolder:
             with FileLock(lock, blocking=False):
                 yield cls(path, settings)
                 lock.unlink(missing_ok=True)
-        except Timeout:
+        except Timeout as error:
             raise HdbenchError(
                 f"{path}: another hdbench is running into this folder: wait for it, or choose "
                 "another folder"
-            ) from None
+            ) from error
         except OSError as error:
             raise HdbenchError(
                 f"{path}: cannot be written: {error.strerror or error}: what was answered is "
                 "kept; fix it and run again: the command resumes where it stopped"
-            ) from None
+            ) from error
 
     def _begin(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """What run.json says, written where there is none."""

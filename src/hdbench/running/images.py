@@ -89,7 +89,7 @@ def _open(path: Path, limits: Limits) -> Iterator[Image.Image]:
             upright = ImageOps.exif_transpose(image)
             yield _fitted(_rgb(upright), limits.max_side)
     except _UNREADABLE as error:
-        raise HdbenchError(f"{path}: cannot be read: {error}") from None
+        raise HdbenchError(f"{path}: cannot be read: {error}") from error
 
 
 def _pages(path: Path, limits: Limits) -> list[Image.Image]:

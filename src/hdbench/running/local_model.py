@@ -86,7 +86,7 @@ class LocalModel:
                 inputs = encoded(items, prompt)
             longest = inputs["attention_mask"].sum(dim=1).max().item()
         except Exception as error:  # each model's processor has errors of its own
-            raise HdbenchError(f"the model's processor refuses it: {one_line(error)}") from None
+            raise HdbenchError(f"the model's processor refuses it: {one_line(error)}") from error
         if self._room and longest >= self._room:
             raise HdbenchError(
                 f"prompt and images are {longest} tokens, and the model has room for {self._room}: "
@@ -131,7 +131,7 @@ class LocalModel:
                 raise HdbenchError(
                     f"{self._source.name}: the model fails at {', '.join(ids)}: "
                     f"{type(error).__name__}: {one_line(error)}"
-                ) from None
+                ) from error
             lost = one_line(error)
         if lost is not None:  # only here is the error gone that held on to the tensors
             self._free_memory()
@@ -212,17 +212,17 @@ class LocalModel:
                 raise HdbenchError(
                     f"{self._source.name}: comes with Python code of its own, which is not run "
                     "unless --trust-remote-code allows it: read it first"
-                ) from None
+                ) from error
             # transformers names the package, if only in the cause, but not how to install it here.
             told = f"{error} {error.__cause__}".lower()
             if wanted := [name for name in missing_packages("vlm") if name.lower() in told]:
                 raise HdbenchError(
                     f"{self._source.name}: needs {' and '.join(wanted)}: install what local models "
                     f"need with: {install_command('vlm')}"
-                ) from None
+                ) from error
             raise HdbenchError(
                 f"{self._source.name}: cannot be loaded: {one_line(error)}"
-            ) from None
+            ) from error
 
     def _loaded(self) -> Any:
         if self._model is None:
@@ -280,8 +280,8 @@ def _device(torch: Any, name: str) -> Any:
             name = "mps" if torch.backends.mps.is_available() else "cpu"
     try:
         return torch.device(name)
-    except RuntimeError:
-        raise HdbenchError(f"{name}: no device: take auto, cuda, mps or cpu") from None
+    except RuntimeError as error:
+        raise HdbenchError(f"{name}: no device: take auto, cuda, mps or cpu") from error
 
 
 def _dtype(torch: Any, name: str, device: Any) -> str:

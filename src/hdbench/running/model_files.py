@@ -48,7 +48,7 @@ def vlm_module(name: str) -> Any:
         raise HdbenchError(
             f"local models need more packages: {one_line(error)}: install them with: "
             f"{install_command('vlm')}"
-        ) from None
+        ) from error
 
 
 def find_model(model: str, revision: str | None) -> ModelSource:
@@ -90,10 +90,10 @@ def _download(model: str, revision: str | None) -> Path:
             allow_patterns=[f"*{suffix}" for suffix in _LOADED],
             ignore_patterns=_NOT_LOADED,
         )
-    except HFValidationError:
-        raise HdbenchError(f"{model}: no such folder, and no name of a model on the Hub") from None
+    except HFValidationError as error:
+        raise HdbenchError(f"{model}: no such folder, and no name of a model on the Hub") from error
     except Exception as error:  # no such model or revision, no access, no connection, …
-        raise HdbenchError(f"{model}: cannot be had from the Hub: {one_line(error)}") from None
+        raise HdbenchError(f"{model}: cannot be had from the Hub: {one_line(error)}") from error
     return Path(folder)
 
 
@@ -122,6 +122,6 @@ def _sha256(folder: Path) -> str:
         with ThreadPoolExecutor(4) as pool:
             digests = list(pool.map(digest, paths))
     except OSError as error:
-        raise HdbenchError(f"{folder}: cannot be read: {error.strerror}") from None
+        raise HdbenchError(f"{folder}: cannot be read: {error.strerror}") from error
     lines = [f"{of}  {path.name}\n" for of, path in zip(digests, paths, strict=True)]
     return hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -220,9 +220,9 @@ def read_prompt(path: Path) -> Prompt:
         raw = path.read_bytes()
         text = raw.decode("utf-8-sig")
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1})") from None
+        raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1})") from error
     if not text.strip():
         raise HdbenchError(f"{path}: the prompt is empty")
     return Prompt(path.name, hashlib.sha256(raw).hexdigest(), text)

@@ -117,13 +117,15 @@ def _tesseract(arguments: list[str], data: bytes, timeout: float) -> str:
             timeout=timeout,
             env=environment,
         )
-    except FileNotFoundError:
+    except FileNotFoundError as error:
         raise HdbenchError(
             f"the program {PROGRAM} is not installed: install Debian's packages {PACKAGES}"
-        ) from None
-    except subprocess.TimeoutExpired:
-        raise HdbenchError(f"tesseract was stopped after {timeout:g} seconds") from None
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise HdbenchError(f"tesseract was stopped after {timeout:g} seconds") from error
     except subprocess.CalledProcessError as error:
         said = " ".join(error.stderr.decode("utf-8", "replace").split())
-        raise HdbenchError(f"tesseract: {said[:300] or f'ended with {error.returncode}'}") from None
+        raise HdbenchError(
+            f"tesseract: {said[:300] or f'ended with {error.returncode}'}"
+        ) from error
     return done.stdout.decode("utf-8", "replace")

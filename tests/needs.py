@@ -2,11 +2,8 @@
 
 import functools
 import os
-import shlex
 import shutil
 import subprocess
-import sysconfig
-from pathlib import Path
 
 import pytest
 
@@ -25,11 +22,6 @@ def _tesseract():
     return {"eng", "deu", "Fraktur"} <= set(done.stdout.split())
 
 
-def _compiler():
-    program, *_ = shlex.split(os.environ.get("CXX") or sysconfig.get_config_var("CXX") or "c++")
-    return shutil.which(program) and Path(sysconfig.get_path("include"), "Python.h").is_file()
-
-
 PROGRAMS = {
     "chromium": (_chromium, "Chromium", "chromium"),
     "tesseract": (
@@ -37,7 +29,6 @@ PROGRAMS = {
         "Tesseract with German and Fraktur",
         "tesseract-ocr tesseract-ocr-deu tesseract-ocr-script-frak",
     ),
-    "compiler": (_compiler, "a C++ compiler and Python's headers", "g++ python3-dev"),
 }
 """How a program is found, what it is, and its packages."""
 

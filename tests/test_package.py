@@ -99,27 +99,9 @@ def test_its_recipes_are_not_to_be_edited(installed, tmp_path):
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.needs("compiler")
-def test_without_a_compiler_there_is_a_wheel_for_any_machine_that_scores_alike(
-    dist, installed, tmp_path
-):
-    (sdist,) = dist.glob("*.tar.gz")
-    with tarfile.open(sdist) as archive:
-        archive.extractall(tmp_path / "source", filter="data")
-    (source,) = (tmp_path / "source").iterdir()
-    build(tmp_path, "--wheel", source, CC="no-compiler", CXX="no-compiler")
-    (wheel,) = tmp_path.glob("*.whl")
+def test_the_wheel_is_for_any_machine(dist):
+    (wheel,) = dist.glob("*.whl")
     assert wheel.name == f"hdbench-{hdbench.__version__}-py3-none-any.whl"
-    plain = unpacked(wheel, tmp_path / "site")
-    assert list(installed.rglob("_gestalt*.so"))
-    assert not list(plain.rglob("_gestalt*.so"))
-    script = (
-        "from hdbench.scoring.sequence_ratio import field_similarity\n"
-        "text = 'Die hüftnahen Femurosteotomien unter Berücksichtigung der Form. ' * 30\n"
-        "print(field_similarity(text, text[::3]))"
-    )
-    results = [run(site, "-c", script, cwd=tmp_path) for site in (plain, installed)]
-    assert results[0].stdout == results[1].stdout != ""
 
 
 def test_it_is_typed_and_licensed_and_carries_no_tests(installed):
@@ -133,12 +115,10 @@ def test_the_sdist_has_what_a_checkout_has_and_nothing_that_was_built(dist):
     (sdist,) = dist.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"LICENSE", "CHANGELOG.md", "hatch_build.py", "tests/conftest.py"} <= names
+    assert {"LICENSE", "CHANGELOG.md", "tests/conftest.py"} <= names
     assert {f"dataset_scripts/{name}/benchmark.yaml" for name in recipe_names()} <= names
     assert {f"metrics/{name}/{name}.py" for name in METRICS} <= names
-    assert not [
-        name for name in names if name.startswith((".venv", "hdb/")) or name.endswith(".so")
-    ]
+    assert not [name for name in names if name.startswith((".venv", "hdb/"))]
 
 
 def test_the_package_s_version_stands_in_one_place_only():

@@ -1,22 +1,18 @@
 """How alike two texts of a field are: the ratio of `difflib.SequenceMatcher`, sooner."""
 
-from difflib import SequenceMatcher
 from typing import Any
 
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import MAX_DEPTH, is_too_deep
 
 try:
-    from hdbench.scoring._gestalt import matching_characters
-except ImportError:  # installed on a machine without a compiler
-    matching_characters = None  # type: ignore[assignment]
+    from cydifflib import SequenceMatcher  # difflib's own procedure, compiled
+except ImportError:  # of Python 3.14 there is no wheel yet
+    from difflib import SequenceMatcher
 
 MAX_PAIRS = 10**8
 """The product of two texts' lengths up to which they are compared: 10,000 characters each. The
 longest field of the benchmark has a few thousand."""
-
-_AUTOJUNK_FROM = 200
-"""The length of the second text from which difflib leaves out its frequent characters."""
 
 
 def as_text(value: Any) -> str:
@@ -54,7 +50,7 @@ def field_similarity(reference: str, prediction: str, *, autojunk: bool = True) 
     Args:
         reference: the truth's text.
         prediction: the answer's.
-        autojunk: as of `difflib.SequenceMatcher`.
+        autojunk: same as in `difflib.SequenceMatcher`.
 
     Returns:
         A similarity from 0.0 to 1.0, higher is better.
@@ -78,13 +74,11 @@ def field_similarity(reference: str, prediction: str, *, autojunk: bool = True) 
 def sequence_ratio(a: str, b: str, *, autojunk: bool = True) -> float:
     """Exactly `difflib.SequenceMatcher(None, a, b, autojunk).ratio()`. Not symmetric.
 
-    The time grows with the product of the lengths, and in the worst case with its power of 1.5.
-
     Args:
         a: the first text.
         b: the second one; from 200 characters on `autojunk` begins no match with a character that
             makes up more than about one in a hundred of it.
-        autojunk: as difflib's.
+        autojunk: same as difflib's.
 
     Returns:
         A ratio from 0.0 to 1.0, higher is better; of two empty texts 1.0.
@@ -93,11 +87,5 @@ def sequence_ratio(a: str, b: str, *, autojunk: bool = True) -> float:
         >>> sequence_ratio("abcd", "bcde")
         0.75
     """
-    if matching_characters is None:
-        return SequenceMatcher(None, a, b, autojunk).ratio()
-    length = len(a) + len(b)
-    if a.startswith(b) or b.startswith(a):
-        # Of equal matches difflib takes the first in both, so that its blocks are this one.
-        return 2.0 * min(len(a), len(b)) / length if length else 1.0
-    frequent = len(b) // 100 + 1 if autojunk and len(b) >= _AUTOJUNK_FROM else len(b)
-    return 2.0 * matching_characters(a, b, frequent) / length
+    ratio: float = SequenceMatcher(None, a, b, autojunk).ratio()
+    return ratio

@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-from hdbench.space.app import serve
 from hdbench.space.context import SpaceContext
 from hdbench.space.from_hub import fetch_namespace, follow_results
 
@@ -20,6 +19,9 @@ def namespace() -> Path:
 
 
 if __name__ == "__main__":
+    # Not above: each process that scores a file loads this one too, and Gradio takes long to load.
+    from hdbench.space.app import serve
+
     serve(
         SpaceContext(
             namespace(),

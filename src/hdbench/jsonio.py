@@ -25,13 +25,17 @@ class Line(NamedTuple):
     value: dict[str, Any]
 
 
+class _DuplicateError(ValueError):
+    """A key occurs twice in an object."""
+
+
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise ValueError(f"the key {key[:100]!r} occurs twice: keep one")
+                raise _DuplicateError(f"the key {key[:100]!r} occurs twice: keep one")
             seen.add(key)
     return value
 
@@ -54,7 +58,8 @@ def parse_json(text: str, *, unique: bool = False) -> Any:
         unique: refuse a key that occurs twice in an object; otherwise its last value counts.
 
     Raises:
-        ValueError: the text is not JSON, is nested more than `MAX_DEPTH` deep, or has a key twice.
+        ValueError: the text is not JSON, is nested more than `MAX_DEPTH` deep, has a key twice, or
+            a number of more digits than Python reads.
 
     Example:
         >>> parse_json('{"year": 1957}')
@@ -64,6 +69,10 @@ def parse_json(text: str, *, unique: bool = False) -> Any:
         value = (_UNIQUE if unique else DECODER).decode(text)
     except RecursionError:
         raise ValueError(f"nested more than {MAX_DEPTH} deep") from None
+    except (json.JSONDecodeError, _DuplicateError):
+        raise
+    except ValueError:  # Python says then how its own bound on integers can be lifted
+        raise ValueError("a number has too many digits: shorten it, or put it in quotes") from None
     # The walk is needed only where there are enough brackets for so deep a nesting.
     if text.count("{") + text.count("[") > MAX_DEPTH and is_too_deep(value):
         raise ValueError(f"nested more than {MAX_DEPTH} deep")

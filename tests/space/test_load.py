@@ -7,10 +7,10 @@ import re
 import signal
 import subprocess
 import sys
-import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Event
 
-import httpx
 import pytest
 import yaml
 from gradio_client import handle_file
@@ -18,7 +18,7 @@ from gradio_client.exceptions import AppError
 from PIL import Image
 from space.pages import upload
 from space.servers import APP, free_port, serving, wait_for_client
-from space.visitors import Visitor, peak_memory, run
+from space.visitors import Visitor, peak_memory, run, until
 
 from hdbench.errors import HdbenchError
 from hdbench.space import scoring
@@ -142,33 +142,54 @@ def forty_models():
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-def begin(url, address, waiting):
-    """Have a long file scored, or wait for that, from an address."""
-    headers = {"X-Forwarded-For": address}
-    files = {"files": ("long.jsonl", forty_models())}
-    (path,) = httpx.post(f"{url}gradio_api/upload", files=files, headers=headers).json()
-    data = ["cards", {"path": path, "meta": {"_type": "gradio.FileData"}}, "documented"]
-    begun = httpx.post(f"{url}gradio_api/call/score", json={"data": data}, headers=headers)
-    assert begun.status_code == 200
-    deadline = time.monotonic() + 60
-    while httpx.get(f"{url}gradio_api/queue/status").json()["queue_size"] != waiting:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+WAITING, SCORING = "Waiting for a place", "Reading and scoring the answers"
+
+LASTING = """
+from hdbench.space import turns
+
+turns.SLICE = 1_000
+"""
+
+
+async def begin(visitor, *told):
+    """Have a long file scored until the progress bar tells so; the rest of the messages."""
+    file = await visitor.upload("long.jsonl", forty_models())
+    messages = visitor.pressed("score", benchmark="cards", file=file)
+    await until(messages, *told)
+    return messages
 
 
 def test_who_finds_the_queue_full_is_told_what_to_do(many_cards, visit_at, tmp_path):
     language = "de"  # the harder one: what a browser and a program send has to arrive
     (tmp_path / "one.jsonl").write_text(answers(1))
-    with serving("-c", NARROW.format(more=""), cwd=many_cards) as url:
-        headers = {"Accept-Language": language}
-        client = wait_for_client(url, headers=headers)
+
+    async def fill(url, done):
+        async with Visitor(url, "192.0.2.1") as first, Visitor(url, "192.0.2.2") as second:
+            running = await begin(first, SCORING)
+            waiting = await begin(second, WAITING)
+            await asyncio.to_thread(done)
+            await asyncio.gather(running.aclose(), waiting.aclose())
+
+    with serving("-c", LASTING + NARROW.format(more=""), cwd=many_cards) as url:
+        client = wait_for_client(url, headers={"Accept-Language": language})
         page = visit_at(url, language=language)
-        begin(url, "192.0.2.1", waiting=0)
-        begin(url, "192.0.2.2", waiting=1)
-        with pytest.raises(AppError, match=re.escape(FULL[language])):
-            client.predict("cards", handle_file(tmp_path / "one.jsonl"), api_name="/score")
-        upload(page, "one.jsonl", answers(1))
-        page.get_by_text(FULL[language]).wait_for(timeout=60_000)
+        filled, told = Event(), Event()
+
+        def wait_until_told():
+            filled.set()
+            assert told.wait(timeout=100)
+
+        with ThreadPoolExecutor(1) as thread:
+            filling = thread.submit(asyncio.run, fill(url, wait_until_told))
+            try:
+                assert filled.wait(timeout=100)
+                with pytest.raises(AppError, match=re.escape(FULL[language])):
+                    client.predict("cards", handle_file(tmp_path / "one.jsonl"), api_name="/score")
+                upload(page, "one.jsonl", answers(1))
+                page.get_by_text(FULL[language]).wait_for(timeout=60_000)
+            finally:
+                told.set()
+            filling.result()
 
 
 def test_one_visitor_cannot_fill_the_queue(many_cards):
@@ -177,21 +198,26 @@ def test_one_visitor_cannot_fill_the_queue(many_cards):
             file = await visitor.upload("one.jsonl", answers(1))
             return await visitor.call("score", "cards", file, "documented")
 
+    async def visits(url):
+        async with Visitor(url, "192.0.2.1") as visitor:
+            messages = await begin(visitor, SCORING)
+            assert (await score(url, "192.0.2.1"))[1]["error"] == OF_YOURS
+            # Who says that a request of theirs was passed on for others is not believed.
+            assert (await score(url, "198.51.100.1, 192.0.2.1"))[1]["error"] == OF_YOURS
+            event, (scored,) = await score(url, "192.0.2.2")
+            assert event == "complete"
+            assert scored["runs"][0]["answered"] == CARDS - 1
+            await messages.aclose()
+
     with serving("-c", NARROW.format(more="max_per_visitor=1"), cwd=many_cards) as url:
         wait_for_client(url)
-        begin(url, "192.0.2.1", waiting=0)
-        assert run(score(url, "192.0.2.1"))[1]["error"] == OF_YOURS
-        # Who says that a request of theirs was passed on for others is not believed.
-        assert run(score(url, "198.51.100.1, 192.0.2.1"))[1]["error"] == OF_YOURS
-        event, (scored,) = run(score(url, "192.0.2.2"))
-        assert event == "complete"
-        assert scored["runs"][0]["answered"] == CARDS - 1
+        run(visits(url))
 
 
 HASTY = """
-from hdbench.space import scoring
+from hdbench.space import working
 
-scoring.MAX_SECONDS = 2
+working.MAX_SECONDS = 2
 """
 
 
@@ -217,8 +243,8 @@ def test_a_file_that_takes_too_long_gives_its_place_to_the_next(many_cards):
         event, told = run(score(url, "slow.jsonl", slow_models()))
         assert (event, told["error"]) == (
             "error",
-            "slow.jsonl: takes more than 2 seconds to score, which is too long here: "
-            "split the file, or score it with hdbench score",
+            "this takes more than 2 seconds to compute, which is too long here: split the file, or "
+            "score it with hdbench score",
         )
         event, (scored,) = run(score(url, "one.jsonl", answers(1)))
         assert event == "complete"

@@ -48,6 +48,10 @@ class Visitor:
 
     async def press(self, button, **values):
         """The messages that come of a button, with values for some of its fields."""
+        return [message async for message in self.pressed(button, **values)]
+
+    async def pressed(self, button, **values):
+        """The same, one by one."""
         parts = {part["id"]: part["props"] for part in self.config["components"]}
         (found,) = (
             each
@@ -60,20 +64,27 @@ class Visitor:
         asked = {"fn_index": found["id"], "session_hash": self.session, "data": data}
         posted = await self.http.post("gradio_api/queue/join", json=asked)
         posted.raise_for_status()
-        messages = []
         stream = self.http.stream(
             "GET", "gradio_api/queue/data", params={"session_hash": self.session}
         )
         async with stream as told:
             async for line in told.aiter_lines():
                 if line.startswith("data:"):
-                    messages.append(json.loads(line[5:]))
-        return messages
+                    yield json.loads(line[5:])
 
     async def fetch(self, path):
         answer = await self.http.get(path)
         answer.raise_for_status()
         return answer.content
+
+
+async def until(messages, *beginnings):
+    """Take messages until a text of the progress bar begins so."""
+    async for message in messages:
+        for each in message.get("progress_data") or ():
+            if each["desc"].startswith(beginnings):
+                return
+    raise AssertionError(beginnings)
 
 
 def texts_of(messages):

@@ -6,6 +6,7 @@ from typing import Any
 
 from hdbench.errors import HdbenchError
 from hdbench.reading.answer import Answer, Reading
+from hdbench.reading.bounds import most_fields, number_of_values
 from hdbench.reading.container import Container
 from hdbench.reading.ids import match_ids
 from hdbench.reading.schema import AnswerSchema
@@ -51,6 +52,8 @@ class Answers:
         self._keys = container.runs[run]
         self._schema = schema
         self._strict, self._reread, self._as_given = strict, reread, as_given
+        self._most = most_fields()
+        self._fields = 0
         self._renamed, self.differences, unknown = match_ids(self._keys, ids)
         if unknown:
             others = f" (and {len(unknown) - 1} more ids)" if len(unknown) > 1 else ""
@@ -63,13 +66,22 @@ class Answers:
         """The answer to an item; `unanswered` where there is none.
 
         Raises:
-            HdbenchError: it cannot be loaded.
+            HdbenchError: it cannot be loaded, or the answers so far have more values than `bounds`
+                allows.
         """
         written = self._renamed.get(item_id, item_id)
         if written not in self._keys:
             return Answer(item_id, None, None, "unanswered")
         fields = self._container.load(self._keys[written])
         value, status, kind, set_aside = self._read(fields)
+        if self._most is not None:
+            self._fields += number_of_values(value)
+            if self._fields > self._most:
+                raise HdbenchError(
+                    f"{self._container.where(self._keys[written])}: up to here the answers have "
+                    f"more than {self._most:,} fields, which are more than can be shown: "
+                    "hdbench score takes them"
+                )
         if self._strict and isinstance(value, dict) and status != "clean":
             value, status = json.dumps(value), "unparsable"  # as text: else it would be scored
         return Answer(

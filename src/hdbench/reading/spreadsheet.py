@@ -37,6 +37,7 @@ NOT_NEEDED = (
 CHUNK = 2**18
 
 PLACE = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
+ROW = re.compile(r"[0-9]{1,7}")
 
 
 class Sheet(NamedTuple):
@@ -244,6 +245,8 @@ class _Scan:
             self._start_cell(attributes)
         elif kind == "row":
             place = attributes.get("r")
+            if place and not ROW.fullmatch(place):
+                raise ValueError(f"a row in the place {place[:20]!r}")
             self._row = int(place) if place else self._row + 1
             self._column = 0
             self._last_row = max(self._last_row, self._row)

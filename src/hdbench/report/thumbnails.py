@@ -1,9 +1,12 @@
 """Small pictures of a benchmark's media, to be carried within an HTML page."""
 
 import base64
+import hashlib
 import io
+import os
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 from pathlib import Path
 
 from PIL import Image, ImageOps
@@ -62,7 +65,49 @@ class Kept:
                 self._size -= len(self._found.popitem(last=False)[1])
 
 
-_kept = Kept(MAX_KEPT)
+class KeptInFolder:
+    """Thumbnails in files of their own, which processes share; whoever has the folder bounds it.
+
+    Args:
+        folder: where they are.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, key: _Key) -> str | None:
+        """The thumbnail of that key, if it is kept."""
+        path = self._path(key)
+        try:
+            os.utime(path)  # those that are used stay when old files are deleted
+            return path.read_text(encoding="ascii")
+        except OSError:
+            return None
+
+    def add(self, key: _Key, uri: str) -> None:
+        """Keep a thumbnail."""
+        path = self._path(key)
+        beside = path.with_name(f"{path.name}-{os.getpid()}")
+        with suppress(OSError):  # a full disk costs time only
+            beside.write_text(uri, encoding="ascii")
+            beside.replace(path)
+
+    def _path(self, key: _Key) -> Path:
+        return self._folder / hashlib.sha256(repr(key).encode(errors="replace")).hexdigest()
+
+
+_kept: Kept | KeptInFolder = Kept(MAX_KEPT)
+
+
+def keep_in(folder: Path) -> None:
+    """Keep this process's thumbnails in a folder, and no longer in memory.
+
+    Args:
+        folder: it is made if need be; other processes may use it too.
+    """
+    global _kept  # noqa: PLW0603  a process has one
+    folder.mkdir(exist_ok=True)
+    _kept = KeptInFolder(folder)
 
 
 def thumbnail(path: Path, *, width: int = 640) -> str | None:

@@ -13,6 +13,7 @@ from starlette.middleware import Middleware
 
 from hdbench.space.about_tab import about_tab
 from hdbench.space.compare_tab import compare_api, compare_tab
+from hdbench.space.connections import impatient
 from hdbench.space.context import SpaceContext
 from hdbench.space.leaderboard_tab import leaderboard_tab
 from hdbench.space.limits import Guard, believe_proxies, keep_swept
@@ -23,8 +24,12 @@ from hdbench.space.score_tab import score_api, score_tab
 from hdbench.space.telling import announcer
 from hdbench.space.texts import translations
 from hdbench.space.waiting import bound_queue
+from hdbench.space.working import Workers, load
 
 _PREFIX = "hdbench_"  # Gradio has texts of its own, of which one is called "file"
+
+THREADS = 40
+"""Functions that run at the same time, beside those that wait for their turn."""
 
 SESSIONS = 200
 """Visitors of whose page Gradio keeps the state in memory, the last ones."""
@@ -40,6 +45,7 @@ def build_app(context: SpaceContext) -> gr.Blocks:
         HdbenchError: the namespace folder has no benchmark, or one is unusable.
     """
     say = partial(_say, _texts(context))
+    workers = Workers(context)
     app = gr.Blocks(
         analytics_enabled=False,
         title="hdbench",
@@ -50,19 +56,19 @@ def build_app(context: SpaceContext) -> gr.Blocks:
         gr.Markdown(say("intro"))
         announcer()
         with gr.Tab(say("tab_score"), id="score"):
-            score_tab(context, say)
+            score_tab(context, workers, say)
         with gr.Tab(say("tab_compare"), id="compare"):
-            compare_tab(context, say)
+            compare_tab(context, workers, say)
         if context.models:
             with gr.Tab(say("tab_run"), id="run"):
-                run_tab(context, say)
+                run_tab(context, workers, say)
         if context.results:
             with gr.Tab(say("tab_leaderboard"), id="leaderboard"):
                 leaderboard_tab(context, say)
         with gr.Tab(say("tab_about"), id="about"):
             about_tab(context, say)
-        score_api(context)
-        compare_api(context)
+        score_api(context, workers)
+        compare_api(context, workers)
     bound_queue(app, context)
     return app
 
@@ -94,6 +100,7 @@ def serve(
         os.environ["GRADIO_EXAMPLES_CACHE"] = str(Path(folder) / "examples")
         os.environ["GRADIO_ANALYTICS_MAX_EVENTS"] = "100"  # it goes through all after each
         believe_proxies()
+        load()
         app = build_app(context)
         keep_swept(Path(folder), context)
         _, url, _ = app.launch(
@@ -104,6 +111,7 @@ def serve(
             share=False,
             show_error=False,
             max_file_size=context.max_upload,
+            max_threads=THREADS + context.max_waiting,
             state_session_capacity=SESSIONS,
             i18n=_texts(context),
             theme=gr.themes.Default(
@@ -121,6 +129,9 @@ def serve(
                 "routes": [REPORTS, run_reports(context, Path(folder) / "run-reports")],
             },
         )
+        # Gradio takes no settings for Uvicorn, which makes each connection by this one.
+        settings = app.server.config
+        settings.http_protocol_class = impatient(settings.http_protocol_class)
         started(url)
         app.block_thread()
 

@@ -1,7 +1,6 @@
 """The tab that compares runs."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -9,25 +8,23 @@ from typing import Any
 import gradio as gr
 
 from hdbench.errors import HdbenchError, escaped
-from hdbench.jsonio import write_json
 from hdbench.scoring.metric import PROTOCOLS
-from hdbench.space.comparing import MAX_COMPARED, Wanted, compare_wanted, recorded_runs
+from hdbench.space.comparing import MAX_COMPARED, Wanted, recorded_runs
 from hdbench.space.context import SpaceContext
-from hdbench.space.score_tab import QUEUE
-from hdbench.space.scoring import sendable
 from hdbench.space.summary import problem
-from hdbench.space.texts import Say, language_of, text
+from hdbench.space.tasks import Compared, comparison, comparison_records
+from hdbench.space.telling import show, visitor_of
+from hdbench.space.texts import Say, reason
 from hdbench.space.upload_field import upload_field
-from hdbench.space.verdict import comparison_page
-
-_LOADED = 0.5  # of the bar; the other half is the comparison's
+from hdbench.space.working import Workers
 
 
-def compare_tab(context: SpaceContext, say: Say) -> None:
+def compare_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
     """The tab's controls, within a `gr.Blocks`.
 
     Args:
         context: the Space's.
+        workers: who compare.
         say: the texts.
     """
     names = context.choices
@@ -85,10 +82,21 @@ def compare_tab(context: SpaceContext, say: Say) -> None:
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  so Gradio knows that one is wanted
     ) -> Iterator[list[Any]]:
-        language = language_of(request.headers.get("accept-language"))
+        visitor = visitor_of(request)
         paths = [Path(file) for file in files or ()]
-        wanted = Wanted(benchmark, paths, recorded or [], protocol, language)
-        yield from _views(context, wanted, progress)
+        wanted = Wanted(benchmark, paths, recorded or [], protocol, visitor.language)
+        try:
+            with TemporaryDirectory() as folder:
+                task = (comparison, context, wanted, Path(folder))
+                for told in workers.work(visitor.address, *task):
+                    show(progress, told, visitor.language)
+                    if isinstance(told, Compared):
+                        # Gradio copies the file before it goes on here, where it is deleted.
+                        yield [told.page, gr.update(visible=True, value=str(told.file))]
+        except HdbenchError as error:
+            why = reason(error, visitor.language)
+            message = problem(why, visitor.language, "compare_error")
+            yield [message, gr.update(visible=False, value=None)]
 
     gr.on(
         [benchmark.change, files.change],
@@ -103,8 +111,7 @@ def compare_tab(context: SpaceContext, say: Say) -> None:
         [benchmark, files, recorded, protocol],
         [shown, download],
         show_progress_on=bar,
-        concurrency_id=QUEUE,
-        concurrency_limit=context.at_once,
+        concurrency_limit=None,  # see score_tab
         api_visibility="private",
     )
 
@@ -116,49 +123,31 @@ def _offer(context: SpaceContext, benchmark: str, *, whole: bool = False) -> dic
     return {"choices": choices, "visible": bool(runs)}
 
 
-def _views(context: SpaceContext, wanted: Wanted, progress: gr.Progress) -> Iterator[list[Any]]:
-    """The outputs of a comparison, or why there is none."""
-
-    def loaded(share: float) -> None:
-        told = "compare_loading" if share < 1 else "compare_testing"
-        progress(0.05 + _LOADED * share, desc=text(told, wanted.language))
-
-    try:
-        runs, comparisons = compare_wanted(context, wanted, loaded)
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / f"hdbench-compare-{wanted.benchmark}.json"
-            write_json(path, {"comparisons": [asdict(each) for each in comparisons]})
-            # Gradio copies the file before it goes on here, where it is deleted.
-            yield [
-                comparison_page(runs, comparisons, wanted.language),
-                gr.update(visible=True, value=str(path)),
-            ]
-    except HdbenchError as error:
-        message = problem(str(error), wanted.language, "compare_error")
-        yield [message, gr.update(visible=False, value=None)]
-
-
-def compare_api(context: SpaceContext) -> None:
+def compare_api(context: SpaceContext, workers: Workers) -> None:
     """The endpoint `/compare`, within a `gr.Blocks`.
 
     Args:
         context: the Space's.
+        workers: who compare.
     """
 
     def compare(
+        request: gr.Request,
         benchmark: str,
         files: list[str] | None,
         recorded: list[str] | None = None,
         protocol: str = "documented",
     ) -> dict[str, Any]:
         """Compare runs in pairs; the comparisons are those that hdbench compare --json writes."""
+        visitor = visitor_of(request)
+        paths = [Path(file) for file in files or ()]
+        wanted = Wanted(benchmark, paths, recorded or [], protocol)
         try:
-            paths = [Path(file) for file in files or ()]
-            wanted = Wanted(benchmark, paths, recorded or [], protocol)
-            _, comparisons = compare_wanted(context, wanted)
-            return {"comparisons": [sendable(asdict(each)) for each in comparisons]}
+            found = workers.result(visitor.address, comparison_records, context, wanted)
         except HdbenchError as error:
-            raise gr.Error(escaped(str(error)), print_exception=False) from None
+            told = escaped(reason(error, visitor.language))
+            raise gr.Error(told, print_exception=False) from None
+        return {"comparisons": found}
 
     # Not gr.api: it takes paths as they come, and a field refuses those that are no upload.
     with gr.Row(visible=False):
@@ -176,6 +165,5 @@ def compare_api(context: SpaceContext) -> None:
             inputs,
             output,
             api_name="compare",
-            concurrency_id=QUEUE,
-            concurrency_limit=context.at_once,
+            concurrency_limit=None,
         )

@@ -1,11 +1,17 @@
 """What a visitor may send, and what of Gradio is closed to visitors."""
 
+import asyncio
+import ipaddress
+import logging
 import os
 import re
+import stat
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -13,6 +19,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hdbench.space.context import SpaceContext
+
+logger = logging.getLogger(__name__)
 
 MAX_BODY = 2**20
 """Bytes of a request that is no upload, at most."""
@@ -22,6 +30,12 @@ MAX_FILES_OF_FULL_SIZE = 4
 
 VISITORS_PART = 4
 """One visitor may fill a quarter of the disk that uploads have."""
+
+MAX_PAUSE = 30
+"""Seconds in which nothing comes of a request, at most."""
+
+MIN_RATE = 16_000
+"""Bytes a second of a request, at least: 50 MB may take 55 minutes."""
 
 FRAMED_BY = "frame-ancestors 'self' https://huggingface.co https://*.hf.space"
 """The Hub shows a Space in a frame."""
@@ -45,11 +59,10 @@ HEADERS = {
 
 
 class Guard:
-    """Refuses requests that are too large or for what is closed, and sets headers of safety."""
+    """Refuses requests that are too large, too slow or for what is closed, and sets headers."""
 
     def __init__(self, app: ASGIApp, context: SpaceContext) -> None:
         self._app = app
-        self._context = context
         self._uploads = _Uploads(context)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -57,66 +70,171 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        begun = False
+        body = self._body(scope, receive)
 
-        async def with_headers(message: Message) -> None:
+        async def answer(message: Message) -> None:
+            nonlocal begun
+            begun = True
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.setdefault("Content-Security-Policy", FRAMED_BY)
                 headers.update(HEADERS)
             await send(message)
 
-        refused = self._refusal(scope)
-        await (refused or self._app)(scope, receive, with_headers)
+        async def answer_unless_refused(message: Message) -> None:
+            if begun or body.refused is None:
+                await answer(message)
 
-    def _refusal(self, scope: Scope) -> PlainTextResponse | None:
+        if body.refused is None:
+            try:
+                await self._app(scope, body.receive, answer_unless_refused)
+            except _RefusedError:
+                if begun:
+                    raise
+        if body.refused is not None and not begun:
+            await body.refused(scope, receive, answer)
+
+    def _body(self, scope: Scope, receive: Receive) -> "_Body":
+        """The body of a request, as it comes; refused where its headers are enough for that."""
         path = scope["path"]
-        if CLOSED.match(path):
-            return PlainTextResponse("not offered by this server", status_code=403)
-        if scope["method"] in {"GET", "HEAD", "OPTIONS"}:
-            return None
+        body = _Body(receive)
         length = Headers(scope=scope).get("content-length", "")
-        if not length.isdecimal():
-            return PlainTextResponse("the request does not say its length", status_code=411)
-        if not path.startswith("/gradio_api/upload"):
-            too_large = int(length) > MAX_BODY
-            return PlainTextResponse("the request is too large", 413) if too_large else None
-        return self._uploads.refusal(visitor(scope), int(length))
+        if CLOSED.match(path):
+            body.refuse(403, "not offered by this server")
+        elif scope["method"] in {"GET", "HEAD", "OPTIONS"}:
+            pass
+        elif not length.isdecimal():
+            body.refuse(411, "the request does not say its length")
+        elif path.startswith("/gradio_api/upload"):
+            self._uploads.admit(body, visitor(scope), int(length))
+        elif int(length) > MAX_BODY:
+            body.refuse(413, "the request is too large")
+        return body
+
+
+class _RefusedError(Exception):
+    """Ends the reading of a body."""
+
+
+class _Body:
+    """The body of a request, as it comes.
+
+    Attributes:
+        refused: what is answered in place of the application's answer.
+        size: bytes that have come.
+        charge: is called with the bytes that have come, and whether they are all.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        self.refused: PlainTextResponse | None = None
+        self.size = 0
+        self.charge: Callable[[int, bool], None] = lambda _size, _complete: None
+        self._receive = receive
+        self._complete = False
+        self._begun = time.monotonic()
+
+    def refuse(self, status: int, told: str) -> None:
+        """Answer so, and close the connection."""
+        self.refused = PlainTextResponse(told, status, {"Connection": "close"})
+
+    async def receive(self) -> Message:
+        """The next message of the server, as the application asks for it."""
+        if self._complete:
+            return await self._receive()
+        late = self._begun + MAX_PAUSE + self.size / MIN_RATE
+        try:
+            async with asyncio.timeout(min(MAX_PAUSE, late - time.monotonic())):
+                message = await self._receive()
+        except TimeoutError:
+            self.refuse(408, "the request comes too slowly: send it again")
+            raise _RefusedError from None
+        if message["type"] == "http.request":
+            self._complete = not message.get("more_body", False)
+            self.size += len(message.get("body", b""))
+            self.charge(self.size, self._complete)
+            if self.refused is not None:
+                raise _RefusedError
+        return message
 
 
 class _Uploads:
-    """How much each visitor has uploaded lately."""
+    """How much each visitor has uploaded lately.
+
+    What has come of an upload that was cut off counts too: it lies on the disk until it is swept.
+    """
 
     def __init__(self, context: SpaceContext) -> None:
         self._keep = context.keep_seconds
         self._largest = MAX_FILES_OF_FULL_SIZE * context.max_upload + MAX_BODY
         self._most = context.max_disk // VISITORS_PART
-        self._sent: defaultdict[str, deque[tuple[float, int]]] = defaultdict(deque)
+        self._sent: defaultdict[str, deque[_Sent]] = defaultdict(deque)
 
-    def refusal(self, address: str, length: int) -> PlainTextResponse | None:
+    def admit(self, body: _Body, address: str, length: int) -> None:
+        """Charge a visitor for an upload as it comes, or refuse it."""
         now = time.monotonic()
         for other, sent in list(self._sent.items()):
-            while sent and sent[0][0] < now - self._keep:
+            while sent and sent[0].since < now - self._keep:
                 sent.popleft()
             if not sent:
                 del self._sent[other]
         if length > self._largest:
-            return PlainTextResponse("the upload is too large", status_code=413)
-        if sum(size for _, size in self._sent[address]) + length > self._most:
-            minutes = max(1, self._keep // 60)
-            told = f"too many uploads from your address: try again in {minutes} minutes"
-            return PlainTextResponse(told, status_code=429)
-        self._sent[address].append((now, max(length, MAX_BODY)))
-        return None
+            body.refuse(413, "the upload is too large")
+        elif self._total(address) + length > self._most:
+            self._refuse(body)
+        else:
+            upload = _Sent(now)
+            self._sent[address].append(upload)
+
+            def charge(size: int, complete: bool) -> None:
+                # A small file takes a place on the disk, too.
+                upload.size = max(size, MAX_BODY) if complete else size
+                if self._total(address) > self._most and not complete:
+                    self._refuse(body)
+
+            body.charge = charge
+
+    def _total(self, address: str) -> int:
+        return sum(upload.size for upload in self._sent.get(address, ()))
+
+    def _refuse(self, body: _Body) -> None:
+        minutes = max(1, self._keep // 60)
+        body.refuse(429, f"too many uploads from your address: try again in {minutes} minutes")
+
+
+@dataclass
+class _Sent:
+    """An upload: when it began, and how many bytes of it have come."""
+
+    since: float
+    size: int = 0
 
 
 def visitor(scope: Scope) -> str:
-    """The address that a request comes from.
+    """The address that a request comes from, as `network` has it.
 
     Behind a proxy that the server is told to believe it is the one that the proxy names
     (`FORWARDED_ALLOW_IPS` of Uvicorn), so that nobody can choose it.
     """
     client = scope.get("client")
-    return str(client[0]) if client else ""
+    return network(str(client[0])) if client else ""
+
+
+def network(address: str) -> str:
+    """What counts as one visitor: of IPv6 the network, whose addresses a host can choose.
+
+    Example:
+        >>> network("192.0.2.1"), network("2001:db8::1:2"), network("testclient")
+        ('192.0.2.1', '2001:db8::/64', 'testclient')
+    """
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv6Address):
+        mapped = found.ipv4_mapped
+        return str(mapped or ipaddress.ip_network((int(found), 64), strict=False))
+    return str(found)
 
 
 def believe_proxies() -> None:
@@ -141,21 +259,28 @@ def sweep(folder: Path, *, keep_seconds: float, max_bytes: int) -> None:
 
 
 def keep_swept(folder: Path, context: SpaceContext) -> None:
-    """Sweep a folder now and then, in a thread of its own, as long as the program runs."""
+    """Sweep a folder now and then, in a thread of its own, as long as the program runs.
+
+    A sweep that fails is logged, and the next one begins where it was to begin in any case.
+    """
 
     def sweeping() -> None:
         while True:
             time.sleep(min(5, context.keep_seconds / 10))
-            sweep(folder, keep_seconds=context.keep_seconds, max_bytes=context.max_disk)
+            try:
+                sweep(folder, keep_seconds=context.keep_seconds, max_bytes=context.max_disk)
+            except Exception:
+                logger.exception("old uploads could not be deleted: trying again")
 
     threading.Thread(target=sweeping, daemon=True).start()
 
 
 def _files(folder: Path) -> Iterator[tuple[float, int, Path]]:
-    for path in folder.rglob("*"):
-        try:
-            found = path.lstat()
-        except FileNotFoundError:
-            continue
-        if path.is_file():
-            yield found.st_mtime, found.st_size, path
+    """Time, size and path of each file; what goes meanwhile, folders too, is passed over."""
+    for parent, _, names in os.walk(folder):  # Path.rglob raises where a folder has gone
+        for name in names:
+            path = Path(parent, name)
+            with suppress(FileNotFoundError):
+                found = path.lstat()
+                if stat.S_ISREG(found.st_mode):
+                    yield found.st_mtime, found.st_size, path

@@ -6,6 +6,7 @@ server's memory for each visitor.
 
 import re
 import secrets
+import shutil
 from pathlib import Path
 
 from gradio.utils import get_upload_folder
@@ -23,11 +24,11 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{32}")
 _BYTES = 24  # of a name that cannot be guessed: 32 characters
 
 
-def keep_report(page: str) -> str:
-    """Write a report where its visitor can see it, until uploads are deleted.
+def keep_report(page: Path) -> str:
+    """Copy a report to where its visitor can see it, until uploads are deleted.
 
     Args:
-        page: the report.
+        page: the report's file.
 
     Returns:
         Its address, relative to the Space's page.
@@ -35,7 +36,7 @@ def keep_report(page: str) -> str:
     name = secrets.token_urlsafe(_BYTES)
     path = _path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf-8")
+    shutil.copyfile(page, path)
     return f"report/{name}"
 
 
@@ -49,6 +50,11 @@ async def _report(request: Request) -> Response:
 
 REPORTS = Route("/report/{name}", _report)
 """The route of all reports."""
+
+
+def thumbnails() -> Path:
+    """The folder of the small pictures in reports, which are deleted like them."""
+    return Path(get_upload_folder()).parent / "thumbnails"
 
 
 def _path(name: str) -> Path:

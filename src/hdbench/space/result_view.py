@@ -8,15 +8,15 @@ from typing import Any
 import gradio as gr
 
 from hdbench.errors import HdbenchError, escaped
-from hdbench.progress import listening
 from hdbench.report.items import cut
-from hdbench.report.page import report_page
 from hdbench.space.context import SpaceContext
-from hdbench.space.downloads import write_downloads
-from hdbench.space.scoring import Upload, score_upload
-from hdbench.space.summary import frame, problem, summary
-from hdbench.space.telling import teller
-from hdbench.space.texts import Say, text
+from hdbench.space.report_files import keep_report, thumbnails
+from hdbench.space.scoring import Upload
+from hdbench.space.summary import frame, problem
+from hdbench.space.tasks import View, view
+from hdbench.space.telling import Visitor, show
+from hdbench.space.texts import Say, reason, text
+from hdbench.space.working import Workers
 
 DOWNLOADS = ("xlsx", "csv", "json", "html")
 
@@ -40,48 +40,45 @@ def download_buttons(say: Say, prefix: str = "") -> list[gr.DownloadButton]:
     ]
 
 
-def result_views(
+def result_views(  # noqa: PLR0917  what a visitor gives, and where it is shown
+    workers: Workers,
     context: SpaceContext,
     upload: Upload,
     run: str | None,
-    language: str,
+    visitor: Visitor,
     progress: gr.Progress,
 ) -> Iterator[list[Any]]:
     """The outputs of a scored file: first what is short, then the report and the downloads."""
     hidden = [gr.update(visible=False, value=None)] * len(DOWNLOADS)
+    language = visitor.language
     if not upload.path.name:
         message = problem(text("choose_file", language), language)
         yield [message, gr.update(visible=False), "", *hidden]
         return
-    tell = teller(progress, text("progress_read", language), language, 0.1, 0.4)
     try:
-        benchmark, results = score_upload(context, upload, tell=tell)
-        chosen = _chosen(list(results), run)
-        result = results[chosen]
-        progress(0.4, desc=text("progress_intervals", language))
-        runs = gr.update(
-            choices=[(cut(escaped(name or "")), name or "") for name in results],
-            value=chosen or "",
-            visible=len(results) > 1,
-        )
-        first = summary(upload.path, results, chosen, language, done=False)
-        yield [first, runs, "", *hidden]
-        with listening(teller(progress, text("progress_report", language), language, 0.5, 0.9)):
-            page = report_page(result, benchmark, language=language)
         with TemporaryDirectory() as folder:
-            paths = write_downloads(result, page, f"hdbench-{upload.benchmark}", Path(folder))
-            first = summary(upload.path, results, chosen, language, done=True)
-            # Gradio copies the files before it goes on here, where they are deleted.
-            yield [
-                first,
-                runs,
-                frame(page, language),
-                *(gr.update(visible=True, value=str(path)) for path in paths),
-            ]
+            task = (view, context, upload, run, language, Path(folder), thumbnails())
+            for told in workers.work(visitor.address, *task):
+                show(progress, told, language)
+                if isinstance(told, View):
+                    # Gradio copies the files before it goes on here, where they are deleted.
+                    yield [told.first, _runs(told), *_report(told, language)]
     except HdbenchError as error:
-        yield [problem(str(error), language), gr.update(visible=False), "", *hidden]
+        yield [problem(reason(error, language), language), gr.update(visible=False), "", *hidden]
 
 
-def _chosen(runs: list[str | None], run: str | None) -> str | None:
-    """The run that is shown: the one that was asked for, else the first."""
-    return run if run in runs else runs[0]
+def _runs(view: View) -> dict[str, Any]:
+    """The choice of a model, where the file has several."""
+    return gr.update(
+        choices=[(cut(escaped(name or "")), name or "") for name in view.runs],
+        value=view.chosen or "",
+        visible=len(view.runs) > 1,
+    )
+
+
+def _report(view: View, language: str) -> list[Any]:
+    """The report and the downloads, as soon as they are there."""
+    if not view.files:
+        return ["", *[gr.update(visible=False, value=None)] * len(DOWNLOADS)]
+    files = (gr.update(visible=True, value=str(path)) for path in view.files)
+    return [frame(keep_report(view.files[-1]), language), *files]

@@ -34,8 +34,10 @@ from hdbench.space.running_model import (
 )
 from hdbench.space.scoring import Upload
 from hdbench.space.summary import problem
+from hdbench.space.telling import Visitor, visitor_of
 from hdbench.space.texts import Say, language_of, text
 from hdbench.space.upload_field import upload_field
+from hdbench.space.working import Workers
 
 QUEUE = "running"
 """One model runs at a time."""
@@ -47,11 +49,12 @@ ITEMS = 5
 """How many items are proposed."""
 
 
-def run_tab(context: SpaceContext, say: Say) -> None:
+def run_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
     """The tab's controls, within a `gr.Blocks`.
 
     Args:
         context: the Space's.
+        workers: who score what a model answered.
         say: the texts.
 
     Raises:
@@ -71,15 +74,15 @@ def run_tab(context: SpaceContext, say: Say) -> None:
     def views(
         plan: Callable[[Path], ModelRun], request: gr.Request, progress: gr.Progress
     ) -> Iterator[list[Any]]:
-        language = language_of(request.headers.get("accept-language"))
+        visitor = visitor_of(request)
         session = request.session_hash or ""
         try:
             with _folder() as folder:
                 run = plan(folder)
                 going[session] = folder
-                yield from _views(context, run, watch, language, progress)
+                yield from _views(workers, context, run, watch, visitor, progress)
         except HdbenchError as error:
-            told = problem(str(error), language, "run_error")
+            told = problem(str(error), visitor.language, "run_error")
             yield _outputs(told, going=False)
         finally:
             going.pop(session, None)
@@ -236,11 +239,16 @@ def _shown(say: Say) -> _Shown:
     return _Shown(status, cancel, first, lines, files, answers)
 
 
-def _views(
-    context: SpaceContext, run: ModelRun, watch: Watch, language: str, progress: gr.Progress
+def _views(  # noqa: PLR0917  what a visitor asked for, and where it is shown
+    workers: Workers,
+    context: SpaceContext,
+    run: ModelRun,
+    watch: Watch,
+    visitor: Visitor,
+    progress: gr.Progress,
 ) -> Iterator[list[Any]]:
     """The outputs of a run while it goes on, and when it is over."""
-    total, limit = len(run.questions), context.max_run_seconds
+    total, limit, language = len(run.questions), context.max_run_seconds, visitor.language
     begun = time.monotonic()
     came: list[float] = []
     pictures: dict[str, str | None] = {}
@@ -269,7 +277,8 @@ def _views(
         yield ended(first=run_record(record, language))
         return
     upload = Upload(run.benchmark.spec.name, run.path)
-    for first, _, report, *files in result_views(context, upload, None, language, progress):
+    views = result_views(workers, context, upload, None, visitor, progress)
+    for first, _, report, *files in views:
         yield ended(first=first, report=report, files=files)
 
 

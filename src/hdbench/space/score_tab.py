@@ -8,29 +8,29 @@ from typing import Any
 import gradio as gr
 
 from hdbench.errors import HdbenchError, escaped
-from hdbench.results import to_record
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
 from hdbench.space.example import write_example
 from hdbench.space.result_view import download_buttons, result_views
-from hdbench.space.scoring import Upload, score_upload, sendable
+from hdbench.space.scoring import Upload
 from hdbench.space.submit_panel import submit_panel
 from hdbench.space.submitting import Scored
-from hdbench.space.texts import Say, language_of
+from hdbench.space.tasks import records
+from hdbench.space.telling import visitor_of
+from hdbench.space.texts import Say, reason
 from hdbench.space.upload_field import upload_field
-
-QUEUE = "scoring"
-"""What scores shares one limit of how much of it is done at once."""
+from hdbench.space.working import Workers
 
 FORMS = [".jsonl", ".json", ".csv", ".tsv", ".txt", ".xlsx", ".zip", ".gz"]
 """The endings that a browser offers; what a file is, its content decides."""
 
 
-def score_tab(context: SpaceContext, say: Say) -> None:
+def score_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
     """The tab's controls, within a `gr.Blocks`.
 
     Args:
         context: the Space's.
+        workers: who score.
         say: the texts.
     """
     names = context.choices
@@ -65,7 +65,7 @@ def score_tab(context: SpaceContext, say: Say) -> None:
             with gr.Row():
                 files = download_buttons(say)
             repository = context.results_repository
-            scored = submit_panel(context, say, repository) if repository else None
+            scored = submit_panel(context, workers, say, repository) if repository else None
     report = gr.HTML(elem_id="report")
 
     def view(  # noqa: PLR0917  Gradio gives the inputs in their order
@@ -78,9 +78,9 @@ def score_tab(context: SpaceContext, say: Say) -> None:
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  so Gradio knows that one is wanted
     ) -> Iterator[list[Any]]:
-        language = language_of(request.headers.get("accept-language"))
         upload = Upload(benchmark, Path(file or ""), protocol, strict, reread)
-        for outputs in result_views(context, upload, run, language, progress):
+        visitor = visitor_of(request)
+        for outputs in result_views(workers, context, upload, run, visitor, progress):
             done = Scored(upload, run) if outputs[2] else None
             yield outputs if scored is None else [*outputs, done]
 
@@ -93,8 +93,7 @@ def score_tab(context: SpaceContext, say: Say) -> None:
         "inputs": [benchmark, file, protocol, strict, reread, run],
         "outputs": [first, run, report, *files, *([] if scored is None else [scored])],
         "show_progress_on": bar,
-        "concurrency_id": QUEUE,
-        "concurrency_limit": context.at_once,
+        "concurrency_limit": None,  # of the workers there are few, who choose what is next
         "api_visibility": "private",
     }
     score.click(**shown)
@@ -110,23 +109,25 @@ def _for_client(record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def score_api(context: SpaceContext) -> None:
+def score_api(context: SpaceContext, workers: Workers) -> None:
     """The endpoints `/score` and `/benchmarks`, within a `gr.Blocks`.
 
     Args:
         context: the Space's.
+        workers: who score.
     """
 
-    def score(benchmark: str, file: str, protocol: str = "documented") -> dict[str, Any]:
+    def score(
+        request: gr.Request, benchmark: str, file: str, protocol: str = "documented"
+    ) -> dict[str, Any]:
         """Score a file of answers; the records are those that hdbench score --json writes."""
+        upload, visitor = Upload(benchmark, Path(file), protocol), visitor_of(request)
         try:
-            upload = Upload(benchmark, Path(file), protocol)
-            _, results = score_upload(context, upload, details=False)
-            return {
-                "runs": [_for_client(sendable(to_record(result))) for result in results.values()]
-            }
+            found = workers.result(visitor.address, records, context, upload)
+            return {"runs": [_for_client(record) for record in found]}
         except HdbenchError as error:
-            raise gr.Error(escaped(str(error)), print_exception=False) from None
+            told = escaped(reason(error, visitor.language))
+            raise gr.Error(told, print_exception=False) from None
 
     def benchmarks() -> list[dict[str, Any]]:
         """The benchmarks that answers can be scored against."""
@@ -151,6 +152,5 @@ def score_api(context: SpaceContext) -> None:
             gr.Textbox("documented", label="Protocol"),
         ]
         output = gr.JSON(label="Result")
-        limits: dict[str, Any] = {"concurrency_id": QUEUE, "concurrency_limit": context.at_once}
-        gr.Button("score").click(score, inputs, output, api_name="score", **limits)
+        gr.Button("score").click(score, inputs, output, api_name="score", concurrency_limit=None)
         gr.Button("benchmarks").click(benchmarks, None, output, api_name="benchmarks")

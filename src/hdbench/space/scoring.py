@@ -1,6 +1,5 @@
 """An upload scored, with nothing of the server in what comes of it."""
 
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,14 +8,12 @@ from hdbench.api import score_runs
 from hdbench.benchmark import Benchmark
 from hdbench.errors import HdbenchError
 from hdbench.progress import Listener, listening
+from hdbench.reading.bounds import at_most
 from hdbench.scoring.result import Result
 from hdbench.space.context import SpaceContext
 
 MAX_RUNS = 50
 """Models in one file, at most: each takes a bootstrap, some 0.3 s for 263 cards."""
-
-MAX_SECONDS = 60
-"""Seconds of computing for one file, at most: of 263 cards a model's answers take 0.5 s."""
 
 MAX_FIELDS = 200_000
 """Fields in one model's answers and their truths, at most: 263 cards have some 4,000. Each is
@@ -62,13 +59,13 @@ def score_upload(
         The benchmark, and model → result.
 
     Raises:
-        HdbenchError: the file cannot be scored, or not within `MAX_SECONDS`, or has more than
-            `MAX_RUNS` models or `MAX_FIELDS` fields.
+        HdbenchError: the file cannot be scored, or has more than `MAX_RUNS` models or `MAX_FIELDS`
+            fields.
     """
     benchmark = context.benchmark(upload.benchmark)
     plain = _without_paths(context, benchmark, upload.path)
     try:
-        with listening(_bounded(upload.path.name, tell)):
+        with listening(_bounded(upload.path.name, tell)), at_most(MAX_FIELDS):
             results = score_runs(
                 benchmark.id,
                 upload.path,
@@ -92,11 +89,7 @@ def score_upload(
 
 
 def _bounded(file: str, tell: Listener) -> Listener:
-    """A listener that ends the scoring of a file that has too many models, or takes too long.
-
-    A thread cannot be stopped from outside, but between two items it can stop itself.
-    """
-    end = time.thread_time() + MAX_SECONDS
+    """A listener that ends the scoring of a file that has too many models."""
     runs, before = 1, 0
 
     def bounded(done: int, total: int | None) -> None:
@@ -107,11 +100,6 @@ def _bounded(file: str, tell: Listener) -> Listener:
             raise HdbenchError(
                 f"{file}: has answers of {runs} models or more, and at most {MAX_RUNS} can be "
                 "shown: split the file"
-            )
-        if time.thread_time() > end:
-            raise HdbenchError(
-                f"{file}: takes more than {MAX_SECONDS} seconds to score, which is too long here: "
-                "split the file, or score it with hdbench score"
             )
         tell(done, total)
 

@@ -15,17 +15,20 @@ from hdbench.space.submitting import (
     Statement,
     Submission,
     SubmissionError,
-    make_submission,
 )
 from hdbench.space.summary import problem, render
-from hdbench.space.texts import Say, language_of
+from hdbench.space.tasks import submission
+from hdbench.space.telling import visitor_of
+from hdbench.space.texts import Say, reason
+from hdbench.space.working import Workers
 
 
-def submit_panel(context: SpaceContext, say: Say, repository: str) -> gr.State:
+def submit_panel(context: SpaceContext, workers: Workers, say: Say, repository: str) -> gr.State:
     """The controls, within a `gr.Blocks`: they show when there is something to submit.
 
     Args:
         context: the Space's.
+        workers: who score what is submitted once more.
         say: the texts.
         repository: the dataset on the Hub that submissions go to.
 
@@ -77,19 +80,17 @@ def submit_panel(context: SpaceContext, say: Say, repository: str) -> gr.State:
         consent: bool,
         request: gr.Request,
     ) -> str:
-        language = language_of(request.headers.get("accept-language"))
+        address, language = visitor_of(request)
         statement = Statement(model, provider, local, own_prompt, note, name, consent)
         try:
             if scored is None:
                 raise SubmissionError("submit_file_gone")
             today = datetime.datetime.now(datetime.UTC).date()
-            submission = make_submission(context, scored, statement, today)
+            made = workers.result(address, submission, context, scored, statement, today)
             hourly.take()
-            return _done(submission, open_pull_request(repository, submission), language)
-        except SubmissionError as error:
-            return problem(error.told(language), language, "submit_error")
+            return _done(made, open_pull_request(repository, made), language)
         except HdbenchError as error:
-            return problem(str(error), language, "submit_error")
+            return problem(reason(error, language), language, "submit_error")
 
     local.input(
         lambda local: gr.update(visible=not local), local, provider, api_visibility="private"

@@ -24,7 +24,6 @@ from hdbench.building.run_tables import (
     run_row,
     write_table,
 )
-from hdbench.errors import HdbenchError
 from hdbench.jsonio import write_json
 from hdbench.reading.files import open_container
 from hdbench.reading.folders import OUR_ANSWERS
@@ -35,7 +34,7 @@ from hdbench.scoring.result import Result
 from hdbench.space.context import SpaceContext
 from hdbench.space.example import MADE, OWN
 from hdbench.space.scoring import Upload, score_upload
-from hdbench.space.texts import text
+from hdbench.space.texts import TextError
 
 LICENCE = "CC-BY-4.0"
 """Under what submitted answers are published."""
@@ -52,21 +51,8 @@ MAX_ANSWERS = 20 * 2**20
 _OF_AN_ANSWER = ("prediction", "text", "tokens", "seconds", "error")
 
 
-class SubmissionError(HdbenchError):
-    """Why nothing was submitted.
-
-    Args:
-        key: of the text.
-        values: what stands in its places.
-    """
-
-    def __init__(self, key: str, **values: object) -> None:
-        super().__init__(text(key, "en", **values))
-        self._key, self._values = key, values
-
-    def told(self, language: str) -> str:
-        """The reason in a language of the interface."""
-        return text(self._key, language, **self._values)
+class SubmissionError(TextError):
+    """Why nothing was submitted."""
 
 
 class Scored(NamedTuple):

@@ -11,7 +11,6 @@ from hdbench.report.page import MAX_MESSAGE
 from hdbench.report.rendering import shown
 from hdbench.scoring.result import Result
 from hdbench.space.example import MADE
-from hdbench.space.report_files import keep_report
 from hdbench.space.texts import text
 from hdbench.warning_texts import in_language
 
@@ -56,13 +55,13 @@ def problem(message: str, language: str, lead: str = "error") -> str:
     return render("problem.html", language, message=cut(message, MAX_MESSAGE), lead=lead)
 
 
-def frame(page: str, language: str) -> str:
+def frame(address: str, language: str) -> str:
     """A report within the page: it may run its own script, and reach nothing around it.
 
     Its links to the Hub open in a tab of their own, as on any page: the Hub cannot be framed. No
     script but the report's own can open one, as its policy forbids all others.
     """
-    return render("frame.html", language, address=keep_report(page))
+    return render("frame.html", language, address=address)
 
 
 def _value(result: Result) -> str:

@@ -1,9 +1,13 @@
 """What a visitor is told while something is done, and when it is done."""
 
+from typing import NamedTuple
+
 import gradio as gr
 
-from hdbench.progress import Listener
-from hdbench.space.texts import text
+from hdbench.space.limits import network
+from hdbench.space.tasks import Progress
+from hdbench.space.texts import language_of, text
+from hdbench.space.working import Waits
 
 _ANNOUNCE = """
 element.setAttribute("role", "status");
@@ -33,21 +37,34 @@ def announcer() -> None:
     )
 
 
-def teller(progress: gr.Progress, doing: str, language: str, low: float, high: float) -> Listener:
-    """Begin a part of the work, and show how much of it is done.
+class Visitor(NamedTuple):
+    """Who asks for something.
+
+    Attributes:
+        address: `limits.visitor`.
+        language: of the interface.
+    """
+
+    address: str
+    language: str
+
+
+def visitor_of(request: gr.Request) -> Visitor:
+    """Who sent a request."""
+    language = language_of(request.headers.get("accept-language"))
+    return Visitor(network(request.client.host if request.client else ""), language)
+
+
+def show(progress: gr.Progress, told: object, language: str) -> None:
+    """Show a visitor how far the work is, or that it waits.
 
     Args:
         progress: the visitor's progress bar.
-        doing: what is done in this part.
+        told: `Progress` or `Waits`; all else is passed over.
         language: the interface's.
-        low: where the part begins on the bar, of 1.
-        high: where it ends.
     """
-
-    def tell(done: int, total: int | None) -> None:
-        if total:
-            told = text("progress_of", language, doing=doing, done=done, total=total)
-            progress(low + (high - low) * done / total, desc=told)
-
-    progress(low, desc=doing)
-    return tell
+    if isinstance(told, Progress):
+        progress(told.share, desc=told.told)
+    elif isinstance(told, Waits):
+        key = "progress_waits_again" if told.again else "progress_waits"
+        progress(0, desc=text(key, language, before=told.before))

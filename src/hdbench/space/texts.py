@@ -1,12 +1,14 @@
 """The texts of the interface in English and German."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+from hdbench.errors import HdbenchError
 from hdbench.texts import LANGUAGES, Texts
 
-__all__ = ["LANGUAGES", "Say", "language_of", "text", "translations"]
+__all__ = ["LANGUAGES", "Say", "TextError", "language_of", "reason", "text", "translations"]
 
 Say = Callable[[str], Any]
 """A text's key → what Gradio shows of it in the language of the browser."""
@@ -32,6 +34,31 @@ def text(key: str, language: str, **values: Any) -> str:
         '3 von 4 Einträgen ohne jeden Fehler'
     """
     return _TEXTS.text(key, language, **values)
+
+
+class TextError(HdbenchError):
+    """Why something is not done, as a text of the interface.
+
+    Args:
+        key: of the text.
+        values: what stands in its places.
+    """
+
+    def __init__(self, key: str, **values: object) -> None:
+        super().__init__(text(key, "en", **values))
+        self._key, self._values = key, values
+
+    def __reduce__(self) -> tuple[Callable[[], Self], tuple[()]]:
+        return partial(type(self), self._key, **self._values), ()
+
+    def told(self, language: str) -> str:
+        """The reason in a language of the interface."""
+        return text(self._key, language, **self._values)
+
+
+def reason(error: HdbenchError, language: str) -> str:
+    """Why something is not done, in a language of the interface if it has a text for that."""
+    return error.told(language) if isinstance(error, TextError) else str(error)
 
 
 def language_of(accept: str | None) -> str:

@@ -1,11 +1,13 @@
 """The queue before what takes long: bounded, and one visitor cannot fill it."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
 from gradio.queueing import Event, Queue
 from gradio.server_messages import ProcessCompletedMessage
+from gradio.utils import get_upload_folder
 
 from hdbench.space.context import SpaceContext
 from hdbench.space.limits import visitor
@@ -34,12 +36,30 @@ def bound_queue(app: gr.Blocks, context: SpaceContext) -> None:
             key = "queue_full"
         elif _of_visitor(queue, address) >= context.max_per_visitor:
             key = "too_many_of_yours"
+        elif not _is_uploaded(body.data):
+            key = "not_uploaded"
         else:
             return await push(body=body, request=request, username=username)
         language = language_of(request.headers.get("accept-language"))
         return True, _refused(queue, body, request, text(key, language)), "success"
 
     queue.push = push_if_free  # type: ignore[method-assign]
+
+
+def _is_uploaded(data: Any) -> bool:
+    """Whether all files in what a visitor sends are there; Gradio fails on others with no word."""
+    if isinstance(data, list):
+        return all(map(_is_uploaded, data))
+    if not isinstance(data, dict) or "path" not in data:
+        return True
+    path = data["path"]
+    if not isinstance(path, str) or "\0" in path or "://" in path:
+        return isinstance(path, str) and "://" in path  # of which upload_field says more
+    try:
+        found = Path(path).resolve()
+        return found.is_relative_to(Path(get_upload_folder()).resolve()) and found.is_file()
+    except (OSError, RuntimeError):
+        return False
 
 
 def _of_visitor(queue: Queue, address: str) -> int:

@@ -1,0 +1,50 @@
+"""Work that does not end by itself, or ends badly; in a module, as processes load it by name."""
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from hdbench.errors import HdbenchError
+from hdbench.space.submitting import SubmissionError
+
+
+def says(send, word):
+    send(word)
+    return word.upper()
+
+
+def computes_in_c(send):
+    send("begun")
+    re.match("(a+)+$", "a" * 60 + "b")
+
+
+def sleeps(send):
+    send("begun")
+    os.read(os.pipe()[0], 1)
+
+
+def takes_memory(send):
+    send("begun")
+    return len([bytearray(2**24) for _ in range(2**10)])
+
+
+def crashes(send):
+    send("begun")
+    os.abort()
+
+
+def writes(send):
+    path = Path(tempfile.mkdtemp()) / "large"
+    send(str(path))
+    with path.open("wb") as file:
+        for _ in range(64):
+            file.write(bytes(2**20))
+
+
+def refuses(_):
+    raise HdbenchError("no")
+
+
+def refuses_in_words(_):
+    raise SubmissionError("submit_long", most=5)

@@ -1,0 +1,107 @@
+"""Work in processes of their own: what it gives, and that it ends whatever it does."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from space import hostile_tasks as tasks
+
+from hdbench.errors import HdbenchError
+from hdbench.space import turns, working
+from hdbench.space.context import SpaceContext
+from hdbench.space.texts import reason, text
+from hdbench.space.working import Waits, Workers
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded():
+    working.load()
+
+
+@pytest.fixture
+def workers(tmp_path):
+    return Workers(SpaceContext(tmp_path, at_once=1))
+
+
+def test_a_task_tells_how_far_it_is_and_returns(workers):
+    assert list(workers.work("a", tasks.says, "word")) == ["word", "WORD"]
+    assert workers.result("a", tasks.says, "word") == "WORD"
+
+
+def test_an_error_is_that_of_the_task(workers):
+    with pytest.raises(HdbenchError, match=r"^no$"):
+        workers.result("a", tasks.refuses)
+    with pytest.raises(HdbenchError) as error:
+        workers.result("a", tasks.refuses_in_words)
+    assert reason(error.value, "de") == text("submit_long", "de", most=5)
+
+
+@pytest.mark.parametrize(
+    ("task", "seconds", "told"),
+    [
+        (tasks.computes_in_c, 1, "this takes more than 1 seconds to compute"),
+        (tasks.sleeps, 1, "this takes more than 1 seconds to compute"),
+        (tasks.takes_memory, 60, "this takes more than 512 MiB of memory"),
+        (tasks.crashes, 60, "this takes more than 512 MiB of memory"),
+    ],
+)
+def test_what_takes_too_much_is_ended(workers, monkeypatch, task, seconds, told):
+    monkeypatch.setattr(working, "MAX_SECONDS", seconds)
+    monkeypatch.setattr(working, "MAX_MEMORY", 2**29)
+    with pytest.raises(HdbenchError, match=told) as error:
+        list(workers.work("a", task))
+    assert "\n" not in str(error.value)
+    assert list(workers.work("b", tasks.says, "word")) == ["word", "WORD"]
+
+
+def test_what_is_written_is_bounded_and_deleted(workers, monkeypatch):
+    monkeypatch.setattr(working, "MAX_WRITTEN", 2**22)
+    work = workers.work("a", tasks.writes)
+    path = Path(next(work))
+    assert path.parent.is_dir()
+    with pytest.raises(HdbenchError):
+        list(work)
+    assert not path.parent.exists()
+
+
+def test_who_leaves_takes_their_process_along(workers):
+    work = workers.work("a", tasks.computes_in_c)
+    assert next(work) == "begun"
+    work.close()
+    assert list(workers.work("b", tasks.says, "word")) == ["word", "WORD"]
+
+
+@pytest.mark.slow
+def test_long_work_makes_way_and_is_begun_again(workers, monkeypatch):
+    """Three addresses, one quick and one slow place: the first goes on, the second begins anew."""
+    monkeypatch.setattr(turns, "SLICE", 0.2)
+    monkeypatch.setattr(working, "MAX_SECONDS", 2)
+    told = {"a": [], "b": []}
+
+    def work(address):
+        with pytest.raises(HdbenchError, match="takes more than 2 seconds"):
+            told[address].extend(workers.work(address, tasks.computes_in_c))
+
+    threads = []
+    for address, so_far in told.items():
+        threads.append(Thread(target=work, args=[address]))
+        threads[-1].start()
+        while "begun" not in so_far:
+            time.sleep(0.01)
+    quick = list(workers.work("c", tasks.says, "word"))
+    assert [each for each in quick if not isinstance(each, Waits)] == ["word", "WORD"]
+    for thread in threads:
+        assert thread.is_alive()
+    for thread in threads:
+        thread.join()
+    assert told["a"] == ["begun"]
+    assert [each for each in told["b"] if not isinstance(each, Waits)] == ["begun", "begun"]
+    assert any(each.again for each in told["b"] if isinstance(each, Waits))
+
+
+def test_what_processes_load_does_without_gradio():
+    code = f"import sys, {working.TASKS}; assert 'gradio' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

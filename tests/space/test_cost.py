@@ -69,7 +69,7 @@ def workbook(path):
     """A workbook of many short rows."""
     office = "http://schemas.openxmlformats.org"
     relations, book = f"{office}/officeDocument/2006/relationships", f"{office}/spreadsheetml/2006"
-    sheet = "<row><c t='str'><v>id</v></c></row>" + "<row><c><v>1</v></c></row>" * 500_000
+    sheet = "<row><c t='str'><v>id</v></c></row>" + "<row><c><v>1</v></c></row>" * 1_000_000
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, content in {
             "[Content_Types].xml": "<Types/>",
@@ -89,9 +89,9 @@ def workbook(path):
 def test_the_bounds_hold_for_every_kind_of_file(sample, tmp_path):
     files = {
         "keys.jsonl": endless(),
-        "list.json": "[" + "{}," * 3_000_000 + "{}]",
+        "list.json": "[" + "{}," * 6_000_000 + "{}]",
         "rows.xlsx": workbook(tmp_path / "rows.xlsx"),
-        "rows.csv": "id,text\n" + "1,x\n" * 2_000_000,
+        "rows.csv": "id,text\n" + "1,x\n" * 4_000_000,
     }
     settings = "working.MAX_SECONDS, working.MAX_MEMORY = 1, 2**29"
 

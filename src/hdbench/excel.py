@@ -8,17 +8,26 @@ from hdbench.errors import escaped
 MAX_CELL = 32_767
 """Characters, counted in UTF-16, that a cell can hold."""
 
+_WITHIN_CODE = re.compile(r"(?<=_)(?=x[0-9a-fA-F]{4}_)")
 _OVERLAP = re.compile(r"(?<=_x[0-9a-fA-F]{4})_(?=x[0-9a-fA-F]{4}_)")
 
 
 def write_text(sheet: Any, row: int, column: int, value: str, look: Any) -> None:
     """Write anybody's text into a cell of an xlsxwriter sheet, as text and nothing else."""
     cell = cell_text(value)
-    if cell.startswith("<r>") and cell.endswith("</r>"):
-        # xlsxwriter takes such a string for markup of its own, and copies it into the file.
-        sheet.write_rich_string(row, column, cell[0], cell[1], cell[2:], look)
-    elif cell:
-        sheet.write_string(row, column, cell, look)
+    if cell:
+        write_cell(sheet, row, column, cell, look)
+
+
+def write_cell(sheet: Any, row: int, column: int, text: str, look: Any) -> None:
+    """Write a text that a cell can hold, even if xlsxwriter would take it for its own markup."""
+    if text.startswith("<r>") and text.endswith("</r>"):
+        # It would copy such a string into the file as it is. Of a text in several pieces it
+        # protects a code for a character twice, unless that is in two of them.
+        pieces = _WITHIN_CODE.split(text[2:])
+        sheet.write_rich_string(row, column, text[0], text[1], *pieces, look)
+    else:
+        sheet.write_string(row, column, text, look)
 
 
 def cell_text(value: str) -> str:

@@ -6,7 +6,7 @@ import re
 import pytest
 import python_calamine
 from exported import SCRIPTS, csv_rows, make_benchmark, write_answers
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hdbench.api import score
@@ -20,6 +20,7 @@ CARD = {
     "publication": ["title", "place", "pages", "publisher", "format"],
     "library_reference": ["shelfmark", "subjects"],
 }
+LETTER = ["letter_title", "send_date", "sender_persons", "receiver_persons"]
 # What has to be right in XML, CSV, Excel, and in both at once.
 ODD = [
     "_x000D_",
@@ -115,11 +116,12 @@ def test_a_page_comes_back_as_it_was(ads, folders, form):
 @given(
     record=st.fixed_dictionaries(
         dict.fromkeys(
-            ["letter_title", "send_date", "sender_persons", "receiver_persons"],
+            LETTER,
             st.lists(SAFE.map(str.strip).filter(lambda text: text and "|" not in text), max_size=3),
         )
     ).filter(lambda record: any(record.values()))
 )
+@example(record={name: ["<r>", "_x0000_ _x0041_", "</r>"] for name in LETTER})
 def test_a_letter_comes_back_as_it_was(record, folders, form):
     (answer,) = through(folders["rheinschifffahrt"], "rheinschifffahrt", form, record)
     assert answer["prediction"] == record

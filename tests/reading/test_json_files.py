@@ -119,7 +119,7 @@ def test_models_are_runs_with_ids_of_their_own(read):
         (f"[{'[' * 100_000}", ": not usable JSON: nested more than 100 deep"),
         ('{"id": "1", "prediction": ' + "[" * 100_000, ":1: not usable JSON: nested more than"),
         ('{"1":\n' + '{"a":' * 100_000, ": not usable JSON: nested more than 100 deep"),
-        ('{"1": ' + "9" * 5000 + "}", ":1: not usable JSON: Exceeds the limit"),
+        ('{"1": ' + "9" * 5000 + "}", ":1: not usable JSON: a number has too many digits"),
     ],
 )  # fmt: skip
 def test_unusable_files_are_refused_with_the_place(read, content, message):

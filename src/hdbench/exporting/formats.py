@@ -11,7 +11,7 @@ from typing import Any
 import xlsxwriter
 
 from hdbench.errors import HdbenchError
-from hdbench.excel import MAX_CELL
+from hdbench.excel import MAX_CELL, write_cell
 from hdbench.exporting.cells import Cell
 
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
@@ -120,11 +120,8 @@ def _write_text(sheet: Any, row: int, column: int, value: str, look: Any) -> Non
     """Write a text of `cells.plain` as it is; `excel.write_text` escapes a non-breaking space."""
     # Of two codes for characters that share a sign xlsxwriter would protect only the first.
     text = _OVERLAP.sub(r"\\x5f", value) if "_x" in value else value
-    if text.startswith("<r>") and text.endswith("</r>"):
-        # xlsxwriter takes such a string for markup of its own, and copies it into the file.
-        sheet.write_rich_string(row, column, text[0], text[1], text[2:], look)
-    elif text:
-        sheet.write_string(row, column, _cut(text), look)
+    if text:
+        write_cell(sheet, row, column, _cut(text), look)
 
 
 def _cut(text: str) -> str:

@@ -89,7 +89,7 @@ def through(folder, name, form, *predictions):
     return [read.load(read.runs[None][f"000{at}"]) for at in range(1, len(predictions) + 1)]
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=6)
 @given(record=CARDS, year=YEARS)
 def test_a_card_comes_back_as_it_was(record, year, folders, form):
     record["publication"]["year"] = year
@@ -97,7 +97,7 @@ def test_a_card_comes_back_as_it_was(record, year, folders, form):
     assert answer["prediction"] == record
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=6)
 @given(
     ads=st.lists(
         st.fixed_dictionaries(
@@ -112,7 +112,7 @@ def test_a_page_comes_back_as_it_was(ads, folders, form):
     assert answer["prediction"] == record
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=6)
 @given(
     record=st.fixed_dictionaries(
         dict.fromkeys(
@@ -131,14 +131,14 @@ def test_a_letter_comes_back_as_it_was(record, folders, form):
 @pytest.mark.parametrize(
     "name", ["zettelkatalog", "avisblatt", "rheinschifffahrt", "sciencemetabench"]
 )
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=6)
 @given(first=JSON, second=st.dictionaries(NAMES, JSON, max_size=5))
 def test_whatever_a_model_answers_is_a_table_that_is_read_again(name, first, second, folders, form):
     both = through(folders[name], name, form, first, second)
     assert len(both) == 2
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=6)
 @given(record=st.dictionaries(NAMES, JSON, max_size=5))
 def test_both_forms_have_the_same_cells(record, folders):
     folder = folders["zettelkatalog"]

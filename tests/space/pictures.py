@@ -1,6 +1,6 @@
 """Pictures of the Space's views, as the README shows them.
 
-`HDBENCH_SCREENSHOTS=tests/space/screenshots pytest -m slow tests/space/test_screenshots.py` makes
+`HDBENCH_SCREENSHOTS=tests/space/screenshots pytest -m slow tests/space/pictures.py` makes
 those of the README anew.
 """
 

@@ -81,6 +81,7 @@ def test_the_deadline_ends_requests_in_flight(question, tmp_path, answered_first
     assert f"the time was up while {outcome.cut_off} of them" in outcome.lines(tmp_path)[1]
 
 
+@pytest.mark.slow
 def test_eval_ends_at_the_deadline_of_a_silent_server(here, hdbench):
     """The model list is served, so that only the request itself can take long."""
     with FaultyServer(lambda _: SILENT, models=["m"]) as server:
@@ -93,6 +94,7 @@ def test_eval_ends_at_the_deadline_of_a_silent_server(here, hdbench):
     assert json.loads((here / "result.json").read_text())["unanswered"] == 8
 
 
+@pytest.mark.slow
 def test_a_request_may_take_as_long_as_timeout_says(here, hdbench):
     with FaultyServer(first_alone_then(OPEN, SILENT), models=["m"]) as server:
         done = hdbench(
@@ -274,6 +276,7 @@ def test_without_a_terminal_a_line_says_now_and_then_how_it_goes(
     assert "item-3: refused: 400 Said: no" in said
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_what_would_be_asked_and_of_whom(here, hdbench):
     listed = {"id": "m", "pricing": {"prompt": "0.0000005", "completion": "0.000002"}}
     with FaultyServer(models=["other", listed]) as server:
@@ -304,6 +307,7 @@ def test_a_dry_run_says_what_would_be_asked_and_of_whom(here, hdbench):
     assert lines[6].endswith(", with 4 requests at once")
 
 
+@pytest.mark.slow
 def test_a_dry_run_of_a_local_model_sends_images_nowhere(here, hdbench):
     done = hdbench("run", "hdb/zettelkatalog", "--model", "some/model", "--dry-run")
     assert done.returncode == 0, done.stderr

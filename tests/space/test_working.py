@@ -15,6 +15,8 @@ from hdbench.space.context import SpaceContext
 from hdbench.space.texts import reason, text
 from hdbench.space.working import Waits, Workers
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module", autouse=True)
 def loaded():
@@ -74,7 +76,6 @@ def test_who_leaves_takes_their_process_along(workers):
     assert list(workers.work("b", tasks.says, "word")) == ["word", "WORD"]
 
 
-@pytest.mark.slow
 def test_long_work_makes_way_and_is_begun_again(workers, monkeypatch):
     """Three addresses, one quick and one slow place: the first goes on, the second begins anew."""
     monkeypatch.setattr(turns, "SLICE", 0.2)

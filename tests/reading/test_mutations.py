@@ -63,7 +63,7 @@ def test_there_are_enough_of_each():
 @pytest.mark.parametrize("benchmark", RECORDED)
 def test_spoilt_recorded_answers(shared, benchmark):
     """Of two looping pages the halves are alike, so that they cannot be told from two drafts."""
-    cases, form = recorded_cases(shared, benchmark, 6)
+    cases, form = recorded_cases(shared, benchmark, 8)
     outcomes, wrong = Counter(), Counter()
     for name, make in ANSWERS.items():
         for case, _, text in made([(cases, form)], make):

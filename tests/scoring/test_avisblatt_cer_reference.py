@@ -55,7 +55,7 @@ def scored(pairs, protocol):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(page=pages())
 def test_pages_of_every_shape(protocol, page):
     result = scored([page], protocol).to_dict()
@@ -65,7 +65,7 @@ def test_pages_of_every_shape(protocol, page):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(pairs=st.lists(pages(), max_size=4))
 def test_figures_of_many_pages(protocol, pairs):
     result = scored(pairs, protocol).to_dict()
@@ -75,7 +75,7 @@ def test_figures_of_many_pages(protocol, pairs):
         assert (result["fuzzy"], result["cer"]) == (expected["fuzzy"], expected["cer"])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(page=pages())
 def test_counting_and_explaining_agree(page):
     for protocol in PROTOCOLS:
@@ -86,7 +86,7 @@ def test_counting_and_explaining_agree(page):
         assert (missing, spurious) == (item["false_negatives"], item["false_positives"])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(page=pages())
 def test_the_page_s_statistics_are_those_that_are_declared(page):
     metric = AvisblattCer()

@@ -73,7 +73,7 @@ def result_of(metric, pairs, authority):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(answer=answers, letter=letters, authority=authorities())
 def test_letters_of_every_shape(protocol, answer, letter, authority):
     result = result_of(LettersF1(protocol), [(answer, letter)], authority)
@@ -88,7 +88,7 @@ def test_letters_of_every_shape(protocol, answer, letter, authority):
 
 
 @pytest.mark.parametrize("inferred", [INFERRED[:1], INFERRED[1:], INFERRED])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(answer=answers, letter=letters, authority=authorities())
 def test_inferred_persons(inferred, answer, letter, authority):
     result = result_of(LettersF1(**options_of(inferred)), [(answer, letter)], authority)
@@ -99,7 +99,7 @@ def test_inferred_persons(inferred, answer, letter, authority):
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("skip", [None, "TRUE", "FALSE"])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(pairs=st.lists(st.tuples(answers, letters), max_size=8), authority=authorities())
 def test_figures_of_many_letters(protocol, skip, pairs, authority):
     result = result_of(LettersF1(protocol, **options_of((), skip)), pairs, authority).figures()

@@ -44,7 +44,7 @@ def pairs_of_texts(draw, alphabet):
 @pytest.mark.slow
 @pytest.mark.parametrize("autojunk", [True, False])
 @pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_the_ratio_is_difflib_s(alphabet, autojunk, data):
     a, b = data.draw(pairs_of_texts(alphabet))
@@ -52,7 +52,7 @@ def test_the_ratio_is_difflib_s(alphabet, autojunk, data):
     assert sequence_ratio(a, b, autojunk=autojunk) == expected
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(a=st.text(max_size=300), b=st.text(max_size=300), common=st.text(max_size=250))
 def test_the_ratio_of_any_text_is_difflib_s(a, b, common):
     for first, second in ((a, b), (a + common + b, b + common), (common + a, common + b)):
@@ -93,7 +93,7 @@ def pairs(draw):
     return answer, truth | ({"kind": kind} if kind else {})
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(pairs=st.lists(pairs(), min_size=1, max_size=12))
 def test_figures_of_many_records(pairs):
     metric = SciencemetaAccuracy(

@@ -50,21 +50,21 @@ def counts(metric, answer, truth):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(card=cards())
 def test_records_of_every_shape(protocol, card):
     assert counts(ZettelF1(protocol), *card) == naive.counts(*card, protocol)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(card=cards(odd_keys))
 def test_keys_that_look_like_paths(protocol, card):
     assert counts(ZettelF1(protocol), *card) == naive.counts(*card, protocol)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(card=cards(), threshold=st.floats(0, 1))
 def test_any_threshold(protocol, card, threshold):
     metric = ZettelF1(protocol, threshold=threshold)
@@ -72,7 +72,7 @@ def test_any_threshold(protocol, card, threshold):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(truth=objects(odd_keys))
 def test_an_unanswered_card(protocol, truth):
     metric = ZettelF1(protocol)
@@ -81,7 +81,7 @@ def test_an_unanswered_card(protocol, truth):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(pairs=st.lists(cards(), min_size=1, max_size=20))
 def test_figures_of_many_cards(protocol, pairs):
     metric = ZettelF1(protocol)
@@ -94,7 +94,7 @@ def test_figures_of_many_cards(protocol, pairs):
     assert result["f1_macro"] == pytest.approx(macro, abs=1e-12)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(card=cards(odd_keys))
 def test_counting_and_explaining_agree(card):
     answer, truth = card

@@ -43,7 +43,7 @@ def score(
         protocol: `documented` or `published`.
         strict: only answers that are valid JSON and nothing else count as answers.
         reread: where there are both, the text is read and not the prediction taken.
-        as_given: as of `score_runs`.
+        as_given: see `score_runs`.
         details: keep what became of every item and field.
         revision: of the benchmark on the Hub: a tag, branch or commit.
         options: the metric's options by name.
@@ -87,7 +87,7 @@ def score_runs(
     `run.json` declares which items were asked, only these are scored.
 
     Args:
-        benchmark: as of `score`, and so is all the rest.
+        benchmark: see `score`, and so for all the rest.
         predictions: a file or folder.
         protocol: `documented` or `published`.
         strict: valid JSON only.

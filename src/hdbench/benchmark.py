@@ -288,7 +288,7 @@ class Benchmark:
         """The items' ids in the dataset's order.
 
         Raises:
-            HdbenchError: as of `items`, but for the ground truth's JSON.
+            HdbenchError: see `items`, but for the ground truth's JSON.
         """
         return (item_id for _, item_id, _ in self._rows())
 
@@ -313,7 +313,7 @@ class Benchmark:
         They are not opened, and need not be there.
 
         Raises:
-            HdbenchError: as of `ids`, or a file is not below the benchmark's folder.
+            HdbenchError: see `ids`, or a file is not below the benchmark's folder.
         """
         found = {}
         for line in read_jsonl(self.folder / METADATA):

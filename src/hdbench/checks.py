@@ -33,7 +33,7 @@ Kind = Literal[
 
 WARNED_OF = dict.fromkeys(kind for kind in KINDS if kind not in ("text", "other"))
 """Kinds of answers without a record that are warned of, however few: each has a cause of its own
-that can be mended. Others are warned of where they are most."""
+that can be fixed. Others are warned of where they are most."""
 
 FEW = 5
 """Items that must show a thing before it counts as a pattern: fewer are often chance, and a share

@@ -1,4 +1,4 @@
-"""What callers show to a person: one exception, and foreign text made harmless."""
+"""What callers show to a person: one exception, and untrusted text made harmless."""
 
 
 class HdbenchError(ValueError):
@@ -6,7 +6,7 @@ class HdbenchError(ValueError):
 
 
 def escaped(text: str) -> str:
-    r"""Foreign text for a terminal: control and invisible characters as their escapes.
+    r"""Untrusted text for a terminal: control and invisible characters as their escapes.
 
     Example:
         >>> escaped("\x1b[31mred")

@@ -1,4 +1,4 @@
-"""Anybody's text in the cells of an Excel sheet: shown, and never run."""
+"""Untrusted text in the cells of an Excel sheet: shown, and never run."""
 
 import re
 from typing import Any
@@ -13,7 +13,7 @@ _OVERLAP = re.compile(r"(?<=_x[0-9a-fA-F]{4})_(?=x[0-9a-fA-F]{4}_)")
 
 
 def write_text(sheet: Any, row: int, column: int, value: str, look: Any) -> None:
-    """Write anybody's text into a cell of an xlsxwriter sheet, as text and nothing else."""
+    """Write untrusted text into a cell of an xlsxwriter sheet, as text and nothing else."""
     cell = cell_text(value)
     if cell:
         write_cell(sheet, row, column, cell, look)

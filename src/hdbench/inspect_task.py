@@ -1,6 +1,6 @@
 """Benchmarks as tasks of inspect-ai, with hdbench's own figures.
 
-`inspect eval hdbench/zettelkatalog --model …` in the folder that holds `hdb`; anybody's benchmark
+`inspect eval hdbench/zettelkatalog --model …` in the folder that holds `hdb`; anyone's benchmark
 by `inspect eval hdbench/benchmark -T benchmark=someone/theircards`.
 """
 
@@ -35,7 +35,7 @@ def benchmark_task(benchmark: str, protocol: str = "documented") -> Task:
     """A benchmark, asked with its own prompt and images, and scored as `hdbench score` does.
 
     An item that fails or is not answered is a complete failure among the others, as it is to
-    hdbench, and never left out of the figures. Decoding is as of `hdbench run`; options of
+    hdbench, and never left out of the figures. Decoding is the same as in `hdbench run`; options of
     `inspect eval` come before it.
 
     Args:

@@ -1,4 +1,4 @@
-"""Reading and writing JSON and JSON Lines, bounded: the files may come from anybody."""
+"""Reading and writing JSON and JSON Lines, bounded: the files are untrusted."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A record of a result, which may come from anybody, checked and made a result again."""
+"""A record of a result, which is untrusted, checked and made a result again."""
 
 import dataclasses
 import json

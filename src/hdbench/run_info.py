@@ -17,7 +17,7 @@ MAX_BYTES = 64 * 2**20
 
 
 class _Checked(BaseModel):
-    """Foreign data: types are not converted; keys that are not known here are left alone."""
+    """Untrusted data: types are not converted; keys that are not known here are left alone."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 

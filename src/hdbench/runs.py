@@ -29,7 +29,7 @@ def load_runs(
             or folder of answers.
         benchmark: the folder of the built benchmark; without it what each run.json names.
         protocol: of what is scored now.
-        as_given: as of `score_runs`.
+        as_given: see `score_runs`.
         details: with what became of every item and field.
         revision: of the benchmark on the Hub.
 

@@ -70,7 +70,7 @@ _COUNTS = ("true_positives", "false_positives", "false_negatives")
 
 
 def printable(value: Any, most: int = MAX_VALUE) -> Text:
-    r"""A foreign value as harmless text: control and invisible characters escaped, and cut.
+    r"""Untrusted value as harmless text: control and invisible characters escaped, and cut.
 
     Example:
         >>> printable("\x1b[31mred").plain

@@ -20,7 +20,7 @@ SHOWN = 20
 """Differences of figures that are listed, and as many items."""
 
 MAX_LINE = 300
-"""Characters of a difference that are shown: names and values are foreign."""
+"""Characters of a difference that are shown: names and values are untrusted."""
 
 BY_ITEM = {"ids", "statistics", "strict_statistics", "per_item"}
 SINCE_READING_2 = ("unparsable_kinds", "strictly")

@@ -178,7 +178,7 @@ def test_a_failure_leaves_old_or_new_and_the_same_command_goes_on(
     (place / "hdb/zettelkatalog/images/new.jpg").write_bytes(bytes(range(256)) * 99)
     getattr(hub, fault)(pattern, times=1_000)
     told = publish("--only", "zettelkatalog", "--only", "avisblatt", status=2)
-    assert "the same command goes on" in told
+    assert "the same command resumes" in told
     new = contents(place / "hdb/zettelkatalog")
     assert files(hub, "datasets", "hdb/zettelkatalog") in (old, new)
     other = hub.repositories.get(("datasets", "hdb/avisblatt"))

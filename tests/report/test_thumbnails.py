@@ -1,13 +1,16 @@
 import base64
 import io
 import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from PIL import Image
 
 from hdbench.errors import HdbenchError
-from hdbench.report.thumbnails import Kept, thumbnail
+from hdbench.report import thumbnails
+from hdbench.report.thumbnails import thumbnail
 
 HEAD = "data:image/webp;base64,"
 
@@ -139,7 +142,15 @@ def test_a_file_that_is_changed_has_another_thumbnail(tmp_path):
     assert is_near(opened(thumbnail(path)).getpixel((5, 10)), (255, 255, 255))
 
 
-def test_a_thumbnail_is_made_once_and_not_kept_of_a_file_that_is_gone(tmp_path):
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(thumbnails, "_kept", None)  # so that it is again what it was
+    thumbnails.keep_in(tmp_path / "kept")
+    return tmp_path / "kept"
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_kept_thumbnail_is_made_once_and_not_given_of_a_file_that_is_gone(tmp_path):
     path, time = tmp_path / "card.png", (1_000_000_000, 1_000_000_000)
     halves().save(path)
     os.utime(path, ns=time)
@@ -152,14 +163,30 @@ def test_a_thumbnail_is_made_once_and_not_kept_of_a_file_that_is_gone(tmp_path):
     assert thumbnail(path) is None
 
 
-def test_of_kept_thumbnails_those_used_last_stay():
-    kept = Kept(most=10)
-    a, b, c = (("a", 1, 1, 1), ("b", 1, 1, 1), ("c", 1, 1, 1))
-    kept.add(a, "1234")
-    kept.add(a, "1234")  # by another thread, which counts once
-    kept.add(b, "12345")
-    assert kept.get(a) == "1234"
-    kept.add(c, "123")
-    assert [kept.get(key) for key in (a, b, c)] == ["1234", None, "123"]
-    kept.add(b, "x" * 11)  # larger than all together may be
-    assert [kept.get(key) for key in (a, b, c)] == [None, None, None]
+def test_another_process_finds_what_is_kept_until_it_is_deleted(tmp_path, kept):
+    path, time = tmp_path / "card.png", (1_000_000_000, 1_000_000_000)
+    halves().save(path)
+    os.utime(path, ns=time)
+    first = thumbnail(path)
+    (file,) = kept.iterdir()
+    os.utime(file, (1, 1))
+    path.write_bytes(bytes(path.stat().st_size))
+    os.utime(path, ns=time)
+    code = (
+        "from pathlib import Path; import sys; from hdbench.report import thumbnails\n"
+        "thumbnails.keep_in(Path(sys.argv[1])); print(thumbnails.thumbnail(Path(sys.argv[2])))"
+    )
+    command = [sys.executable, "-c", code, str(kept), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{first}\n"
+    assert file.stat().st_mtime > 1  # what is used is not old
+    file.unlink()
+    with pytest.raises(HdbenchError, match="no readable image"):
+        thumbnail(path)
+
+
+def test_where_nothing_can_be_kept_a_thumbnail_is_made_each_time(tmp_path, kept):
+    path = tmp_path / "card.png"
+    halves().save(path)
+    kept.rmdir()
+    assert thumbnail(path) == thumbnail(path) is not None

@@ -307,6 +307,31 @@ def test_a_dry_run_says_what_would_be_asked_and_of_whom(here, hdbench):
     assert lines[6].endswith(", with 4 requests at once")
 
 
+@pytest.mark.parametrize(("host", "local"), [("0.0.0.0", False), ("127.0.0.1", True)])
+def test_a_run_on_another_host_says_where_the_images_go(question, tmp_path, host, local):
+    with FaultyServer() as server:
+        heard = Heard()
+        backend = make_backend(f"http://{host}:{server.port}/v1")
+        replies = dict(backend.answer([question(1)], observer=heard))
+    assert replies["item-1"].error is None
+    assert heard.said == ([] if local else [f"the images go to {host}:{server.port}"])
+
+
+@pytest.mark.slow
+def test_a_dry_run_counts_as_the_run_would(here, hdbench):
+    """What failed is asked again only where that is wanted; a damaged run beside it is none."""
+    with FaultyServer(first_alone_then(Response(error("no"), 400), OPEN), ["m"]) as server:
+        command = ("run", "hdb/zettelkatalog", "--model", "m", "--endpoint", server.url)
+        hdbench(*command, "-o", "runs/a")
+        (here / "runs" / "b").mkdir()
+        (here / "runs" / "b" / "run.json").write_text("{")
+        kept = hdbench(*command, "-o", "runs/a", "--dry-run")
+        again = hdbench(*command, "-o", "runs/a", "--dry-run", "--retry-failed")
+    assert kept.stdout.startswith("items: 0 to ask, 8 are recorded already"), kept.stderr
+    assert again.stdout.startswith("items: 1 to ask, 7 are recorded already"), again.stderr
+    assert "tokens: about 812 in, 34 out" in again.stdout
+
+
 @pytest.mark.slow
 def test_a_dry_run_of_a_local_model_sends_images_nowhere(here, hdbench):
     done = hdbench("run", "hdb/zettelkatalog", "--model", "some/model", "--dry-run")

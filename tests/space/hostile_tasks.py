@@ -3,10 +3,12 @@
 import os
 import re
 import tempfile
+import time
 from pathlib import Path
 
 from hdbench.errors import HdbenchError
 from hdbench.space.submitting import SubmissionError
+from hdbench.space.working import Score
 
 
 def says(send, word):
@@ -32,6 +34,33 @@ def takes_memory(send):
 def crashes(send):
     send("begun")
     os.abort()
+
+
+def beats(_, path):
+    """Writes until there is a file `enough` beside its own."""
+    while not Path(path).with_name("enough").exists():
+        with Path(path).open("a") as file:
+            file.write(".")
+        time.sleep(0.01)
+    return "done"
+
+
+def waits(send, path):
+    """Waits until there is a file."""
+    send("begun")
+    while not Path(path).exists():
+        time.sleep(0.01)
+
+
+def scores_and_waits(send, path):
+    send(Score())
+    Path(f"{path}-begun").touch()
+    waits(send, path)
+
+
+def fails(send):
+    send("begun")
+    return {}["missing"]
 
 
 def writes(send):

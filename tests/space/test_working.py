@@ -48,6 +48,7 @@ def test_an_error_is_that_of_the_task(workers):
         (tasks.sleeps, 1, "this takes more than 1 seconds to compute"),
         (tasks.takes_memory, 60, "this takes more than 512 MiB of memory"),
         (tasks.crashes, 60, "this takes more than 512 MiB of memory"),
+        (tasks.fails, 60, "hdbench itself failed over this file"),
     ],
 )
 def test_what_takes_too_much_is_ended(workers, monkeypatch, task, seconds, told):
@@ -64,7 +65,7 @@ def test_what_is_written_is_bounded_and_deleted(workers, monkeypatch):
     work = workers.work("a", tasks.writes)
     path = Path(next(work))
     assert path.parent.is_dir()
-    with pytest.raises(HdbenchError):
+    with pytest.raises(HdbenchError, match="this takes more than 4 MiB of disk"):
         list(work)
     assert not path.parent.exists()
 
@@ -104,5 +105,50 @@ def test_long_work_makes_way_and_is_begun_again(workers, monkeypatch):
 
 
 def test_what_processes_load_does_without_gradio():
-    code = f"import sys, {working.TASKS}; assert 'gradio' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    code = f"import sys, {working.TASKS}; print(sorted({{'gradio', 'hdbench'}} & {{*sys.modules}}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['hdbench']\n"
+
+
+def test_paused_work_stands_still_and_goes_on(workers, monkeypatch, tmp_path):
+    """The clock of a paused process is the file that it writes to: nothing is added meanwhile."""
+    monkeypatch.setattr(turns, "SLICE", 0.2)
+    beats = tmp_path / "beats"
+    lengths = []
+
+    def work():
+        assert list(workers.work("a", tasks.beats, str(beats)))[-1] == "done"
+
+    thread = Thread(target=work)
+    thread.start()
+    while not beats.exists():
+        time.sleep(0.01)
+    for told in workers.work("b", tasks.waits, str(tmp_path / "go")):
+        if told == "begun":
+            time.sleep(0.3)  # the signal has arrived
+            for _ in range(2):
+                lengths.append(beats.stat().st_size)
+                time.sleep(0.3)
+            (tmp_path / "go").touch()
+    assert lengths[0] == lengths[1]
+    beats.with_name("enough").touch()
+    thread.join()
+    assert beats.stat().st_size > lengths[1]
+
+
+def test_work_that_has_a_score_keeps_its_place_longer(workers, monkeypatch, tmp_path):
+    monkeypatch.setattr(turns, "SLICE", 0.2)
+    monkeypatch.setattr(working, "SLICE_IN_ALL", 60)
+    order = []
+    first = Thread(target=workers.result, args=("a", tasks.scores_and_waits, str(tmp_path / "go")))
+    first.start()
+    while not (tmp_path / "go-begun").exists():
+        time.sleep(0.01)
+    second = Thread(target=lambda: order.append(workers.result("b", tasks.says, "word")))
+    second.start()
+    time.sleep(1)  # five times as long as work without a score would keep it
+    order.append("go")
+    (tmp_path / "go").touch()
+    first.join()
+    second.join()
+    assert order == ["go", "WORD"]

@@ -38,7 +38,7 @@ class Finding:
         error_class: of the truth, as if the value were right and the truth an answer: `missing`:
             the truth lacks the value, `invented`: the models read nothing there, `truncated`: the
             truth is a part of the value, `over_specified`: has it as a part, `other_field`: it is
-            what another field has; the others as of `hdbench.error_classes`.
+            what another field has; for the others see `hdbench.error_classes`.
     """
 
     id: str
@@ -94,16 +94,16 @@ class _Place(NamedTuple):
 def audit(runs: Mapping[str, Result]) -> Audit:
     """Find the truth values that most good models, of several makers, contradict with one value.
 
-    - **Good models**: as of `hdbench.audit.models.ask`.
+    - **Good models**: see `hdbench.audit.models.ask`.
     - **Contradict**: the metric does not count the value right. A truth that is absent is
       contradicted by a value, and a value by its absence; but not a value of several, as a person
       of a letter or one of a page's ads: it may have been overlooked. Persons are paired with
-      those of the truth that are like them, as of `hdbench.error_classes.pair`. A lost answer
+      those of the truth that are like them; see `hdbench.error_classes.pair`. A lost answer
       contradicts nothing.
     - **One same value**: the same `hdbench.forms.form`, so that `8°` and `in-8` do not split the
       vote; the spelling of most is shown, of equally many that of the best model.
     - **Most**: more than half of all good models, those with other values among them.
-    - **Of several makers**: of `MAKERS` or more, as of `hdbench.audit.models.maker_of`.
+    - **Of several makers**: of `MAKERS` or more; see `hdbench.audit.models.maker_of`.
 
     A truth of the same form as the value (`Seurat` for `SEURAT`) is no finding: only counted. What
     is found may be a slip of the truth, a convention that the prompt does not tell, or an error

@@ -56,7 +56,7 @@ def audit_page(audit: Audit, title: str, media: Mapping[str, Sequence[Path]]) ->
     Args:
         audit: of `hdbench.audit.findings.audit`.
         title: the benchmark's.
-        media: id → the files that the models were shown, as of `Benchmark.media`.
+        media: id → the files that the models were shown; see `Benchmark.media`.
 
     Returns:
         HTML that can be written as UTF-8; all that is not ours is escaped.

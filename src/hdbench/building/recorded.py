@@ -59,7 +59,7 @@ class RecordedRun(NamedTuple):
         model: the model's name as the provider has it.
         prompt: the name of the prompt's file.
         published: the figures as published.
-        answers: an object an item: `id`, `prediction` (None where nothing was parsed) and `text`
+        answers: one object per item: `id`, `prediction` (None where nothing was parsed) and `text`
             (None where it was not kept).
     """
 

@@ -105,7 +105,7 @@ def folder_source(
 def download_source(url: str, revision: str, registry: Mapping[str, str]) -> Source:
     """The files of a published revision, each downloaded once into the user's cache.
 
-    A download that was interrupted goes on where it stopped when it is started again. The cache is
+    A download that was interrupted resumes where it stopped when it is started again. The cache is
     `hdbench` in the operating system's cache folder, or the folder that `HDBENCH_CACHE` names.
     """
     import pooch  # noqa: PLC0415  slow to import, and needed here only

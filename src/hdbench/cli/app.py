@@ -98,5 +98,5 @@ def one_line(error: Exception) -> str:
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    # Ids and keys come from foreign files, and could carry a terminal's control sequences.
+    # Ids and keys come from untrusted files, and could carry a terminal's control sequences.
     return escaped(text)

@@ -36,8 +36,8 @@ def publish(
 ) -> None:
     """Publish datasets, metrics, runs and the Space on the Hub.
 
-    Only changed files are sent, one commit a repository, with the tag of its version. If it ends
-    in the middle, the same command goes on. The token is that of `hf auth login`, or HF_TOKEN. It
+    Only changed files are sent, one commit per repository, with the tag of its version. If it ends
+    in the middle, the same command resumes. The token is that of `hf auth login`, or HF_TOKEN. It
     asks first where nobody named the namespace `hdb`, or the namespace is not the token's.
     """
     from huggingface_hub import constants  # noqa: PLC0415  slow to import

@@ -95,7 +95,7 @@ def run(
     limit: Annotated[int | None, typer.Option(help="Only the first so many items.")] = None,
     ids: Annotated[
         str | None,
-        typer.Option(help="Only these items, with commas between them; or a file, an id a line."),
+        typer.Option(help="Only these items, separated by commas; or a file with one id per line."),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Only a fixed subset of 20 items.")
@@ -185,7 +185,7 @@ def run(
     folder = out or Path("runs") / run_name(loaded, model)
     plan = Plan(loaded, choice, asked, prompt, own_images=images is not None)
     if dry_run:
-        for line in describe_run(plan, folder):
+        for line in describe_run(plan, folder, retry_failed=retry_failed):
             typer.echo(escaped(line))
         return
     outcome = plan.run(folder, retry_failed=retry_failed)

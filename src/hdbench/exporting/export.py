@@ -66,7 +66,7 @@ def export(
     CSV has no types: where Excel opens it, it drops leading zeros of ids, which `hdbench score`
     understands. In XLSX ids are text, and years that are numbers are numbers.
 
-    JSON Lines have an object an item, with `id`, `model`, `status`, `prediction` and `error`, and
+    JSON Lines have one object per item, with `id`, `model`, `status`, `prediction` and `error`, and
     `text` where no record was found in it: the same answers, but that what was found in a text is
     the record that a model gave.
 

@@ -142,7 +142,7 @@ def leaderboards(results: Iterable[Result], *, seed: int = 0) -> list[Board]:
         A leaderboard for each kind, that of most runs first.
 
     Raises:
-        HdbenchError: as of `rank_models`.
+        HdbenchError: see `rank_models`.
     """
     # The hash says whether two prompts are one; where there is none, the name must.
     kinds: dict[tuple[Kind, Any], dict[str, list[Result]]] = defaultdict(lambda: defaultdict(list))

@@ -53,11 +53,11 @@ def changes(paths: Sequence[Path], *, benchmark: str | None = None, seed: int = 
 
     Args:
         paths: run folders, or answers of the benchmark; results are scored already, and refused.
-        benchmark: as of `load_runs`.
+        benchmark: see `load_runs`.
         seed: of the random numbers.
 
     Raises:
-        HdbenchError: as of `load_runs`, or a path is a result.
+        HdbenchError: see `load_runs`, or a path is a result.
     """
     ranked = {
         rules: leaderboards(
@@ -91,14 +91,14 @@ def revisions(
     """Score runs by the truth of several revisions of their benchmark on the Hub.
 
     Args:
-        paths: as of `changes`.
+        paths: see `changes`.
         names: the revisions: tags, branches or commits.
-        benchmark: as of `load_runs`.
-        protocol: as of `load_runs`.
+        benchmark: see `load_runs`.
+        protocol: see `load_runs`.
         seed: of the random numbers.
 
     Raises:
-        HdbenchError: as of `load_runs`, or the revisions do not have the same items.
+        HdbenchError: see `load_runs`, or the revisions do not have the same items.
     """
     ranked = {
         name: leaderboards(

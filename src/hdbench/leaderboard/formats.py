@@ -15,7 +15,7 @@ from hdbench.statistics.bootstrap import MIN_ITEMS, too_few
 from hdbench.tables import plain_table, printable
 
 MAX_NAME = 60
-"""Characters of a foreign name that are shown."""
+"""Characters of an untrusted name that are shown."""
 
 _MARKDOWN = str.maketrans({each: f"\\{each}" for each in r"\`*_{}[]<>#|"})
 
@@ -79,7 +79,7 @@ def markdown(boards: Sequence[Board]) -> str:
 def latex(boards: Sequence[Board]) -> str:
     """A `booktabs` table for each leaderboard, the headline with the longer side of its interval.
 
-    What is foreign is escaped.
+    What is untrusted is escaped.
     """
     parts = []
     for board in boards:
@@ -101,7 +101,7 @@ def csv(boards: Sequence[Board]) -> bytes:
 def as_json(boards: Sequence[Board]) -> str:
     """The leaderboards as JSON: also the runs of each model, and who is better than whom.
 
-    It is ASCII, as it goes to a terminal: of foreign names all else is written as escapes.
+    It is ASCII, as it goes to a terminal: of untrusted names all else is written as escapes.
     """
     data = {"leaderboards": [board.to_dict() for board in boards]}
     return json.dumps(data, indent=2, allow_nan=False) + "\n"

@@ -15,7 +15,7 @@ from hdbench.hub import one_line_errors
 from hdbench.progress import progress
 from hdbench.publishing.repositories import CARD, SAMPLE, Repository
 
-AGAIN = "what was published before that stays; the same command goes on"
+AGAIN = "what was published before that stays; the same command resumes"
 _OF_THE_HUB = ".gitattributes"
 
 
@@ -69,7 +69,7 @@ def publish(
     recorded runs are kept: of those, nothing is removed.
 
     Args:
-        repositories: as of `find_repositories`.
+        repositories: see `find_repositories`.
         private: create new ones as private.
         api: the Hub's client.
 

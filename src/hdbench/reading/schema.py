@@ -12,6 +12,13 @@ from jsonschema_rs import Draft202012Validator, ValidationError, ValidationError
 from hdbench.errors import HdbenchError
 from hdbench.jsonio import parse_json
 from hdbench.reading.blocks import Blocks
+from hdbench.reading.schema_parts import (
+    FieldSchema,
+    choices_of,
+    field_of,
+    types_of,
+    without_references,
+)
 
 MAX_VIOLATIONS = 1_000
 """Violations found in one answer, at most: a hostile one can have millions."""
@@ -22,25 +29,6 @@ advertisements has some 200."""
 
 MAX_NAME = 200
 """Characters of a field's name or of a message, at most; names come from answers."""
-
-MAX_SCHEMA_DEPTH = 50
-"""Schemas inside one another, at most. A schema that refers to itself has no end."""
-
-MAX_SCHEMA_NODES = 10_000
-"""Values in a schema whose references are replaced, at most: they can double at every step."""
-
-JSON_TYPES: dict[type, frozenset[str]] = {
-    str: frozenset({"string"}),
-    bool: frozenset({"boolean"}),
-    int: frozenset({"integer", "number"}),
-    float: frozenset({"number"}),
-    dict: frozenset({"object"}),
-    list: frozenset({"array"}),
-    type(None): frozenset({"null"}),
-}
-"""The names that JSON Schema has for the types of JSON values."""
-
-ANY_TYPE = frozenset[str]().union(*JSON_TYPES.values())
 
 
 class Violation(NamedTuple):
@@ -102,7 +90,7 @@ class AnswerSchema:
         except ValidationError as error:
             reason = error.message[:MAX_NAME]
             raise HdbenchError(f"no valid JSON Schema (2020-12): {reason}") from None
-        plain = _without_references(schema)
+        plain = without_references(schema)
         whole = plain.get("anyOf", [plain]) if "properties" not in plain else [plain]
         self.alternatives: tuple[dict[str, Any], ...] = tuple(
             alternative for alternative in whole if isinstance(alternative, dict)
@@ -111,7 +99,7 @@ class AnswerSchema:
             name for alternative in self.alternatives for name in alternative.get("properties", {})
         )
         self._validators = [compiled(alternative) for alternative in self.alternatives]
-        self._fields = [_Field(alternative) for alternative in self.alternatives]
+        self._fields = [FieldSchema(alternative) for alternative in self.alternatives]
         self.all_names = frozenset(name for field in self._fields for name in field.names())
         self._required = [frozenset(schema.get("required", [])) for schema in self.alternatives]
         self.list_of_objects = self._list_of_objects()
@@ -151,9 +139,9 @@ class AnswerSchema:
         required = only.get("required", [])
         field = only.get("properties", {}).get(required[0]) if len(required) == 1 else None
         items = field.get("items") if isinstance(field, dict) else None
-        if not isinstance(items, dict) or _types(field) != {"array"} or _types(items) != {"object"}:
+        if not isinstance(items, dict) or types_of(items) != {"object"}:
             return None
-        return required[0], items
+        return (required[0], items) if types_of(field) == {"array"} else None
 
     def _examples(self, prompt: str) -> Iterator[Any]:
         """The objects and lists of objects in a prompt, read as those of an answer."""
@@ -243,10 +231,10 @@ class AnswerSchema:
             level = [
                 inner
                 for schema in level
-                for choice in _choices(schema)
-                if (inner := _field(choice, name)) is not None
+                for choice in choices_of(schema)
+                if (inner := field_of(choice, name)) is not None
             ]
-        return {name for schema in level for name in _types(schema)}
+        return {name for schema in level for name in types_of(schema)}
 
     def fit(self, value: Any) -> int:
         """How many values of an object stand where the schema has a field of a fitting type.
@@ -352,102 +340,3 @@ def _has_more_values(record: Any, limit: int) -> bool:
         if isinstance(value, dict | list):
             waiting += islice(value.values() if isinstance(value, dict) else value, limit)
     return seen > limit
-
-
-def _choices(schema: Any) -> list[Any]:
-    """A field's schema, or the several of its `anyOf`."""
-    return schema["anyOf"] if isinstance(schema, dict) and "anyOf" in schema else [schema]
-
-
-def _field(schema: Any, name: str) -> Any:
-    """The schema of a field in an object, or of `[]` in a list; None where there is none."""
-    if not isinstance(schema, dict):
-        return None
-    return schema.get("items") if name == "[]" else schema.get("properties", {}).get(name)
-
-
-def _types(schema: Any) -> frozenset[str]:
-    if not isinstance(schema, dict):
-        return ANY_TYPE
-    if "anyOf" in schema:
-        return frozenset(name for choice in schema["anyOf"] for name in _types(choice))
-    if "const" in schema or "enum" in schema:
-        values = schema.get("enum", [schema.get("const")])
-        return frozenset(name for value in values for name in JSON_TYPES[type(value)])
-    declared = schema.get("type", ANY_TYPE)
-    return frozenset([declared] if isinstance(declared, str) else declared)
-
-
-class _Field:
-    """A schema made ready for counting how much of a value fits."""
-
-    def __init__(self, schema: Any) -> None:
-        names = _types(schema)
-        self.types = frozenset(kind for kind, called in JSON_TYPES.items() if called & names)
-        self.fields: dict[str, _Field] = {}
-        self.items: _Field | None = None
-        self.choices: list[_Field] = []
-        if isinstance(schema, dict):
-            self.choices = [_Field(choice) for choice in schema.get("anyOf", [])]
-            self.fields = {
-                name: _Field(field) for name, field in schema.get("properties", {}).items()
-            }
-            self.items = _Field(schema["items"]) if "items" in schema else None
-
-    def names(self) -> Iterator[str]:
-        """The fields in it at any depth."""
-        yield from self.fields
-        for inner in (*self.fields.values(), *self.choices, *([self.items] if self.items else [])):
-            yield from inner.names()
-
-    def fit(self, value: Any) -> int:
-        """How many values, this and those in it, have a fitting type; 0 where itself has not."""
-        if type(value) not in self.types:
-            return 0
-        if self.choices:
-            return max(choice.fit(value) for choice in self.choices)
-        fit = 1
-        if isinstance(value, dict):
-            for name in self.fields.keys() & value.keys():
-                fit += self.fields[name].fit(value[name])
-        elif isinstance(value, list) and self.items:
-            for inner in value:
-                fit += self.items.fit(inner)
-        return fit
-
-
-def _without_references(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with `{"$ref": "#/…"}` replaced by what it refers to, and without `$defs`.
-
-    Raises:
-        HdbenchError: a reference leads nowhere, outside the schema, or to itself.
-    """
-    nodes = 0
-
-    def resolved(node: Any, depth: int) -> Any:
-        nonlocal nodes
-        nodes += 1
-        if depth > MAX_SCHEMA_DEPTH or nodes > MAX_SCHEMA_NODES:
-            raise HdbenchError("the schema refers to itself, or is too large")
-        if isinstance(node, list):
-            return [resolved(inner, depth + 1) for inner in node]
-        if not isinstance(node, dict):
-            return node
-        reference = node.get("$ref")
-        if isinstance(reference, str):
-            return resolved(_at(schema, reference), depth + 1)
-        return {key: resolved(inner, depth + 1) for key, inner in node.items() if key != "$defs"}
-
-    plain: dict[str, Any] = resolved(schema, 0)
-    return plain
-
-
-def _at(schema: dict[str, Any], reference: str) -> Any:
-    """What a reference within the schema refers to."""
-    node: Any = schema
-    start, *keys = reference.split("/")
-    for key in keys:
-        node = node.get(key) if isinstance(node, dict) else None
-    if start != "#" or not isinstance(node, dict):
-        raise HdbenchError(f"$ref {reference!r}: must name an object in the schema: #/$defs/name")
-    return node

@@ -150,7 +150,7 @@ def item_views(per_item: Sequence[Mapping[str, Any]], item_figure: str) -> list[
     """The items as they are shown, the worst first, and of equal ones the dataset's first.
 
     Args:
-        per_item: as of `Result`.
+        per_item: see `Result`.
         item_figure: the metric's.
     """
     views, text = [], 0

@@ -258,7 +258,7 @@ def _more(fields: Mapping[str, Any]) -> str:
 
 
 def _short(value: str, most: int = _MAX_LABEL) -> str:
-    """Foreign text as a label: cut, and with escapes for what cannot be shown."""
+    """Untrusted text as a label: cut, and with escapes for what cannot be shown."""
     font = font_manager.get_font(font_manager.findfont(_FONT))
     label = "".join(
         sign if font.get_char_index(ord(sign)) else ascii(sign)[1:-1]

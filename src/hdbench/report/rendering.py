@@ -51,7 +51,7 @@ def markup(key: str, language: str, **values: Any) -> Markup:
 
 
 def shown(text: str) -> Markup:
-    r"""A foreign text as HTML: invisible characters as marked escapes, line breaks as a sign too.
+    r"""Untrusted text as HTML: invisible characters as marked escapes, line breaks as a sign too.
 
     Example:
         >>> print(shown("<b>\u202e"))
@@ -71,7 +71,7 @@ def _invisible(character: str) -> Markup:
 
 
 def _plain(value: Any) -> Any:
-    """What a template puts out: of foreign text nothing invisible is left; markup is kept."""
+    """What a template puts out: of untrusted text nothing invisible is left; markup is kept."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
     return value if value.isprintable() else escaped(value)  # a picture's URI is long

@@ -4,8 +4,6 @@ import base64
 import hashlib
 import io
 import os
-import threading
-from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,9 +21,6 @@ MAX_PIXELS = 89_000_000
 MAX_HEIGHT = 2
 """A thumbnail's height, at most, in its widths."""
 
-MAX_KEPT = 64 * 2**20
-"""Characters of the thumbnails that are kept in memory, at most: of 263 cards 4,500,000."""
-
 _QUALITY = 40
 _DAMAGED = (
     *(OSError, SyntaxError, ValueError, Image.DecompressionBombError),
@@ -36,36 +31,7 @@ _PDF_HEAD = 1024  # within so many bytes a PDF begins
 _Key = tuple[str, int, int, int]
 
 
-class Kept:
-    """The thumbnails used last, of so many characters at most; any number of threads may use it.
-
-    Args:
-        most: characters of all of them.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._size = 0
-        self._found: OrderedDict[_Key, str] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: _Key) -> str | None:
-        """The thumbnail of that key, if it is kept."""
-        with self._lock:
-            if key in self._found:
-                self._found.move_to_end(key)
-            return self._found.get(key)
-
-    def add(self, key: _Key, uri: str) -> None:
-        """Keep a thumbnail, and forget those that have not been used for longest."""
-        with self._lock:
-            self._size += len(uri) - len(self._found.pop(key, ""))
-            self._found[key] = uri
-            while self._size > self._most:
-                self._size -= len(self._found.popitem(last=False)[1])
-
-
-class KeptInFolder:
+class _Kept:
     """Thumbnails in files of their own, which processes share; whoever has the folder bounds it.
 
     Args:
@@ -96,25 +62,26 @@ class KeptInFolder:
         return self._folder / hashlib.sha256(repr(key).encode(errors="replace")).hexdigest()
 
 
-_kept: Kept | KeptInFolder = Kept(MAX_KEPT)
+_kept: _Kept | None = None
 
 
 def keep_in(folder: Path) -> None:
-    """Keep this process's thumbnails in a folder, and no longer in memory.
+    """Keep the thumbnails that this process makes in a folder, and make none twice.
 
     Args:
         folder: it is made if need be; other processes may use it too.
     """
     global _kept  # noqa: PLW0603  a process has one
     folder.mkdir(exist_ok=True)
-    _kept = KeptInFolder(folder)
+    _kept = _Kept(folder)
 
 
 def thumbnail(path: Path, *, width: int = 640) -> str | None:
     """A small picture of an image, or of a PDF's first page, as a data URI.
 
     An image is turned as its EXIF data say, and never enlarged. Any number of threads may call it.
-    As long as a file keeps its size and time of change, its thumbnail is made once (`MAX_KEPT`).
+    Where thumbnails are kept (`keep_in`), that of a file is made once, as long as the file keeps
+    its size and time of change.
 
     Args:
         path: an image or a PDF.
@@ -132,7 +99,7 @@ def thumbnail(path: Path, *, width: int = 640) -> str | None:
     try:
         found = path.stat()
         key = (str(path.absolute()), found.st_mtime_ns, found.st_size, width)
-        if uri := _kept.get(key):
+        if _kept and (uri := _kept.get(key)):
             return uri
         with path.open("rb") as file:
             is_pdf = b"%PDF-" in file.read(_PDF_HEAD)
@@ -144,7 +111,8 @@ def thumbnail(path: Path, *, width: int = 640) -> str | None:
     except _DAMAGED:
         raise HdbenchError(f"{path}: no readable image or PDF: build the benchmark again") from None
     uri = f"data:image/webp;base64,{base64.b64encode(data.getvalue()).decode()}"
-    _kept.add(key, uri)
+    if _kept:
+        _kept.add(key, uri)
     return uri
 
 

@@ -74,7 +74,7 @@ def of_benchmark(
 
 
 def named_ids(text: str | None) -> list[str]:
-    """Ids with commas between them, or those in a file, an id a line; none for None.
+    """Ids with commas between them, or those in a file, one per line; none for None.
 
     Raises:
         HdbenchError: the file cannot be read, or there are none.
@@ -93,7 +93,7 @@ def named_ids(text: str | None) -> list[str]:
 
 
 def own_images(folder: Path, *, limit: int | None = None) -> Choice:
-    """Somebody's own images: a file an item, or a folder an item whose pages it holds.
+    """Somebody's own images: one file per item, or one folder per item with its pages.
 
     The id is the file's name without its ending, or the folder's. Pages are in the order of the
     numbers in their names.

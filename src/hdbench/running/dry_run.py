@@ -1,17 +1,16 @@
 """What a run will ask, of whom, and what it will take, as far as that is known beforehand."""
 
-import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from hdbench.jsonio import parse_json
-from hdbench.reading.folders import OUR_ANSWERS
+from hdbench.errors import HdbenchError
 from hdbench.run_info import is_run, read_run_info
 from hdbench.running.endpoint_client import list_models
 from hdbench.running.endpoint_server import Server
+from hdbench.running.folder import is_failed, recorded_answers
 from hdbench.running.planning import Plan, read_prompt
 
 MILLION = 1_000_000
@@ -40,7 +39,7 @@ class _Prices(NamedTuple):
     output: float
 
 
-def describe_run(plan: Plan, folder: Path) -> list[str]:
+def describe_run(plan: Plan, folder: Path, *, retry_failed: bool = False) -> list[str]:
     """What a run is before it begins, one line for each thing.
 
     Nothing of an item is sent anywhere; a server is asked for its list of models, which can have
@@ -50,14 +49,18 @@ def describe_run(plan: Plan, folder: Path) -> list[str]:
     Args:
         plan: the run.
         folder: where it will be recorded.
+        retry_failed: see `run_model`.
 
     Raises:
-        HdbenchError: it could not begin: there is no prompt, the address is none, or a run's
-            folder is damaged.
+        HdbenchError: it could not begin: there is no prompt, or the address is none.
     """
     read_prompt(plan.prompt_file)
     asked, questions = plan.asked, plan.choice.questions
-    over = {answer.get("id") for answer in _answers(folder)}
+    over = {
+        answer["id"]
+        for answer in recorded_answers(folder)
+        if not (retry_failed and is_failed(answer))
+    }
     left = [question for question in questions if question.id not in over]
     recorded = len(questions) - len(left)
     files = [path for question in left for path in question.media]
@@ -88,27 +91,10 @@ def describe_run(plan: Plan, folder: Path) -> list[str]:
     ]
 
 
-def _answers(folder: Path) -> Iterator[dict[str, Any]]:
-    """The answers that a run has so far, but for a torn one."""
-    path = folder / OUR_ANSWERS
-    if not path.is_file():
-        return
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for line in file:
-            try:
-                answer = parse_json(line)
-            except ValueError:
-                continue
-            if isinstance(answer, dict):
-                yield answer
-
-
 def _known(plan: Plan, folder: Path) -> _Known:
     parent = folder.parent
     beside = sorted(parent.iterdir()) if parent.is_dir() else []
-    answers = [
-        answer for run in beside if is_run(run) and _is_alike(plan, run) for answer in _answers(run)
-    ]
+    answers = [answer for run in beside if _is_alike(plan, run) for answer in recorded_answers(run)]
     tokens = [each for answer in answers if isinstance(each := answer.get("tokens"), dict)]
     return _Known(
         _mean(each.get("input") for each in tokens),
@@ -117,12 +103,19 @@ def _known(plan: Plan, folder: Path) -> _Known:
     )
 
 
-def _is_alike(plan: Plan, run: Path) -> bool:
-    info = read_run_info(run)
-    record = json.loads((run / "run.json").read_text(encoding="utf-8"))
-    return (info.benchmark, info.model) == (plan.benchmark.id, plan.asked.model) and record.get(
-        "backend"
-    ) == plan.asked.backend_name
+def _is_alike(plan: Plan, folder: Path) -> bool:
+    """Whether a folder has a run of the same model by the same provider; a damaged one has not."""
+    if not is_run(folder):
+        return False
+    try:
+        info = read_run_info(folder)
+    except HdbenchError:
+        return False
+    asked = plan.asked
+    return (info.benchmark, info.model, info.provider) == (
+        *(plan.benchmark.id, asked.model_name),
+        asked.provider,
+    )
 
 
 def _mean(values: Iterable[Any]) -> float | None:

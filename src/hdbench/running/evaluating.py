@@ -106,14 +106,14 @@ def evaluate(
     Args:
         benchmarks: which.
         asked: the model.
-        folder: where the run folders are made, or gone on with.
+        folder: where the run folders are made, or resumed.
         quick: only a fixed subset of each.
         minutes: after that time nothing is asked, and what is being asked is given up; each
             benchmark has an equal part of what is left.
-        demands: as of `read_demands`.
+        demands: see `read_demands`.
 
     Raises:
-        HdbenchError: as of `Plan.run` and `score`.
+        HdbenchError: see `Plan.run` and `score`.
     """
     end = None if minutes is None else time.monotonic() + 60 * minutes
     for position, benchmark in enumerate(benchmarks):

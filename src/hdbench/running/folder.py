@@ -39,7 +39,7 @@ class RunFolder:
     @classmethod
     @contextmanager
     def opened(cls, path: Path, settings: Mapping[str, Any]) -> Iterator["RunFolder"]:
-        """Begin a run, or go on with it.
+        """Begin a run, or resume it.
 
         Args:
             path: the folder; made where it is absent.
@@ -53,7 +53,7 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             whole = path.resolve()
-            lock = whole.with_name(f".{whole.name}.lock")  # beside it: the folder may be foreign
+            lock = whole.with_name(f".{whole.name}.lock")  # beside it: the folder may be untrusted
             with FileLock(lock, blocking=False):
                 yield cls(path, settings)
                 lock.unlink(missing_ok=True)
@@ -119,9 +119,7 @@ class RunFolder:
 
     def answers(self) -> Iterator[dict[str, Any]]:
         """The answers as they were recorded."""
-        if self._file.exists():
-            with self._file.open("rb") as file:
-                yield from (answer for line in file if (answer := _answer(line)))
+        yield from recorded_answers(self.path)
 
     def forget_failed(self) -> None:
         """Remove the answers that are only an error, so that they are asked again."""
@@ -153,6 +151,14 @@ class RunFolder:
             file.flush()
             os.fsync(file.fileno())
         self.failed[answer["id"]] = is_failed(answer)
+
+
+def recorded_answers(folder: Path) -> Iterator[dict[str, Any]]:
+    """The answers that a run has so far, but for a torn one; none where there is no run yet."""
+    path = folder / OUR_ANSWERS
+    if path.is_file():
+        with path.open("rb") as file:
+            yield from (answer for line in file if (answer := _answer(line)))
 
 
 def is_failed(answer: Mapping[str, Any]) -> bool:

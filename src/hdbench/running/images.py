@@ -66,7 +66,7 @@ def encoded_images(media: Sequence[Path], limits: Limits) -> list[Encoded]:
     """The images of an item as files: as they are where they may be, else as JPEG.
 
     Raises:
-        HdbenchError: as of `load_images`.
+        HdbenchError: see `load_images`.
     """
     encoded: list[Encoded] = []
     with warnings.catch_warnings(action="ignore"):

@@ -51,6 +51,12 @@ def vlm_module(name: str) -> Any:
         ) from error
 
 
+def model_name(model: str) -> str:
+    """A model's name as it is recorded: of a folder its name only."""
+    folder = Path(model)
+    return folder.resolve().name if folder.is_dir() else model
+
+
 def find_model(model: str, revision: str | None) -> ModelSource:
     """A model in a folder or on the Hub, from where it is downloaded.
 
@@ -69,7 +75,7 @@ def find_model(model: str, revision: str | None) -> ModelSource:
     if revision:
         raise HdbenchError(f"{model}: a folder has no revisions: leave out {revision}")
     _check(model, folder)
-    return ModelSource(folder.resolve().name, folder, None, _sha256(folder))
+    return ModelSource(model_name(model), folder, None, _sha256(folder))
 
 
 def one_line(error: Exception) -> str:
@@ -93,7 +99,7 @@ def _download(model: str, revision: str | None) -> Path:
     except HFValidationError as error:
         raise HdbenchError(f"{model}: no such folder, and no name of a model on the Hub") from error
     except Exception as error:  # no such model or revision, no access, no connection, …
-        raise HdbenchError(f"{model}: cannot be had from the Hub: {one_line(error)}") from error
+        raise HdbenchError(f"{model}: cannot be read from the Hub: {one_line(error)}") from error
     return Path(folder)
 
 

@@ -13,6 +13,7 @@ from hdbench.errors import HdbenchError
 from hdbench.running.backend import Backend, Decoding
 from hdbench.running.choosing import Choice
 from hdbench.running.images import Limits
+from hdbench.running.model_files import model_name
 from hdbench.running.run import Outcome, run_model
 from hdbench.running.running_score import RunningScore
 
@@ -73,10 +74,22 @@ class Asked:
             return "endpoint"
         return "tesseract" if self.model == "tesseract" else "transformers"
 
+    @property
+    def provider(self) -> str:
+        """Who runs the model, as run.json names it: a server's host, or `local`."""
+        if self.endpoint is None:
+            return "local"
+        return urlsplit(self.endpoint).hostname or "endpoint"
+
+    @property
+    def model_name(self) -> str:
+        """The model, as run.json names it."""
+        return model_name(self.model) if self.backend_name == "transformers" else self.model
+
 
 @dataclass(frozen=True)
 class Plan:
-    """A run to be begun or gone on with.
+    """A run to be begun or resumed.
 
     Attributes:
         benchmark: whose prompt and schema it takes, and, but for own images, whose items.
@@ -104,11 +117,11 @@ class Plan:
 
         Args:
             folder: the run's folder.
-            retry_failed: as of `run_model`.
-            deadline: as of `run_model`.
+            retry_failed: see `run_model`.
+            deadline: see `run_model`.
 
         Raises:
-            HdbenchError: as of `run_model`; there is no such backend, or no prompt.
+            HdbenchError: see `run_model`; there is no such backend, or no prompt.
         """
         prompt = read_prompt(self.prompt_file)
         schema = self.benchmark.answer_schema(prompt.text)
@@ -136,7 +149,7 @@ class Plan:
                 "sha256": self.benchmark.content_hash(),
             },
             "model": backend.settings().get("model", self.asked.model),
-            "provider": _provider(self.asked),
+            "provider": self.asked.provider,
             "backend": backend.name,
             "settings": dict(backend.settings()),
             "prompt": prompt._asdict(),
@@ -196,18 +209,11 @@ def run_name(benchmark: Benchmark, model: str) -> str:
         >>> _slug("Qwen/Qwen3-VL-8B"), _slug("../../etc")
         ('Qwen-Qwen3-VL-8B', 'etc')
     """
-    path = Path(model)
-    return f"{_slug(benchmark.spec.name)}_{_slug(path.resolve().name if path.is_dir() else model)}"
+    return f"{_slug(benchmark.spec.name)}_{_slug(model_name(model))}"
 
 
 def _slug(name: str) -> str:
     return re.sub(r"[^\w.-]+", "-", name).strip(".-")[:80] or "run"
-
-
-def _provider(asked: Asked) -> str:
-    if asked.endpoint is not None:
-        return urlsplit(asked.endpoint).hostname or "endpoint"
-    return "local"
 
 
 def read_prompt(path: Path) -> Prompt:

@@ -9,10 +9,8 @@ from typing import Any
 
 from hdbench.running.backend import Backend, Question, Reply
 from hdbench.running.folder import RunFolder
-from hdbench.running.run_progress import RunProgress
+from hdbench.running.run_progress import FIRST_PROBLEMS, RunProgress
 from hdbench.running.running_score import RunningScore
-
-FIRST_ERRORS = 3
 
 
 @dataclass
@@ -92,7 +90,7 @@ def run_model(
         deadline: on `time.monotonic`; what is being asked then is left unanswered.
 
     Raises:
-        HdbenchError: as of `RunFolder.opened` and `Backend.answer`; what was recorded is kept.
+        HdbenchError: see `RunFolder.opened` and `Backend.answer`; what was recorded is kept.
     """
     outcome = Outcome(len(questions))
     with RunFolder.opened(folder, settings) as run:
@@ -140,7 +138,7 @@ def _ask(
                 taken -= 1
                 if score is not None:
                     score.add(answer)
-                if reply.error is not None and len(outcome.errors) < FIRST_ERRORS:
+                if reply.error is not None and len(outcome.errors) < FIRST_PROBLEMS:
                     outcome.errors[item_id] = reply.error
                 progress.answered(item_id, reply.error, str(score or ""))
         except KeyboardInterrupt:

@@ -1,7 +1,7 @@
 """What a name in a letter names: a person by some surname, or an organisation or office.
 
-General rules for German, and a little English and French; no list of anybody's names. They serve
-figures that stand beside the score, never the score itself.
+General rules for German, and a little English and French; no list of names of real people. They
+serve figures that stand beside the score, never the score itself.
 """
 
 import re

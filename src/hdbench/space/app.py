@@ -1,4 +1,4 @@
-"""The application: its tabs, and how it is served so that anybody may use it."""
+"""The application: its tabs, and how it is served so that anyone may use it."""
 
 import os
 import signal
@@ -11,13 +11,14 @@ from typing import Any
 import gradio as gr
 from starlette.middleware import Middleware
 
+from hdbench.report.thumbnails import keep_in
 from hdbench.space.about_tab import about_tab
 from hdbench.space.compare_tab import compare_api, compare_tab
 from hdbench.space.connections import impatient
 from hdbench.space.context import SpaceContext
 from hdbench.space.leaderboard_tab import leaderboard_tab
 from hdbench.space.limits import Guard, believe_proxies, keep_swept
-from hdbench.space.report_files import REPORTS
+from hdbench.space.report_files import REPORTS, thumbnails
 from hdbench.space.run_reports import run_reports
 from hdbench.space.run_tab import run_tab
 from hdbench.space.score_tab import score_api, score_tab
@@ -91,7 +92,7 @@ def serve(
         started: called with the address when it can be visited.
 
     Raises:
-        HdbenchError: as of `build_app`.
+        HdbenchError: see `build_app`.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # else the folder would stay
     # In Gradio's own folder, the same for all programs of a computer, any file would be served.
@@ -99,6 +100,7 @@ def serve(
         os.environ["GRADIO_TEMP_DIR"] = str(Path(folder) / "files")
         os.environ["GRADIO_EXAMPLES_CACHE"] = str(Path(folder) / "examples")
         os.environ["GRADIO_ANALYTICS_MAX_EVENTS"] = "100"  # it goes through all after each
+        keep_in(thumbnails())
         believe_proxies()
         load()
         app = build_app(context)

@@ -17,7 +17,7 @@ from hdbench.space.texts import text
 from hdbench.statistics.bootstrap import MIN_ITEMS
 
 MAX_NAME = 80
-"""Characters of a foreign name that are shown."""
+"""Characters of an untrusted name that are shown."""
 
 MAX_LEFT_OUT = 20
 """Unusable runs that are named."""
@@ -85,7 +85,7 @@ def chosen_board(boards: Sequence[Board], key: str | None) -> Board:
 def board_view(
     benchmark: Benchmark, ranking: Ranking, board: Board, chosen: Filter, language: str
 ) -> str:
-    """A leaderboard as HTML: foreign text is escaped.
+    """A leaderboard as HTML: untrusted text is escaped.
 
     Args:
         benchmark: whose it is.

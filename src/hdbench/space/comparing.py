@@ -82,7 +82,7 @@ def compare_wanted(
         loaded: called with the share of files and recorded runs that have been scored.
 
     Returns:
-        Name → result, and the comparisons of these names; foreign names are cut, and of printable
+        Name → result, and the comparisons of these names; untrusted names are cut, and of printable
         characters.
 
     Raises:

@@ -3,8 +3,7 @@
 import asyncio
 from typing import Any
 
-MAX_SECONDS = 30
-"""Seconds until the headers of a request are there, at most."""
+from hdbench.space import limits
 
 
 def impatient(protocol: type[Any]) -> type[Any]:
@@ -37,7 +36,7 @@ def impatient(protocol: type[Any]) -> type[Any]:
                 self.be_patient()
             elif self.patience is None:
                 loop = asyncio.get_running_loop()
-                self.patience = loop.call_later(MAX_SECONDS, self.transport.close)
+                self.patience = loop.call_later(limits.MAX_PAUSE, self.transport.close)
 
         def be_patient(self) -> None:
             if self.patience is not None:

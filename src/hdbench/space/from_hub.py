@@ -50,7 +50,7 @@ def follow_results(namespace: Path, every: float = EVERY) -> None:
     """Fetch what is merged into the recorded runs, from time to time, until the process ends.
 
     Args:
-        namespace: as of `fetch_namespace`.
+        namespace: see `fetch_namespace`.
         every: seconds between two looks.
     """
 

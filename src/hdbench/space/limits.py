@@ -32,7 +32,7 @@ VISITORS_PART = 4
 """One visitor may fill a quarter of the disk that uploads have."""
 
 MAX_PAUSE = 30
-"""Seconds in which nothing comes of a request, at most."""
+"""Seconds in which nothing comes of a request, or its headers are not whole, at most."""
 
 MIN_RATE = 16_000
 """Bytes a second of a request, at least: 50 MB may take 55 minutes."""

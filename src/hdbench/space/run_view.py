@@ -33,7 +33,7 @@ def run_status(
         total: how many items it has.
         language: the interface's.
         elapsed: seconds since it began.
-        left: seconds until it is done, as of `time_left`.
+        left: seconds until it is done; see `time_left`.
         limit: seconds that it may take.
     """
     done = len(progress.answers)
@@ -60,7 +60,7 @@ def run_status(
 def run_answers(
     answers: Sequence[Mapping[str, Any]], pictures: Mapping[str, str | None], language: str
 ) -> str:
-    """Answers as HTML, the last one first: foreign text is escaped.
+    """Answers as HTML, the last one first: untrusted text is escaped.
 
     Args:
         answers: lines of `answers.jsonl`.
@@ -78,7 +78,7 @@ def run_answers(
 
 
 def run_record(fields: Sequence[tuple[str, str]], language: str) -> str:
-    """The fields of a record as HTML: foreign text is escaped."""
+    """The fields of a record as HTML: untrusted text is escaped."""
     few = [(cut(path), cut(value, MAX_TEXT)) for path, value in fields[:MAX_FIELDS]]
     return render("run_record.html", language, fields=few, more=len(fields) - len(few))
 

@@ -130,7 +130,7 @@ def run_on_items(
         model: what visitors call it.
         benchmark: the benchmark's name.
         items: how many.
-        folder: as of `ModelRun`.
+        folder: see `ModelRun`.
 
     Raises:
         HdbenchError: there is no such model or benchmark here, or the items are too many.
@@ -156,7 +156,7 @@ def run_on_image(  # noqa: PLR0917  what a visitor gives
         benchmark: whose answers are wanted.
         image: the upload; it is copied.
         prompt: what is asked.
-        folder: as of `ModelRun`.
+        folder: see `ModelRun`.
 
     Raises:
         HdbenchError: there is no such model or benchmark here, the prompt is empty or too long, or

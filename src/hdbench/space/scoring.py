@@ -27,8 +27,8 @@ class Upload(NamedTuple):
         benchmark: the benchmark's name.
         path: where the file lies on the server.
         protocol: `documented` or `published`.
-        strict: as of `hdbench score`.
-        reread: as of `hdbench score`.
+        strict: see `hdbench score`.
+        reread: see `hdbench score`.
     """
 
     benchmark: str

@@ -186,7 +186,7 @@ def make_submission(
 
 
 def description(submission: Submission) -> str:
-    """What a pull request says of a submission, in Markdown; foreign text is only in code spans."""
+    """What a pull request says of a submission, in Markdown; untrusted text is in code spans."""
     statement, result = submission.statement, submission.result
     figures = result.figures()
     interval = result.intervals.describe(result.headline, digits=4)
@@ -216,17 +216,16 @@ def description(submission: Submission) -> str:
     )
 
 
-def code(foreign: str) -> str:
+def code(text: str) -> str:
     """A text on one line as a code span of Markdown, which it cannot end.
 
     Example:
         >>> code("a`b``c")
         '``` a`b``c ```'
     """
-    longest = max((len(each) for each in re.findall("`+", foreign)), default=0)
-    return (
-        f"`{foreign}`" if not longest else f"{'`' * (longest + 1)} {foreign} {'`' * (longest + 1)}"
-    )
+    longest = max((len(each) for each in re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    return f"{fence} {text} {fence}" if longest else f"`{text}`"
 
 
 def _line(key: str, given: str, most: int, *, needed: bool = True) -> str:

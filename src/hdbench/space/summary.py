@@ -18,7 +18,7 @@ from hdbench.warning_texts import in_language
 def summary(
     file: Path, results: Mapping[str | None, Result], run: str | None, language: str, *, done: bool
 ) -> str:
-    """The first view of a scored file as HTML: foreign text is escaped.
+    """The first view of a scored file as HTML: untrusted text is escaped.
 
     Args:
         file: the upload.

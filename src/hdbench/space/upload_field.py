@@ -10,7 +10,7 @@ def upload_field(**looks: Any) -> gr.File:
     """A field for a file that a visitor uploads, and for no address: the server fetches nothing.
 
     Args:
-        looks: as of `gr.File`.
+        looks: see `gr.File`.
     """
     file = gr.File(**looks)
     keep = file.async_move_resource_to_block_cache

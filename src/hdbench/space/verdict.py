@@ -26,7 +26,7 @@ MAX_WARNINGS = 3
 def comparison_page(
     runs: Mapping[str, Result], comparisons: Sequence[Comparison], language: str
 ) -> str:
-    """A comparison as HTML: foreign text is escaped.
+    """A comparison as HTML: untrusted text is escaped.
 
     Args:
         runs: name → result.

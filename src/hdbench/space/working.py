@@ -4,6 +4,7 @@ What a parser does in C can be stopped in no other way, nor can the memory that 
 given back.
 """
 
+import errno
 import os
 import resource
 import signal
@@ -136,10 +137,7 @@ class Workers:
                     told = pipe.recv()
                 except (EOFError, OSError):
                     process.join(_POLL)
-                    ended = process.exitcode
-                    timed_out = ended == -signal.SIGXCPU
-                    error = _too_long() if timed_out else _too_large(MAX_MEMORY)
-                    raise error from None
+                    raise _ended(process.exitcode) from None
                 if isinstance(told, _Failed):
                     raise told.error
                 if isinstance(told, Score):
@@ -194,7 +192,14 @@ def _run(
         told = _Failed(error)
     except MemoryError:
         told = _Failed(_too_large(memory))
-    pipe.send(told)
+    except BrokenPipeError:  # nobody listens any more
+        return
+    except OSError as error:
+        if error.errno != errno.EFBIG:
+            raise
+        told = _Failed(_too_much(f"{written >> 20:,} MiB of disk"))
+    with suppress(BrokenPipeError):
+        pipe.send(told)
 
 
 def _signal(process: BaseProcess, number: int) -> None:
@@ -212,15 +217,28 @@ def _size_of_data() -> int:
     return int(pages) * resource.getpagesize()
 
 
-def _too_long() -> HdbenchError:
+def _ended(status: int | None) -> HdbenchError:
+    """Why a process has ended that did not say why."""
+    if status == -signal.SIGXCPU:
+        return _too_long()
+    if status is not None and status < 0:  # C code that gets no memory aborts, or is killed
+        return _too_large(MAX_MEMORY)
     return HdbenchError(
-        f"this takes more than {MAX_SECONDS} seconds to compute, which is too long here: split the "
-        "file, or score it with hdbench score"
+        "hdbench itself failed over this file, which is its fault: please report it; the server's "
+        "log says more"
     )
 
 
+def _too_long() -> HdbenchError:
+    return _too_much(f"{MAX_SECONDS} seconds to compute")
+
+
 def _too_large(memory: int) -> HdbenchError:
+    return _too_much(f"{memory >> 20:,} MiB of memory")
+
+
+def _too_much(limit: str) -> HdbenchError:
     return HdbenchError(
-        f"this takes more than {memory >> 20:,} MiB of memory, which is too much here: split "
-        "the file, or score it with hdbench score"
+        f"this takes more than {limit}, which is too much here: split the file, or score it with "
+        "hdbench score"
     )

@@ -133,7 +133,7 @@ def compare(
     Args:
         a: a result.
         b: a result on the same items.
-        headline: as of `compare_runs`, and so is all the rest.
+        headline: see `compare_runs`, and so for all the rest.
         higher_is_better: the headline's direction.
         names: what the two are called; two different names.
         resamples: of items, and exchanges of the test.
@@ -141,7 +141,7 @@ def compare(
         seed: of the random generators.
 
     Raises:
-        HdbenchError: as of `compare_runs`.
+        HdbenchError: see `compare_runs`.
     """
     [comparison] = compare_runs(
         dict(zip(names, (a, b), strict=True)),

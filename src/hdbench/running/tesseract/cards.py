@@ -44,7 +44,7 @@ def read_card(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
         timeout: seconds for each image.
 
     Raises:
-        HdbenchError: as of `read_words`.
+        HdbenchError: see `read_words`.
     """
     texts = []
     for image in images:

@@ -37,7 +37,7 @@ def read_letter(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]
         timeout: seconds for each page.
 
     Raises:
-        HdbenchError: as of `read_words`.
+        HdbenchError: see `read_words`.
     """
     pages = []
     for image in images:

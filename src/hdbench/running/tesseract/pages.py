@@ -60,7 +60,7 @@ def read_page(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
         timeout: seconds for each reading of an image.
 
     Raises:
-        HdbenchError: as of `read_words`.
+        HdbenchError: see `read_words`.
     """
     ads: list[dict[str, str]] = []
     date = section = ""

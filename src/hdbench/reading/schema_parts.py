@@ -1,0 +1,125 @@
+"""The parts of a JSON Schema: what a field may hold, and references replaced by what they name."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from hdbench.errors import HdbenchError
+
+MAX_SCHEMA_DEPTH = 50
+"""Schemas inside one another, at most. A schema that refers to itself has no end."""
+
+MAX_SCHEMA_NODES = 10_000
+"""Values in a schema whose references are replaced, at most: they can double at every step."""
+
+JSON_TYPES: dict[type, frozenset[str]] = {
+    str: frozenset({"string"}),
+    bool: frozenset({"boolean"}),
+    int: frozenset({"integer", "number"}),
+    float: frozenset({"number"}),
+    dict: frozenset({"object"}),
+    list: frozenset({"array"}),
+    type(None): frozenset({"null"}),
+}
+"""The names that JSON Schema has for the types of JSON values."""
+
+ANY_TYPE = frozenset[str]().union(*JSON_TYPES.values())
+
+
+def choices_of(schema: Any) -> list[Any]:
+    """A field's schema, or the several of its `anyOf`."""
+    return schema["anyOf"] if isinstance(schema, dict) and "anyOf" in schema else [schema]
+
+
+def field_of(schema: Any, name: str) -> Any:
+    """The schema of a field in an object, or of `[]` in a list; None where there is none."""
+    if not isinstance(schema, dict):
+        return None
+    return schema.get("items") if name == "[]" else schema.get("properties", {}).get(name)
+
+
+def types_of(schema: Any) -> frozenset[str]:
+    """The names of the JSON types that a schema allows."""
+    if not isinstance(schema, dict):
+        return ANY_TYPE
+    if "anyOf" in schema:
+        return frozenset(name for choice in schema["anyOf"] for name in types_of(choice))
+    if "const" in schema or "enum" in schema:
+        values = schema.get("enum", [schema.get("const")])
+        return frozenset(name for value in values for name in JSON_TYPES[type(value)])
+    declared = schema.get("type", ANY_TYPE)
+    return frozenset([declared] if isinstance(declared, str) else declared)
+
+
+class FieldSchema:
+    """A schema made ready for counting how much of a value fits."""
+
+    def __init__(self, schema: Any) -> None:
+        names = types_of(schema)
+        self.types = frozenset(kind for kind, called in JSON_TYPES.items() if called & names)
+        self.fields: dict[str, FieldSchema] = {}
+        self.items: FieldSchema | None = None
+        self.choices: list[FieldSchema] = []
+        if isinstance(schema, dict):
+            self.choices = [FieldSchema(choice) for choice in schema.get("anyOf", [])]
+            self.fields = {
+                name: FieldSchema(field) for name, field in schema.get("properties", {}).items()
+            }
+            self.items = FieldSchema(schema["items"]) if "items" in schema else None
+
+    def names(self) -> Iterator[str]:
+        """The fields in it at any depth."""
+        yield from self.fields
+        for inner in (*self.fields.values(), *self.choices, *([self.items] if self.items else [])):
+            yield from inner.names()
+
+    def fit(self, value: Any) -> int:
+        """How many values, this and those in it, have a fitting type; 0 where itself has not."""
+        if type(value) not in self.types:
+            return 0
+        if self.choices:
+            return max(choice.fit(value) for choice in self.choices)
+        fit = 1
+        if isinstance(value, dict):
+            for name in self.fields.keys() & value.keys():
+                fit += self.fields[name].fit(value[name])
+        elif isinstance(value, list) and self.items:
+            for inner in value:
+                fit += self.items.fit(inner)
+        return fit
+
+
+def without_references(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with `{"$ref": "#/…"}` replaced by what it refers to, and without `$defs`.
+
+    Raises:
+        HdbenchError: a reference leads nowhere, outside the schema, or to itself.
+    """
+    nodes = 0
+
+    def resolved(node: Any, depth: int) -> Any:
+        nonlocal nodes
+        nodes += 1
+        if depth > MAX_SCHEMA_DEPTH or nodes > MAX_SCHEMA_NODES:
+            raise HdbenchError("the schema refers to itself, or is too large")
+        if isinstance(node, list):
+            return [resolved(inner, depth + 1) for inner in node]
+        if not isinstance(node, dict):
+            return node
+        reference = node.get("$ref")
+        if isinstance(reference, str):
+            return resolved(_at(schema, reference), depth + 1)
+        return {key: resolved(inner, depth + 1) for key, inner in node.items() if key != "$defs"}
+
+    plain: dict[str, Any] = resolved(schema, 0)
+    return plain
+
+
+def _at(schema: dict[str, Any], reference: str) -> Any:
+    """What a reference within the schema refers to."""
+    node: Any = schema
+    start, *keys = reference.split("/")
+    for key in keys:
+        node = node.get(key) if isinstance(node, dict) else None
+    if start != "#" or not isinstance(node, dict):
+        raise HdbenchError(f"$ref {reference!r}: must name an object in the schema: #/$defs/name")
+    return node

@@ -1,10 +1,11 @@
 """Who is next, with a clock of the test's own."""
 
 from contextlib import ExitStack
+from random import Random
 
 import pytest
 
-from hdbench.space.turns import SLICE, Lane, QueueFullError, Turns
+from hdbench.space.turns import LITTLE, SLICE, SLICE_IN_ALL, Lane, QueueFullError, Turns
 
 
 class Clock:
@@ -86,9 +87,88 @@ def test_paused_work_goes_on_when_the_newcomers_have_used_more(enter, clock):
     clock.now += SLICE + 0.1
     a, b = enter("a"), enter("b")
     assert [enter.turns.look(each) for each in (honest, other)] == [Lane.PAUSED] * 2
-    clock.now += SLICE + 0.2
-    assert enter.turns.look(a) == Lane.STOPPED  # two are paused already
+    clock.now += 2 * SLICE + 0.3
+    assert enter.turns.look(a) == Lane.RUNNING  # two are paused already, and it has used little
+    clock.now += LITTLE
+    assert enter.turns.look(a) == Lane.STOPPED
     assert lanes(honest, b) == [Lane.RUNNING] * 2
+
+
+def test_work_of_the_same_length_does_not_take_turns(enter, clock):
+    a, b = enter("a"), enter("b")
+    clock.now += 1.1 * SLICE
+    c = enter("c")
+    assert enter.turns.look(a) == Lane.PAUSED
+    clock.now += 2 * SLICE
+    assert enter.turns.look(c) == Lane.RUNNING  # it has used less than twice as much
+    clock.now += 0.3 * SLICE
+    assert enter.turns.look(c) == Lane.PAUSED
+    assert lanes(a, b) == [Lane.RUNNING] * 2
+
+
+def test_who_used_little_never_waits_for_the_end_of_those_who_used_more(enter, clock):
+    """Two long files are paused; of those two, the visitor's takes the place of one."""
+    long, other = enter("x"), enter("y")
+    clock.now += 10 * SLICE
+    honest = enter("honest")
+    assert enter.turns.look(long) == Lane.PAUSED
+    clock.now += SLICE + 0.1
+    first = enter("first")
+    assert enter.turns.look(other) == Lane.PAUSED
+    second = enter("second")
+    assert enter.turns.look(honest) == Lane.PAUSED
+    assert sorted(lanes(long, other), key=str) == [Lane.PAUSED, Lane.STOPPED]
+    first.leave()
+    assert lanes(honest, second) == [Lane.RUNNING] * 2
+
+
+def simulate(seed, honest, attackers, seconds=120.0, step=0.1):
+    """How long each honest visitor waits beyond the work, in units of that: one row a visitor.
+
+    Args:
+        honest: seconds of work of a visitor's file; every few seconds somebody comes.
+        attackers: seconds of work of each of three files of each of two addresses, which come
+            again and again.
+    """
+    random, clock = Random(seed), Clock()
+    turns = Turns(2, 30, 20, clock)
+    work, waits, came = {}, [], 0
+
+    def come(address, seconds):
+        context = turns.turn(address)
+        work[context.__enter__()] = [context, seconds, seconds, clock.now]
+
+    while clock.now < seconds:
+        for address in "ab":
+            while sum(turn.address == address for turn in work) < 3:
+                come(address, attackers)
+        if random.random() < step / 4:
+            came += 1
+            come(f"visitor {came}", honest)
+        clock.now += step
+        for turn, row in list(work.items()):
+            context, left, whole, since = row
+            if turn.runs:
+                row[1] = left - step
+                if row[1] < 0.6 * whole:  # there is a score
+                    turn.slice = SLICE_IN_ALL
+            if turns.look(turn) == Lane.STOPPED:
+                row[1] = whole
+            if row[1] <= 0:
+                context.__exit__(None, None, None)
+                del work[turn]
+                if turn.address.startswith("visitor"):
+                    waits.append(clock.now - since - whole)
+    waiting = [clock.now - row[3] for turn, row in work.items() if turn.address[0] == "v"]
+    return waits + waiting
+
+
+@pytest.mark.parametrize("honest", [0.5, 1.2, 2.5])
+@pytest.mark.parametrize("attackers", [1.5, 8.0, 60.0])
+def test_no_honest_visitor_waits_long_whatever_a_few_addresses_send(honest, attackers):
+    waits = [wait for seed in range(10) for wait in simulate(seed, honest, attackers)]
+    assert len(waits) > 100
+    assert max(waits) < 3 * SLICE + 2 * honest
 
 
 def test_it_keeps_its_place_for_its_slice_and_before_those_who_used_more(enter, clock):
@@ -101,8 +181,8 @@ def test_it_keeps_its_place_for_its_slice_and_before_those_who_used_more(enter, 
     assert enter.turns.look(b) == Lane.RUNNING
     clock.now += SLICE
     assert [enter.turns.look(each) for each in (b, c)] == [Lane.RUNNING] * 2
-    clock.now += 3 * SLICE
-    assert enter.turns.look(b) == Lane.PAUSED
+    clock.now += 5 * SLICE
+    assert enter.turns.look(b) == Lane.PAUSED  # the other has used less than half as much
     assert waiting.lane == Lane.RUNNING
 
 
@@ -138,7 +218,7 @@ def test_new_visitors_never_wait_for_long_work(enter, clock):
         enter(address)
     turns = []
     for hours in range(3):
-        clock.now += SLICE + 1
+        clock.now += LITTLE + 1
         new = [enter(f"{address}{hours}") for address in "ab"]
         turns += new
         for turn in list(enter.turns._turns):

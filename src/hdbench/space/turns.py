@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from threading import Condition
+from typing import NamedTuple
 
 from hdbench.space.texts import TextError
 
@@ -14,6 +15,9 @@ SLICE = 1.0
 
 SLICE_IN_ALL = 3.0
 """The same for work that has a score by then. A file of 263 cards has its report in 1.2 s."""
+
+LITTLE = 4.0
+"""Seconds that an address has used lately: below, work is not stopped in favour of paused work."""
 
 HALF_LIFE = 600.0
 """Seconds after which half of the time that an address has used counts against it no longer."""
@@ -25,10 +29,12 @@ _POLL = 0.25
 class Lane(Enum):
     """Where work stands.
 
-    All work begins in a place. When it has had its slice, and somebody waits who has used less
-    time, or other work of its own address that was not begun yet, it is paused, and goes on when it
-    is its turn again. As many pieces may be paused as there are places, one of an address. What may
-    not be paused is stopped, and begun again when it may.
+    All work begins in a place. When it has had its slice, and somebody waits who has used less than
+    half of its time, or other work of its own address that was not begun yet, it is paused, and
+    goes on when it is its turn again. As many pieces are paused as there are places, those of the
+    addresses that have used least; where these have used little, what makes way for them keeps its
+    place somewhat longer. All other work is stopped, and begun again in its turn, as is work of an
+    address of which a piece is paused already.
     """
 
     WAITING = "waiting"
@@ -51,7 +57,6 @@ class Turn:
         lane: where it stands.
         since: when it was given its place.
         slice: seconds for which it keeps its place in any case.
-        may_pause: whether it is one of those that are paused and not stopped.
     """
 
     address: str
@@ -59,12 +64,27 @@ class Turn:
     lane: Lane = Lane.WAITING
     since: float = 0.0
     slice: float = 0.0
-    may_pause: bool = False
 
     @property
     def runs(self) -> bool:
         """Whether it has a place."""
         return self.lane == Lane.RUNNING
+
+
+class _Order(NamedTuple):
+    """Where work stands among all; the least is next.
+
+    Attributes:
+        running: other work of its address that runs.
+        used: seconds of work of its address lately.
+        begun: whether it was begun before.
+        number: how many came before it.
+    """
+
+    running: int
+    used: float
+    begun: bool
+    number: int
 
 
 class Turns:
@@ -148,39 +168,47 @@ class Turns:
         with self._changed:
             now = self._clock()
             if turn.runs and now - turn.since > turn.slice and self._is_in_the_way(turn, now):
-                self._leave(turn)
-                turn.may_pause = turn.may_pause or self._is_one_more(turn.address)
-                turn.lane = Lane.PAUSED if turn.may_pause else Lane.STOPPED
-                self._admit()
+                self._make_way(turn, now)
             return turn.lane
 
     def _is_in_the_way(self, turn: Turn, now: float) -> bool:
-        """Whether other work would have the place, if nobody had it."""
+        """Whether work that has had its slice makes way for other work."""
         own = self._order(turn, now)
-        return any(self._order(each, now, leaving=turn) < own for each in self._next())
+        half = own._replace(used=own.used / 2)  # else work of the same length would take turns
+        return any(
+            self._order(each, now, leaving=turn) < (own if each.address == turn.address else half)
+            for each in self._turns
+            if not each.runs
+        )
+
+    def _make_way(self, turn: Turn, now: float) -> None:
+        """Pause work, or stop it; what would have to be stopped may keep its place for a while."""
+        used = self._order(turn, now).used
+        paused = [each for each in self._turns if each.lane == Lane.PAUSED]
+        most = max(paused, key=lambda each: self._lately(each.address, now), default=None)
+        lane = Lane.PAUSED
+        if any(each.address == turn.address for each in paused):
+            lane = Lane.STOPPED
+        elif most is not None and len(paused) >= self._places:
+            if self._lately(most.address, now) > used:
+                most.lane = Lane.STOPPED
+            elif used < LITTLE:
+                return
+            else:
+                lane = Lane.STOPPED
+        self._leave(turn)
+        turn.lane = lane
+        self._admit()
 
     def _admit(self) -> None:
         """Give the places that are free to those whose turn it is."""
         now = self._clock()
-        while sum(turn.runs for turn in self._turns) < self._places and (found := self._next()):
-            turn = min(found, key=lambda each: self._order(each, now))
-            turn.may_pause |= turn.lane == Lane.STOPPED
+        waiting = [turn for turn in self._turns if not turn.runs]
+        for _ in range(min(len(waiting), self._places - len(self._turns) + len(waiting))):
+            turn = min(waiting, key=lambda each: self._order(each, now))
             turn.lane, turn.since, turn.slice = Lane.RUNNING, now, SLICE
+            waiting.remove(turn)
         self._changed.notify_all()
-
-    def _next(self) -> list[Turn]:
-        """What can be given a place."""
-        return [
-            turn
-            for turn in self._turns
-            if turn.lane in {Lane.WAITING, Lane.PAUSED}
-            or (turn.lane == Lane.STOPPED and self._is_one_more(turn.address))
-        ]
-
-    def _is_one_more(self, address: str) -> bool:
-        """Whether one more piece of work may be paused, of an address."""
-        paused = [turn.address for turn in self._turns if turn.may_pause]
-        return len(paused) < self._places and address not in paused
 
     def _leave(self, turn: Turn) -> None:
         """Count the time for which work has had its place."""
@@ -198,11 +226,9 @@ class Turns:
         seconds, then = self._used.get(address, (0.0, 0.0))
         return float(seconds * 0.5 ** ((now - then) / HALF_LIFE))
 
-    def _order(
-        self, turn: Turn, now: float, *, leaving: Turn | None = None
-    ) -> tuple[int, float, bool, int]:
-        """Where work stands among all, the least first: how it would if `leaving` did not run."""
+    def _order(self, turn: Turn, now: float, *, leaving: Turn | None = None) -> _Order:
+        """Where work stands, or would stand if `leaving` did not run."""
         running = [each for each in self._turns if each.runs and each.address == turn.address]
         others = sum(each is not leaving and each is not turn for each in running)
         used = self._lately(turn.address, now) + sum(now - each.since for each in running)
-        return others, used, turn.lane != Lane.WAITING, turn.number
+        return _Order(others, used, turn.lane != Lane.WAITING, turn.number)

@@ -183,9 +183,8 @@ def test_ads_are_left_as_their_metric_paired_them():
 def test_an_ad_read_wrong_is_classed_with_its_confusions():
     metric = AvisblattCer()
     page = metric.prepare({"advertisements": [{"text": "1. Rother Wein im Keſſel"}]})
-    summary = summarise(
-        [metric.explain({"advertisements": [{"text": "1. Rother Wein im Keffel"}]}, page)]
-    )
+    answer = {"advertisements": [{"text": "1. Rother Wein im Keffel"}]}
+    summary = summarise([errors(metric.explain(answer, page))])
     assert summary.fields == {"advertisements": {"ocr": 1}}
     assert summary.confusions == {("ſ", "f"): 2}
 
@@ -227,7 +226,7 @@ def card(answer):
 
 
 def test_a_summary_counts_classes_per_field_and_in_total():
-    summary = summarise([card(ANSWER), card(ANSWER)])
+    summary = summarise([errors(card(ANSWER)), errors(card(ANSWER))])
     assert summary.fields == {
         "author.first_name": {"truncated": 2},
         "author.last_name": {"diacritics": 2},

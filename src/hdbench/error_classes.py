@@ -183,16 +183,16 @@ def pair(matches: Sequence[FieldMatch]) -> list[FieldMatch]:
     return [match for match in found if match]
 
 
-def summarise(items: Iterable[Sequence[FieldMatch]]) -> ErrorSummary:
+def summarise(items: Iterable[Sequence[tuple[FieldMatch, ErrorClass]]]) -> ErrorSummary:
     """The classes of all errors, counted, and the characters that were confused.
 
     Args:
-        items: what `Metric.explain` gives, item after item.
+        items: what `errors` gives, item after item.
     """
     fields: dict[str, Counter[ErrorClass]] = {}
     confused: Counter[tuple[str, str]] = Counter()
-    for matches in items:
-        for match, error in errors(matches):
+    for found in items:
+        for match, error in found:
             fields.setdefault(field_name(match.field), Counter())[error] += 1
             if error == "ocr":
                 confused.update(confusions(text_of(match.reference), text_of(match.prediction)))

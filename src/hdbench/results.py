@@ -127,13 +127,15 @@ def errors_by_class(result: Result) -> dict[str, Any]:
         read as others, with their number; for cards and letters `f1_form`: micro F1 over the fields
         of all items with values of the same form equal, 0.0 to 1.0, higher is better, never ranked.
     """
-    items = [[FieldMatch(**match) for match in item["fields"]] for item in result.per_item]
-    answered = [
-        matches
-        for item, matches in zip(result.per_item, items, strict=True)
+    summary = summarise(
+        errors
+        for item, errors in zip(result.per_item, result.item_errors, strict=True)
         if item["status"] not in ("unparsable", "unanswered")
-    ]
-    summary = summarise(answered)
+    )
+    figures = {}
+    if result.metric.name in WITH_F1_FORM:
+        items = ([FieldMatch(**match) for match in item["fields"]] for item in result.per_item)
+        figures["f1_form"] = f1(*form_counts(items))
     return {
         "classes": dict(summary.total.most_common()),
         "fields": {name: dict(classes.most_common()) for name, classes in summary.fields.items()},
@@ -141,7 +143,7 @@ def errors_by_class(result: Result) -> dict[str, Any]:
             {"reference": reference, "prediction": prediction, "count": count}
             for (reference, prediction), count in summary.confusions.most_common(CONFUSIONS)
         ],
-        **({"f1_form": f1(*form_counts(items))} if result.metric.name in WITH_F1_FORM else {}),
+        **figures,
     }
 
 
@@ -149,7 +151,7 @@ def write_results(path: Path, results: Sequence[Result], *, details: bool = Fals
     """Write the records of results, as `write_records`.
 
     Raises:
-        HdbenchError: as of `write_records`, or an option names a field that no item has.
+        HdbenchError: see `write_records`, or an option names a field that no item has.
     """
     write_records(path, [to_record(result, details=details) for result in results])
 
@@ -192,7 +194,7 @@ def read_result(path: Path | str) -> Result:
     written without details.
 
     Raises:
-        HdbenchError: as of `read_results`, or the file holds several runs.
+        HdbenchError: see `read_results`, or the file holds several runs.
     """
     results = list(read_results(path).values())
     if len(results) > 1:

@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from hdbench.error_classes import errors
+from hdbench.error_classes import ErrorClass
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import FieldMatch
 from hdbench.scoring.result import Result
 
 Cell = str | float | None
-"""Text of anybody's, a number of ours, or nothing."""
+"""Untrusted text, a number of ours, or nothing."""
 
 _LOWER = re.compile(r"(.*\.)?(cer(_.*)?|.*_error|false_(positives|negatives))")
 _HIGHER_COUNTS = ("true_positives", "items_perfect")
@@ -67,7 +67,7 @@ def error_rows(result: Result) -> Rows:
         HdbenchError: the result did not keep what became of every item.
     """
     head = ("id", "status", "field", "outcome", "error class", "truth", "answer", "similarity")
-    return Rows(head, _error_rows(_items(result)))
+    return Rows(head, _error_rows(_items(result), result.item_errors))
 
 
 def direction(figure: str, value: Any) -> str:
@@ -104,10 +104,12 @@ def _items(result: Result) -> list[dict[str, Any]]:
     return result.per_item
 
 
-def _error_rows(items: Sequence[dict[str, Any]]) -> Iterator[Sequence[Cell]]:
-    for item in items:
+def _error_rows(
+    items: Sequence[dict[str, Any]], errors: Sequence[Sequence[tuple[FieldMatch, ErrorClass]]]
+) -> Iterator[Sequence[Cell]]:
+    for item, found in zip(items, errors, strict=True):
         answered = item["status"] not in ("unparsable", "unanswered")
-        for match, error in errors([FieldMatch(**match) for match in item["fields"]]):
+        for match, error in found:
             yield (
                 item["id"],
                 item["status"],

@@ -16,7 +16,7 @@ Tell = Callable[..., str]
 """A text's key and what stands in its places → the text."""
 
 _FORMS = {"/discussions/new": ("title", "description"), "/issues/new": ("title", "body")}
-"""How the address of a form ends → its fields: the Hub's discussions, and issues as of GitHub."""
+"""How the address of a form ends → its fields: the Hub's discussions, and GitHub issues."""
 
 
 def truth_error_url(address: str, benchmark: str, version: str, item: ItemView, tell: Tell) -> str:
@@ -25,7 +25,7 @@ def truth_error_url(address: str, benchmark: str, version: str, item: ItemView, 
     A form of the Hub or of GitHub and an e-mail are filled in; any other page is not, as nobody
     knows what it would do with the values.
 
-    Foreign text stands there as a block of code, in which the Hub makes no links, pictures or
+    Untrusted text stands there as a block of code, in which the Hub makes no links, pictures or
     mentions of it; what cannot be seen stands as an escape. Fields for which there is no room are
     counted.
 
@@ -88,8 +88,10 @@ def _quoted(text: str) -> str:
 
 
 def _bounded(text: str, most: int) -> str:
-    """A foreign text in one line, cut where it would take more place in an address."""
+    """Untrusted text in one line, cut where it would take more place in an address."""
     whole = escaped(text[: most + 1])
+    if len(_quoted(whole)) <= most:
+        return whole
     ends = accumulate(len(_quoted(character)) for character in whole)
     fitting = sum(end <= most for end in ends)
-    return whole if fitting == len(whole) else f"{whole[:fitting]}…"
+    return f"{whole[:fitting]}…"

@@ -26,6 +26,7 @@ from hdbench.scoring.metric import (
 )
 
 if TYPE_CHECKING:
+    from hdbench.error_classes import ErrorClass
     from hdbench.statistics.bootstrap import Intervals
 
 READ_AS = ("strict", "reread", "as_given")
@@ -101,10 +102,10 @@ class Result:
         reading_version: of how answers are read, `hdbench.reading.READING`.
         answers: the file or folder that was scored, `path` and `sha256`; empty where there is none.
         model: who answered, where that is known: a file may have several.
-        run: what the run says of itself, as of `RunInfo.about`; empty where it says nothing.
+        run: what the run says of itself; see `RunInfo.about`; empty where it says nothing.
         usage: `input_tokens`, `output_tokens`, `seconds` → their sum over the answers, `total`, and
             the number of answers of which it is known, `items`; only those that are known at all.
-        versions: with which it was scored, as of `installed_versions`.
+        versions: with which it was scored; see `installed_versions`.
     """
 
     metric: Metric
@@ -149,6 +150,13 @@ class Result:
         from hdbench.statistics.bootstrap import intervals  # noqa: PLC0415  numpy is slow to import
 
         return intervals(self)
+
+    @cached_property
+    def item_errors(self) -> "list[list[tuple[FieldMatch, ErrorClass]]]":
+        """The errors of each item of `per_item` with their classes, as `error_classes.errors`."""
+        from hdbench.error_classes import errors  # noqa: PLC0415  which needs the metrics
+
+        return [errors([FieldMatch(**match) for match in item["fields"]]) for item in self.per_item]
 
     @property
     def in_other_formats(self) -> int:

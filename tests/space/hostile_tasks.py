@@ -31,6 +31,14 @@ def takes_memory(send):
     return len([bytearray(2**24) for _ in range(2**10)])
 
 
+def takes_all_memory(send):
+    """Takes memory in small pieces, until there is none for anything."""
+    send("begun")
+    kept = []
+    while True:
+        kept.append([kept])
+
+
 def crashes(send):
     send("begun")
     os.abort()

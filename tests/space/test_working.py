@@ -47,6 +47,7 @@ def test_an_error_is_that_of_the_task(workers):
         (tasks.computes_in_c, 1, "this takes more than 1 seconds to compute"),
         (tasks.sleeps, 1, "this takes more than 1 seconds to compute"),
         (tasks.takes_memory, 60, "this takes more than 512 MiB of memory"),
+        (tasks.takes_all_memory, 60, "this takes more than 512 MiB of memory"),
         (tasks.crashes, 60, "this takes more than 512 MiB of memory"),
         (tasks.fails, 60, "hdbench itself failed over this file"),
     ],
@@ -78,8 +79,9 @@ def test_who_leaves_takes_their_process_along(workers):
 
 
 def test_long_work_makes_way_and_is_begun_again(workers, monkeypatch):
-    """Three addresses, one quick and one slow place: the first goes on, the second begins anew."""
+    """Three addresses and one place: the first is paused and goes on, the second begins anew."""
     monkeypatch.setattr(turns, "SLICE", 0.2)
+    monkeypatch.setattr(turns, "LITTLE", 0.2)
     monkeypatch.setattr(working, "MAX_SECONDS", 2)
     told = {"a": [], "b": []}
 
@@ -100,7 +102,9 @@ def test_long_work_makes_way_and_is_begun_again(workers, monkeypatch):
     for thread in threads:
         thread.join()
     assert told["a"] == ["begun"]
-    assert [each for each in told["b"] if not isinstance(each, Waits)] == ["begun", "begun"]
+    begun = [each for each in told["b"] if not isinstance(each, Waits)]
+    assert len(begun) >= 2
+    assert set(begun) == {"begun"}
     assert any(each.again for each in told["b"] if isinstance(each, Waits))
 
 
@@ -131,9 +135,12 @@ def test_paused_work_stands_still_and_goes_on(workers, monkeypatch, tmp_path):
                 time.sleep(0.3)
             (tmp_path / "go").touch()
     assert lengths[0] == lengths[1]
+    deadline = time.monotonic() + 20
+    while beats.stat().st_size == lengths[1]:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     beats.with_name("enough").touch()
     thread.join()
-    assert beats.stat().st_size > lengths[1]
 
 
 def test_work_that_has_a_score_keeps_its_place_longer(workers, monkeypatch, tmp_path):

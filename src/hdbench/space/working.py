@@ -40,6 +40,7 @@ TASKS = "hdbench.space.tasks"
 _NICENESS = 5  # the server goes first
 _PATIENCE = 2  # so many times its seconds of computing may pass while others compute
 _POLL = 0.1
+_SPARE = 2**24  # bytes with which a process whose memory is used up says so
 
 Send = Callable[[Any], None]
 Task = Callable[..., Any]
@@ -182,7 +183,8 @@ def _run(
     seconds, memory, written = limits
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     data = _size_of_data() + memory
-    resource.setrlimit(resource.RLIMIT_DATA, (data, data))
+    whole = (data + _SPARE, data + _SPARE)
+    resource.setrlimit(resource.RLIMIT_DATA, (data, data + _SPARE))
     resource.setrlimit(resource.RLIMIT_FSIZE, (written, written))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     tempfile.tempdir = scratch  # which the server deletes, however this process ends
@@ -191,6 +193,7 @@ def _run(
     except HdbenchError as error:
         told = _Failed(error)
     except MemoryError:
+        resource.setrlimit(resource.RLIMIT_DATA, whole)
         told = _Failed(_too_large(memory))
     except BrokenPipeError:  # nobody listens any more
         return

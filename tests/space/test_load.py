@@ -243,7 +243,7 @@ def test_a_file_that_takes_too_long_gives_its_place_to_the_next(many_cards):
         event, told = run(score(url, "slow.jsonl", slow_models()))
         assert (event, told["error"]) == (
             "error",
-            "this takes more than 2 seconds to compute, which is too long here: split the file, or "
+            "this takes more than 2 seconds to compute, which is too much here: split the file, or "
             "score it with hdbench score",
         )
         event, (scored,) = run(score(url, "one.jsonl", answers(1)))

@@ -5,17 +5,21 @@ import sys
 import tempfile
 from pathlib import Path
 
-import needs
 import pytest
 from filelock import FileLock
+from helpers import needs
+from helpers.run_folders import write_cards
 from hypothesis import settings
 from playwright.sync_api import sync_playwright
-from run_folders import write_cards
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 
-collect_ignore = ["fuzz_readers.py", "plain_install", "speed"]  # none of them is a test
+collect_ignore = [
+    "reading/fuzz_readers.py",
+    "helpers/plain_install",
+    "speed",
+]  # none of them is a test
 
 settings.register_profile("untimed", deadline=None)  # no assertion here is on time
 settings.load_profile("untimed")

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from plain import PLAIN
+from helpers.plain import PLAIN
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

@@ -6,8 +6,8 @@ from typing import Any
 
 from hdbench.building.recipe import Row
 from hdbench.building.source import Source
+from hdbench.common.jsonio import read_jsonl
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import read_jsonl
 from hdbench.scoring.sciencemeta_accuracy import FIELDS
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hdbench.metric_page import metric_page
+from hdbench.integrations.metric_page import metric_page
 
 AD = {
     "date": "1731-01-02",

@@ -1,6 +1,6 @@
 """The `evaluate` module of `hdb/avisblatt_cer`; the scoring itself is in `hdbench.scoring`."""
 
-import hdbench.evaluate_module
+import hdbench.integrations.evaluate_module
 
 _DESCRIPTION = """
 Avisblatt CER: how well the classified advertisements on a newspaper page were found and read. Each
@@ -59,7 +59,7 @@ Examples:
 """
 
 
-class AvisblattCer(hdbench.evaluate_module.MetricModule):
+class AvisblattCer(hdbench.integrations.evaluate_module.MetricModule):
     """Similarity and character error rate of a page's advertisements."""
 
     metric = "avisblatt_cer"

@@ -1,6 +1,6 @@
 """The `evaluate` module of `hdb/letters_f1`; the scoring itself is in `hdbench.scoring`."""
 
-import hdbench.evaluate_module
+import hdbench.integrations.evaluate_module
 
 _DESCRIPTION = """
 Letters F1: precision, recall and F1 over what a model reads from a historical letter: its date, its
@@ -58,7 +58,7 @@ Examples:
 """
 
 
-class LettersF1(hdbench.evaluate_module.MetricModule):
+class LettersF1(hdbench.integrations.evaluate_module.MetricModule):
     """F1 over the date, senders and receivers of letters."""
 
     metric = "letters_f1"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hdbench.metric_page import metric_page
+from hdbench.integrations.metric_page import metric_page
 
 demo = metric_page(
     Path(__file__).with_name("sciencemeta_accuracy.py"),

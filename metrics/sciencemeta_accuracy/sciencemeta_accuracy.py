@@ -1,6 +1,6 @@
 """The `evaluate` module of `hdb/sciencemeta_accuracy`; the scoring is in `hdbench.scoring`."""
 
-import hdbench.evaluate_module
+import hdbench.integrations.evaluate_module
 
 _DESCRIPTION = """
 ScienceMeta accuracy: the mean similarity of the fields of bibliographic records, such as what a
@@ -64,7 +64,7 @@ Examples:
 """
 
 
-class SciencemetaAccuracy(hdbench.evaluate_module.MetricModule):
+class SciencemetaAccuracy(hdbench.integrations.evaluate_module.MetricModule):
     """Mean similarity of the fields of bibliographic records."""
 
     metric = "sciencemeta_accuracy"

@@ -1,6 +1,6 @@
 """The `evaluate` module of `hdb/zettel_f1`; the scoring itself is in `hdbench.scoring`."""
 
-import hdbench.evaluate_module
+import hdbench.integrations.evaluate_module
 
 _DESCRIPTION = """
 Zettel F1: precision, recall and F1 over the fields of nested records, such as what a model reads
@@ -51,7 +51,7 @@ Examples:
 """
 
 
-class ZettelF1(hdbench.evaluate_module.MetricModule):
+class ZettelF1(hdbench.integrations.evaluate_module.MetricModule):
     """F1 over the fields of nested records."""
 
     metric = "zettel_f1"

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from hdbench.space.context import SpaceContext
-from hdbench.space.from_hub import fetch_namespace, follow_results
+from hdbench.space.jobs.from_hub import fetch_namespace, follow_results
 
 
 def namespace() -> Path:

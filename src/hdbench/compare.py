@@ -12,9 +12,9 @@ from typing import Any
 
 import xlsxwriter
 
+from hdbench.common.excel import write_text
+from hdbench.common.jsonio import read_jsonl, write_whole
 from hdbench.errors import HdbenchError
-from hdbench.excel import write_text
-from hdbench.jsonio import read_jsonl, write_whole
 from hdbench.scoring.sequence_ratio import as_text, field_similarity
 
 MAX_ROWS = 1_048_576

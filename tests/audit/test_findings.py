@@ -1,7 +1,7 @@
 from itertools import permutations
 
 import pytest
-from audited import card_runs, letter_runs, run
+from helpers.audited import card_runs, letter_runs, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,7 +1,7 @@
 import csv
 import io
 
-from audited import card_runs
+from helpers.audited import card_runs
 from rich.console import Console
 
 from hdbench.audit.findings import audit

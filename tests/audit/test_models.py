@@ -1,5 +1,5 @@
 import pytest
-from audited import run
+from helpers.audited import run
 
 from hdbench.audit.models import ask, maker_of
 from hdbench.scoring.zettel_f1 import ZettelF1

@@ -1,7 +1,7 @@
 import re
 from html.parser import HTMLParser
 
-from audited import card_runs
+from helpers.audited import card_runs
 from PIL import Image
 
 from hdbench.audit import page

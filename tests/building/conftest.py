@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from hdbench import resources
+from hdbench.common import resources
 
 FOLDER = "benchmarks/library_cards"
 

@@ -14,7 +14,7 @@ from building.test_errata import SIGNED
 from datasets import load_dataset
 from PIL import Image
 
-from hdbench.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.building.recipe import recipe_names
 from hdbench.scoring import METRICS
 

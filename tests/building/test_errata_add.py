@@ -10,11 +10,11 @@ import pytest
 import yaml
 from building.test_errata import SIGNED
 
-from hdbench import resources
 from hdbench.building.errata_add import add_correction
 from hdbench.building.recipe import find_recipe
+from hdbench.common import resources
+from hdbench.common.jsonio import read_jsonl
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import read_jsonl
 
 RECIPES = sorted(
     path.parent.name for path in resources.folder("dataset_scripts").glob("*/errata.yaml")

@@ -9,7 +9,7 @@ from hub.validation import refused
 from inspect_ai._eval.task.hf import HFTask
 from pydantic import ValidationError
 
-from hdbench.benchmark import BenchmarkSpec
+from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.building.eval_yaml import eval_yaml
 from hdbench.scoring.metric import PROTOCOLS
 

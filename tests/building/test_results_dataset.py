@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hdbench.building.recipe import find_recipe, read_registry, recipe_names
 from hdbench.building.results_dataset import build_results
 from hdbench.errors import HdbenchError
-from hdbench.run_info import Prompt, RunInfo, read_run_info
+from hdbench.reading.run_info import Prompt, RunInfo, read_run_info
 
 pytestmark = pytest.mark.slow
 

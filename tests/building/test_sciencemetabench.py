@@ -12,8 +12,8 @@ from urllib.parse import unquote
 import pytest
 from datasets import load_dataset
 
-from hdbench import resources
-from hdbench.jsonio import read_jsonl
+from hdbench.common import resources
+from hdbench.common.jsonio import read_jsonl
 
 pytestmark = pytest.mark.slow
 

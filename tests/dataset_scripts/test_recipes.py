@@ -8,13 +8,13 @@ import evaluate
 import jsonschema
 import pytest
 from datasets import load_dataset
-from prompt_form import as_the_prompt_asks, fields_of_prompt, fields_of_schema
+from helpers.prompt_form import as_the_prompt_asks, fields_of_prompt, fields_of_schema
 
-from hdbench import resources
-from hdbench.benchmark import HubSource
+from hdbench.benchmarks.spec import HubSource
 from hdbench.building.media import MEDIA_FOLDERS
 from hdbench.building.recipe import find_recipe, read_registry
-from hdbench.jsonio import read_jsonl
+from hdbench.common import resources
+from hdbench.common.jsonio import read_jsonl
 from hdbench.scoring import METRICS, make_metric
 
 FOLDERS = sorted(

@@ -7,10 +7,10 @@ import re
 import jsonschema
 import pdfplumber
 import pytest
-from prompt_form import fields_of_prompt, fields_of_schema
+from helpers.prompt_form import fields_of_prompt, fields_of_schema
 
-from hdbench import resources
-from hdbench.jsonio import read_jsonl
+from hdbench.common import resources
+from hdbench.common.jsonio import read_jsonl
 from hdbench.reading.text import read_text
 
 FOLDER = resources.folder("dataset_scripts") / "sciencemetabench"

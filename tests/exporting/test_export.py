@@ -2,7 +2,7 @@ import datetime
 import json
 
 import pytest
-from exported import csv_rows, make_benchmark, records, sheet, write_answers
+from helpers.exported import csv_rows, make_benchmark, records, sheet, write_answers
 from openpyxl import load_workbook
 
 from hdbench.api import score

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from exported import make_benchmark, write_answers
+from helpers.exported import make_benchmark, write_answers
 from huggingface_hub import ModelCard, eval_result_entries_to_yaml, parse_eval_result_entries
 
 from hdbench import __version__
 from hdbench.api import score
 from hdbench.errors import HdbenchError
 from hdbench.exporting.hub_results import hub_results
-from hdbench.results import write_results
+from hdbench.results.files import write_results
 
 TRUTH = {"publication": {"title": "Stellingen", "place": "Basel"}}
 PAGE = {"date": "1731-01-02", "tags_section": "Verkauf", "ntokens": 2, "text": "ein Haus"}

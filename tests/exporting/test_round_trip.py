@@ -5,7 +5,7 @@ import re
 
 import pytest
 import python_calamine
-from exported import SCRIPTS, csv_rows, make_benchmark, write_answers
+from helpers.exported import SCRIPTS, csv_rows, make_benchmark, write_answers
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 

@@ -6,12 +6,12 @@ import json
 import re
 
 import pytest
-from run_folders import RIGHT, write_cards, write_run
+from helpers.run_folders import RIGHT, write_cards, write_run
 
+from hdbench.evaluation.runs import load_runs
 from hdbench.leaderboard import formats
 from hdbench.leaderboard.boards import leaderboards
 from hdbench.leaderboard.changes import changes
-from hdbench.runs import load_runs
 
 WRONG = {"title": "Stellingen", "year": 1942}
 ITEMS = [f"{number:04}" for number in range(24)]

@@ -10,9 +10,9 @@ import sys
 import evaluate
 import pytest
 import yaml
-from plain import PLAIN
+from helpers.plain import PLAIN
 
-from hdbench import resources
+from hdbench.common import resources
 from hdbench.scoring import METRICS
 
 FOLDERS = sorted(path for path in resources.folder("metrics").iterdir() if path.is_dir())

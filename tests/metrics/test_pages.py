@@ -2,10 +2,10 @@
 
 import pytest
 from gradio_client.exceptions import AppError
-from plain import PLAIN
+from helpers.plain import PLAIN
 from space.servers import serving, wait_for_client
 
-from hdbench import resources
+from hdbench.common import resources
 from hdbench.scoring import METRICS
 
 pytestmark = pytest.mark.slow

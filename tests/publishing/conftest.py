@@ -4,8 +4,8 @@ import subprocess
 import sys
 
 import pytest
+from helpers.plain import PLAIN
 from hub.server import WRITER, serving_hub
-from plain import PLAIN
 
 
 @pytest.fixture

@@ -10,10 +10,11 @@ import zipfile
 
 import pytest
 import yaml
+from helpers.plain import PLAIN
 from hub.server import EXPIRED, READER, WRITER
-from plain import PLAIN
 
-from hdbench import __version__, resources
+from hdbench import __version__
+from hdbench.common import resources
 from hdbench.publishing.wheel import NAME as WHEEL
 
 pytestmark = pytest.mark.slow
@@ -71,7 +72,7 @@ def test_each_space_has_the_wheel_and_installs_it_from_itself(hub, publish, tmp_
         with zipfile.ZipFile(wheel) as archive:
             assert archive.testzip() is None
             names = set(archive.namelist())
-    assert {"hdbench/api.py", "hdbench/metrics/zettel_f1/zettel_f1.py"} <= names
+    assert {"hdbench/evaluation/score.py", "hdbench/metrics/zettel_f1/zettel_f1.py"} <= names
     assert "hdbench/spaces/scorer/app.py" in names
     assert not [name for name in names if name.endswith((".so", ".pyc"))]
 

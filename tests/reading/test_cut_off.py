@@ -2,7 +2,7 @@
 
 import pytest
 
-from hdbench.jsonio import MAX_DEPTH
+from hdbench.common.jsonio import MAX_DEPTH
 from hdbench.reading.cut_off import scan
 
 

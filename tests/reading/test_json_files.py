@@ -8,8 +8,8 @@ import pytest
 from hdbench.errors import HdbenchError
 from hdbench.reading.json_files import open_json
 from hdbench.reading.schema import AnswerSchema
+from hdbench.results.result import score_items
 from hdbench.scoring import make_metric
-from hdbench.scoring.result import score_items
 
 SCHEMA = AnswerSchema({"type": "object", "properties": {"title": {"type": "string"}}})
 A, B = {"title": "A"}, {"title": "B"}
@@ -148,7 +148,7 @@ def test_a_list_or_object_is_read_whole_only_up_to_a_size(read, monkeypatch):
 
 
 def test_an_object_of_ids_may_be_one_line_longer_than_an_entry_may(read, monkeypatch):
-    for module in ("hdbench.jsonio", "hdbench.reading.json_files"):
+    for module in ("hdbench.common.jsonio", "hdbench.reading.json_files"):
         monkeypatch.setattr(f"{module}.MAX_LINE", 1000)
     by_id = {str(number): "x" * 100 for number in range(50)}
     assert len(read(json.dumps(by_id))[None]) == 50

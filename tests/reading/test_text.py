@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hdbench.jsonio import is_too_deep
+from hdbench.common.jsonio import is_too_deep
 from hdbench.reading.blocks import MAX_BLOCKS, MAX_BRACES, MAX_DAMAGED
 from hdbench.reading.no_answer import kind_of_object
 from hdbench.reading.schema import AnswerSchema

@@ -3,11 +3,11 @@
 import gzip
 import json
 
-import naive_avisblatt_cer as naive
 import pytest
+from reference import avisblatt_cer as naive
 
+from hdbench.results.result import Candidate, score_items
 from hdbench.scoring.avisblatt_cer import AvisblattCer
-from hdbench.scoring.result import Candidate, score_items
 
 CONTINUED = {"image_4": "Es wird zum Verkauf angetragen"}
 

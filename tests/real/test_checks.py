@@ -4,15 +4,15 @@ import gzip
 import json
 from pathlib import Path
 
-import naive_letters_f1 as naive
 import pytest
+from reference import letters_f1 as naive
 
-from hdbench.checks import Checks
+from hdbench.evaluation.checks import Checks
 from hdbench.reading.answer import Answer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
+from hdbench.results.result import Candidate, score_items
 from hdbench.scoring import make_metric
-from hdbench.scoring.result import Candidate, score_items
 
 SCHEMAS = Path(__file__).parents[2] / "dataset_scripts"
 

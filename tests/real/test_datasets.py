@@ -7,11 +7,11 @@ import shutil
 
 import pytest
 from datasets import load_dataset
-from prompt_form import fields_of_example, fields_of_schema
+from helpers.prompt_form import fields_of_example, fields_of_schema
 
-from hdbench.jsonio import read_jsonl
+from hdbench.common.jsonio import read_jsonl
+from hdbench.results.result import Candidate, prepare, score_items
 from hdbench.scoring import make_metric
-from hdbench.scoring.result import Candidate, prepare, score_items
 
 pytestmark = pytest.mark.slow
 

@@ -21,9 +21,9 @@ import gzip
 import json
 from pathlib import Path
 
-import naive_letters_f1 as naive
+from reference import letters_f1 as naive
 
-from hdbench.error_classes import ERROR_CLASSES, errors
+from hdbench.analysis.error_classes import ERROR_CLASSES, errors
 from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.zettel_f1 import ZettelF1
 

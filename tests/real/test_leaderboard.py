@@ -5,9 +5,9 @@ import json
 
 import pytest
 
+from hdbench.evaluation.runs import load_runs
 from hdbench.leaderboard.boards import leaderboards
 from hdbench.leaderboard.changes import AS_RECORDED, PUBLISHED, READ, changes
-from hdbench.runs import load_runs
 
 pytestmark = pytest.mark.slow
 

@@ -3,11 +3,11 @@
 import gzip
 import json
 
-import naive_letters_f1 as naive
 import pytest
+from reference import letters_f1 as naive
 
+from hdbench.results.result import Candidate, score_items
 from hdbench.scoring.letters_f1 import LettersF1
-from hdbench.scoring.result import Candidate, score_items
 
 COUNTS = {"tp": "true_positives", "fp": "false_positives", "fn": "false_negatives"}
 

@@ -6,11 +6,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from lost_answers import RECORDED, is_lost, is_record, table
+from helpers.lost_answers import RECORDED, is_lost, is_record, table
 
 from hdbench.reading.text import read_text, read_value
+from hdbench.results.result import prepare
 from hdbench.scoring import make_metric
-from hdbench.scoring.result import prepare
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,10 +6,10 @@ import shutil
 
 import datasets
 import pytest
-from lost_answers import RECORDED
+from helpers.lost_answers import RECORDED
 
-from hdbench.leaderboard.model_facts import read_model_facts
-from hdbench.run_info import read_run_info
+from hdbench.reading.run_info import read_run_info
+from hdbench.results.model_facts import read_model_facts
 
 pytestmark = pytest.mark.slow
 

@@ -3,10 +3,10 @@
 import json
 
 import evaluate
-import naive_sciencemeta_accuracy as naive
 import pytest
+from reference import sciencemeta_accuracy as naive
 
-from hdbench import resources
+from hdbench.common import resources
 from hdbench.compare import main, write_similarity_data_to_excel
 from hdbench.scoring.sequence_ratio import sequence_ratio
 

@@ -7,13 +7,13 @@ from collections import Counter
 
 import evaluate
 import jsonschema
-import naive_zettel_f1 as naive
 import pytest
 from datasets import load_dataset
+from helpers.prompt_form import as_the_prompt_asks, fields_of_prompt, fields_of_schema
 from PIL import Image
-from prompt_form import as_the_prompt_asks, fields_of_prompt, fields_of_schema
+from reference import zettel_f1 as naive
 
-from hdbench.scoring.result import Candidate, score_items
+from hdbench.results.result import Candidate, score_items
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 LEFT_OUT = {"00604370", "00604375"}

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from report.test_truth_errors import told
 
 from hdbench.api import score
-from hdbench.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.report.page import report_page
 
 ATTACK = "window.attacked = true"

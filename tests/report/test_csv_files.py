@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from hdbench.report.csv_files import csv_bytes, csv_files
 from hdbench.report.rows import Rows
+from hdbench.results.result import Candidate, prepare, score_items
 from hdbench.scoring import make_metric
-from hdbench.scoring.result import Candidate, prepare, score_items
 
 
 def result_of(truth, *answers, metric="zettel_f1"):

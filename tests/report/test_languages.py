@@ -7,15 +7,15 @@ import string
 import pytest
 from report.test_page import Page
 
+from hdbench.analysis.error_classes import ERROR_CLASSES
 from hdbench.api import score
-from hdbench.benchmark import load_benchmark
-from hdbench.error_classes import ERROR_CLASSES
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.common.texts import LANGUAGES
 from hdbench.reading.answer import STATUSES
 from hdbench.report.items import BANDS
 from hdbench.report.page import report_page
 from hdbench.report.rendering import TEXTS
-from hdbench.results import errors_by_class
-from hdbench.texts import LANGUAGES
+from hdbench.results.files import errors_by_class
 
 SAME_IN_BOTH = {
     *("Prompt", "TP", "FP", "FN", "F1", "TP, FP, FN", "documented", "hdbench compare"),

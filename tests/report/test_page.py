@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from hdbench.api import score
-from hdbench.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.report.items import MAX_TEXT, band, item_views, two_digits
 from hdbench.report.page import report_page

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 from hdbench.report.plots import plots
+from hdbench.results.result import Candidate, prepare, score_items
 from hdbench.scoring import make_metric
-from hdbench.scoring.result import Candidate, prepare, score_items
 
 NAMES = ("fields", "errors", "items")
 TRUTH = {"title": "Stellingen", "year": 1924, "place": "Bern"}

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 
 from hdbench.api import score
-from hdbench.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.report.items import item_views
 from hdbench.report.page import report_page

@@ -11,12 +11,12 @@ import xlsxwriter
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from hdbench.common.excel import cell_text, write_text
 from hdbench.errors import HdbenchError
-from hdbench.excel import cell_text, write_text
 from hdbench.report import workbook as module
 from hdbench.report.workbook import workbook
+from hdbench.results.result import Candidate, prepare, score_items
 from hdbench.scoring import make_metric
-from hdbench.scoring.result import Candidate, prepare, score_items
 from hdbench.statistics.bootstrap import intervals
 
 HOSTILE = [

@@ -12,7 +12,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 def tiny_model(tmp_path_factory) -> Path:
     """A folder with a LLaVA of random weights, always the same, and its processor."""
     import torch  # noqa: PLC0415  slow to import
-    from tiny_llava import save_tiny_llava  # noqa: PLC0415
+    from helpers.tiny_llava import save_tiny_llava  # noqa: PLC0415
 
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("tiny") / "llava"

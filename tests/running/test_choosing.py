@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hdbench.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.running.choosing import named_ids, of_benchmark, own_images
 

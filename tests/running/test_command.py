@@ -12,7 +12,7 @@ import pytest
 from running.faulty_server import FaultyServer, Response, completion
 from typer.testing import CliRunner
 
-from hdbench.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli import app, main
 from hdbench.errors import HdbenchError
 from hdbench.running.evaluating import read_demands

@@ -6,7 +6,9 @@ from importlib.util import find_spec
 from textwrap import dedent, indent
 
 import pytest
-from model_families import (
+from helpers.tiny_models import FAMILIES, save_tiny_model
+from PIL import Image
+from running.model_families import (
     CHECKS,
     HAS_TORCHVISION,
     PROMPT,
@@ -18,8 +20,6 @@ from model_families import (
     replies,
     shown,
 )
-from PIL import Image
-from tiny_models import FAMILIES, save_tiny_model
 
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import Observer

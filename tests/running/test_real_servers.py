@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hdbench.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.running.backend import Decoding
 from hdbench.running.choosing import of_benchmark
 from hdbench.running.images import Limits

@@ -4,8 +4,8 @@ import shutil
 import time
 
 import pytest
-from model_families import make_backend, questions
 from PIL import Image
+from running.model_families import make_backend, questions
 
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import LOST_IN_A_ROW, Decoding, Question

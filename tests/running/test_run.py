@@ -8,7 +8,7 @@ import pytest
 from running.scripted import Scripted
 
 from hdbench.api import score
-from hdbench.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import Question, Reply
 from hdbench.running.run import run_model

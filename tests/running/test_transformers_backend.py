@@ -12,8 +12,8 @@ import torch
 from PIL import Image
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
+from hdbench.common.extras import install_command
 from hdbench.errors import HdbenchError
-from hdbench.extras import install_command
 from hdbench.running.backend import Decoding, Question
 from hdbench.running.images import Limits, load_images
 from hdbench.running.sampling import samplers

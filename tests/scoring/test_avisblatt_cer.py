@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from hdbench.errors import HdbenchError
+from hdbench.results.result import Candidate, score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.avisblatt_cer import AvisblattCer
-from hdbench.scoring.result import Candidate, score_items
 
 # The worked example of the benchmark's description.
 VIOLIN = (

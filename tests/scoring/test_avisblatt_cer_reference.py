@@ -1,13 +1,13 @@
 """Agreement with the naive reference, on small pages of every shape."""
 
-import naive_avisblatt_cer as naive
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import avisblatt_cer as naive
 
+from hdbench.results.result import Candidate, score_items
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 from hdbench.scoring.metric import OUTCOMES
-from hdbench.scoring.result import Candidate, score_items
 
 PROTOCOLS = ("documented", "published")
 

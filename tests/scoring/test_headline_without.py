@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hdbench.results.result import Candidate, prepare, score_items
 from hdbench.scoring import make_metric
-from hdbench.scoring.result import Candidate, prepare, score_items
 
 VALUES = st.sampled_from(["a", "b", "", None])
 RECORDS = st.fixed_dictionaries(

@@ -4,9 +4,9 @@ import math
 import pytest
 
 from hdbench.errors import HdbenchError
+from hdbench.results.result import Candidate, prepare, score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.letters_f1 import CATEGORIES, LettersF1
-from hdbench.scoring.result import Candidate, prepare, score_items
 
 COUNTS = ("true_positives", "false_positives", "false_negatives")
 PROTOCOLS = ("documented", "published")

@@ -2,13 +2,13 @@
 
 import json
 
-import naive_letters_f1 as naive
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import letters_f1 as naive
 
+from hdbench.results.result import Candidate, score_items
 from hdbench.scoring.letters_f1 import LettersF1
-from hdbench.scoring.result import Candidate, score_items
 
 COUNTS = ("true_positives", "false_positives", "false_negatives")
 PROTOCOLS = ("documented", "published")

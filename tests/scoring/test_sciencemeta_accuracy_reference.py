@@ -4,12 +4,12 @@ import difflib
 import subprocess
 import sys
 
-import naive_sciencemeta_accuracy as naive
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import sciencemeta_accuracy as naive
 
-from hdbench.scoring.result import Candidate, score_items
+from hdbench.results.result import Candidate, score_items
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
 from hdbench.scoring.sequence_ratio import sequence_ratio
 

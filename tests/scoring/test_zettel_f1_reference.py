@@ -1,11 +1,11 @@
 """Agreement with the naive reference, on records of every shape."""
 
-import naive_zettel_f1 as naive
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import zettel_f1 as naive
 
-from hdbench.scoring.result import Candidate, score_items
+from hdbench.results.result import Candidate, score_items
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 PROTOCOLS = ("documented", "published")

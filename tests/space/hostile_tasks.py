@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 from hdbench.errors import HdbenchError
-from hdbench.space.submitting import SubmissionError
-from hdbench.space.working import Score
+from hdbench.space.jobs.submitting import SubmissionError
+from hdbench.space.jobs.working import Score
 
 
 def says(send, word):

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from helpers.run_folders import write_run
 from PIL import Image
-from run_folders import write_run
 from space.pages import report
 from space.servers import APP, serving, wait_for_client
 

@@ -8,14 +8,14 @@ import httpx
 import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
+from helpers.run_folders import RIGHT, SPEC, write_run
 from report.test_browser import CONTRAST
-from run_folders import RIGHT, SPEC, write_run
 from space.servers import serving, wait_for_client
 
 from hdbench.errors import HdbenchError
-from hdbench.space.comparing import MAX_COMPARED, Wanted, compare_wanted, recorded_runs
 from hdbench.space.context import SpaceContext
-from hdbench.space.verdict import comparison_page, verdict
+from hdbench.space.jobs.comparing import MAX_COMPARED, Wanted, compare_wanted, recorded_runs
+from hdbench.space.views.verdict import comparison_page, verdict
 
 ITEMS = [f"card-{number:02}" for number in range(24)]
 WRONG = {"title": "Stellingen", "year": 1942}  # one of two fields: F1 is 1 / 2

@@ -15,17 +15,19 @@ import pytest
 from space.servers import serving, wait_for_client
 from space.visitors import Visitor, run, until
 
+from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import parse_json
 from hdbench.reading.files import open_container
 from hdbench.reading.spreadsheet import read_sheets
-from hdbench.space import limits, scoring
 from hdbench.space.context import SpaceContext
-from hdbench.space.limits import keep_swept, sweep
+from hdbench.space.jobs import scoring
+from hdbench.space.server import limits
+from hdbench.space.server.limits import keep_swept, sweep
 
 SERVE = """
 from pathlib import Path
-from hdbench.space import limits, working
+from hdbench.space.server import limits
+from hdbench.space.jobs import working
 from hdbench.space.app import serve
 from hdbench.space.context import SpaceContext
 

@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 import pytest
+from helpers.run_folders import write_run
 from hub.server import serving_hub
-from run_folders import write_run
 from space.servers import APP, serving, wait_for_client
 
 pytestmark = pytest.mark.slow
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 FETCH = """
 import sys, time
 from pathlib import Path
-from hdbench.space.from_hub import fetch_namespace, follow_results
+from hdbench.space.jobs.from_hub import fetch_namespace, follow_results
 namespace = fetch_namespace("hdb", Path("fetched"))
 follow_results(namespace, every=0.2)
 print(sorted(each.name for each in namespace.iterdir()), flush=True)
@@ -79,7 +79,7 @@ def test_a_run_that_is_merged_is_there_without_a_restart(hub, tmp_path):
 
 
 def test_an_owner_without_benchmarks_is_told_to_publish_one(hub, tmp_path):
-    code = "from pathlib import Path\nfrom hdbench.space.from_hub import *\n"
+    code = "from pathlib import Path\nfrom hdbench.space.jobs.from_hub import *\n"
     code += "fetch_namespace('nobody', Path('fetched'))"
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -12,15 +12,15 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from helpers.run_folders import RIGHT, SPEC, write_run
 from report.test_browser import CONTRAST
-from run_folders import RIGHT, SPEC, write_run
 from space.servers import free_port
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from hdbench.space import run_reports
 from hdbench.space.context import SpaceContext
-from hdbench.space.rankings import Rankings
+from hdbench.space.jobs import run_reports
+from hdbench.space.jobs.rankings import Rankings
 
 pytestmark = pytest.mark.slow
 

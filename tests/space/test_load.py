@@ -21,8 +21,8 @@ from space.servers import APP, free_port, serving, wait_for_client
 from space.visitors import Visitor, peak_memory, run, until
 
 from hdbench.errors import HdbenchError
-from hdbench.space import scoring
 from hdbench.space.context import SpaceContext
+from hdbench.space.jobs import scoring
 
 pytestmark = pytest.mark.slow
 
@@ -145,7 +145,7 @@ def forty_models():
 WAITING, SCORING = "Waiting for a place", "Reading and scoring the answers"
 
 LASTING = """
-from hdbench.space import turns
+from hdbench.space.jobs import turns
 
 turns.SLICE = 1_000
 """
@@ -215,7 +215,7 @@ def test_one_visitor_cannot_fill_the_queue(many_cards):
 
 
 HASTY = """
-from hdbench.space import working
+from hdbench.space.jobs import working
 
 working.MAX_SECONDS = 2
 """

@@ -9,13 +9,13 @@ import sys
 import pytest
 
 from hdbench.api import score
-from hdbench.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.common.extras import install_command
 from hdbench.errors import HdbenchError
-from hdbench.extras import install_command
 from hdbench.space.context import SpaceContext
-from hdbench.space.example import MADE, write_example
-from hdbench.space.scoring import MAX_RUNS, Upload, score_upload
+from hdbench.space.jobs.scoring import MAX_RUNS, Upload, score_upload
 from hdbench.space.texts import LANGUAGES, translations
+from hdbench.space.views.example import MADE, write_example
 
 
 def places(text):

@@ -15,11 +15,10 @@ from report.test_browser import CONTRAST
 from space.servers import serving, wait_for_client
 
 from hdbench.api import score
-from hdbench.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
-from hdbench.space.run_view import run_answers, run_record, run_status, time_left
-from hdbench.space.running_model import (
+from hdbench.space.jobs.running_model import (
     MAX_PROMPT,
     Ended,
     Progress,
@@ -31,6 +30,7 @@ from hdbench.space.running_model import (
     watched,
     with_gpu,
 )
+from hdbench.space.tabs.run_view import run_answers, run_record, run_status, time_left
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +50,7 @@ serve(SpaceContext(Path("hdb"), models=tuple(sys.argv[2:]), **limits))
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     """Two models of random weights: one whose answers soon end, and one whose answers do not."""
-    from tiny_llava import save_tiny_llava  # noqa: PLC0415  slow to import
+    from helpers.tiny_llava import save_tiny_llava  # noqa: PLC0415  slow to import
 
     folder = tmp_path_factory.mktemp("secret-models")
     save_tiny_llava(folder / "slow")
@@ -153,7 +153,7 @@ def processes():
             is_ours = worker in path.with_name("environ").read_text(errors="replace")
         except OSError:  # it has ended
             continue
-        if "hdbench.space.model_process" in command and (is_ours or worker.endswith("=")):
+        if "hdbench.cli.model_process" in command and (is_ours or worker.endswith("=")):
             found.append(command)
     return found
 

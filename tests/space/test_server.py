@@ -15,10 +15,10 @@ from gradio_client.exceptions import AppError
 from space.servers import APP, serving, wait_for_client
 
 from hdbench.api import score
-from hdbench.results import to_record
+from hdbench.results.files import to_record
 from hdbench.space.app import build_app
 from hdbench.space.context import SpaceContext
-from hdbench.space.limits import CLOSED, sweep
+from hdbench.space.server.limits import CLOSED, sweep
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = "hdb/zettelkatalog/example_predictions.jsonl"

@@ -18,9 +18,9 @@ from space.servers import APP, serving, wait_for_client
 from hdbench.api import score
 from hdbench.building.results_dataset import build_results
 from hdbench.space.context import SpaceContext
-from hdbench.space.scoring import Upload
-from hdbench.space.submit_hub import Hourly
-from hdbench.space.submitting import (
+from hdbench.space.jobs.scoring import Upload
+from hdbench.space.jobs.submit_hub import Hourly
+from hdbench.space.jobs.submitting import (
     Scored,
     Statement,
     SubmissionError,
@@ -424,7 +424,7 @@ def test_what_cannot_be_submitted_is_said_in_one_line(sample, mine, monkeypatch)
         ("consent", None, "tick that"),
     ]:
         assert reason in refused(sample, mine, Statement(**said | {key: value}))
-    monkeypatch.setattr("hdbench.space.submitting.MAX_ANSWERS", 100)
+    monkeypatch.setattr("hdbench.space.jobs.submitting.MAX_ANSWERS", 100)
     assert "larger than" in refused(sample, mine)
 
 

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from hdbench.space.turns import LITTLE, SLICE, SLICE_IN_ALL, Lane, QueueFullError, Turns
+from hdbench.space.jobs.turns import LITTLE, SLICE, SLICE_IN_ALL, Lane, QueueFullError, Turns
 
 
 class Clock:

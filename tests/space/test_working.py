@@ -10,10 +10,10 @@ import pytest
 from space import hostile_tasks as tasks
 
 from hdbench.errors import HdbenchError
-from hdbench.space import turns, working
 from hdbench.space.context import SpaceContext
+from hdbench.space.jobs import turns, working
+from hdbench.space.jobs.working import Waits, Workers
 from hdbench.space.texts import reason, text
-from hdbench.space.working import Waits, Workers
 
 pytestmark = pytest.mark.slow
 

@@ -7,11 +7,11 @@ import gzip
 import json
 from pathlib import Path
 
-import naive_avisblatt_cer as naive
+from reference import avisblatt_cer as naive
 from speed.timing import medians
 
+from hdbench.results.result import Candidate, score_items
 from hdbench.scoring.avisblatt_cer import AvisblattCer
-from hdbench.scoring.result import Candidate, score_items
 
 SHARED = Path(__file__).parents[3] / "shared"
 CONTINUED = {"image_4": "Es wird zum Verkauf angetragen"}

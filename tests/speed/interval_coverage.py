@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from hdbench.api import score_runs
+from hdbench.results.result import Result
 from hdbench.scoring import make_metric
-from hdbench.scoring.result import Result
 from hdbench.statistics.bootstrap import difference_interval, figure_interval
 from hdbench.statistics.resampling import bootstrap, tables
 

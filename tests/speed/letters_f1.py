@@ -8,11 +8,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import naive_letters_f1 as naive
+from reference import letters_f1 as naive
 from speed.timing import medians
 
+from hdbench.results.result import Candidate, score_items
 from hdbench.scoring.letters_f1 import LettersF1
-from hdbench.scoring.result import Candidate, score_items
 
 SHARED = Path(__file__).parents[3] / "shared"
 FOLDER = SHARED / "upstream/humanities_data_benchmark/benchmarks/business_letters/ground_truths"

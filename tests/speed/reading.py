@@ -9,7 +9,7 @@ from pathlib import Path
 
 from speed.timing import medians
 
-from hdbench.checks import Checks
+from hdbench.evaluation.checks import Checks
 from hdbench.reading.answer import Answer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text

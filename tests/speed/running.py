@@ -12,9 +12,9 @@ from pathlib import Path
 
 import psutil  # of accelerate
 import torch
+from helpers.tiny_llava import save_tiny_llava
 from PIL import Image
 from speed.timing import medians
-from tiny_llava import save_tiny_llava
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
 from hdbench.running.backend import Decoding, Question

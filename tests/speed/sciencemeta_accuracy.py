@@ -7,10 +7,10 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-import naive_sciencemeta_accuracy as naive
+from reference import sciencemeta_accuracy as naive
 from speed.timing import medians
 
-from hdbench.scoring.result import Candidate, score_items
+from hdbench.results.result import Candidate, score_items
 from hdbench.scoring.sciencemeta_accuracy import FIELDS, SciencemetaAccuracy
 from hdbench.scoring.sequence_ratio import field_similarity
 

@@ -9,8 +9,8 @@ from collections import Counter
 import numpy as np
 from speed.timing import medians
 
+from hdbench.results.result import Result
 from hdbench.scoring import make_metric
-from hdbench.scoring.result import Result
 from hdbench.statistics.bootstrap import intervals
 from hdbench.statistics.comparison import compare_runs
 from hdbench.statistics.ranking import rank_models

@@ -17,11 +17,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import naive_zettel_f1 as naive
+from reference import zettel_f1 as naive
 from speed.timing import medians
 
+from hdbench.results.result import Candidate, score_items
 from hdbench.scoring.flatten import flatten
-from hdbench.scoring.result import Candidate, score_items
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 SHARED = Path(__file__).parents[3] / "shared"

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hdbench.errors import HdbenchError
+from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
-from hdbench.scoring.result import Result
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, difference_interval, intervals
 from hdbench.statistics.resampling import bootstrap, tables
 

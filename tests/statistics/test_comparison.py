@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdbench.errors import HdbenchError
+from hdbench.results.result import Candidate, Result, score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
-from hdbench.scoring.result import Candidate, Result, score_items
 from hdbench.statistics.comparison import FieldEffect, ItemDifference, compare, compare_runs
 from hdbench.statistics.resampling import tables
 from hdbench.statistics.significance import holm, permutation_test

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from hdbench.errors import HdbenchError
+from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
-from hdbench.scoring.result import Result
 from hdbench.statistics.bootstrap import intervals
 from hdbench.statistics.comparison import compare
 from hdbench.statistics.ranking import rank_models

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from hdbench.analysis.error_classes import classify, pair
+from hdbench.analysis.forms import field_name, form, text_of
 from hdbench.audit.models import AskedRun, ask
-from hdbench.error_classes import classify, pair
 from hdbench.errors import HdbenchError
-from hdbench.forms import field_name, form, text_of
+from hdbench.results.result import Result
 from hdbench.scoring.letters_f1 import CATEGORIES
 from hdbench.scoring.metric import FieldMatch, Outcome
-from hdbench.scoring.result import Result
 from hdbench.scoring.similarity import similarity
 
 MAKERS = 3
@@ -38,7 +38,7 @@ class Finding:
         error_class: of the truth, as if the value were right and the truth an answer: `missing`:
             the truth lacks the value, `invented`: the models read nothing there, `truncated`: the
             truth is a part of the value, `over_specified`: has it as a part, `other_field`: it is
-            what another field has; for the others see `hdbench.error_classes`.
+            what another field has; for the others see `hdbench.analysis.error_classes`.
     """
 
     id: str
@@ -98,10 +98,10 @@ def audit(runs: Mapping[str, Result]) -> Audit:
     - **Contradict**: the metric does not count the value right. A truth that is absent is
       contradicted by a value, and a value by its absence; but not a value of several, as a person
       of a letter or one of a page's ads: it may have been overlooked. Persons are paired with
-      those of the truth that are like them; see `hdbench.error_classes.pair`. A lost answer
-      contradicts nothing.
-    - **One same value**: the same `hdbench.forms.form`, so that `8°` and `in-8` do not split the
-      vote; the spelling of most is shown, of equally many that of the best model.
+      those of the truth that are like them; see `hdbench.analysis.error_classes.pair`. A lost
+      answer contradicts nothing.
+    - **One same value**: the same `hdbench.analysis.forms.form`, so that `8°` and `in-8` do not
+      split the vote; the spelling of most is shown, of equally many that of the best model.
     - **Most**: more than half of all good models, those with other values among them.
     - **Of several makers**: of `MAKERS` or more; see `hdbench.audit.models.maker_of`.
 

@@ -6,9 +6,9 @@ from rich.table import Table
 from rich.text import Text
 
 from hdbench.audit.findings import Audit
+from hdbench.common.printing import printable
 from hdbench.report.csv_files import csv_bytes
 from hdbench.report.rows import Rows, text
-from hdbench.tables import printable
 
 MAX_ROWS = 200
 """Findings that a terminal shows."""

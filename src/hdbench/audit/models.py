@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median_high, median_low
 from typing import Any
 
-from hdbench.scoring.result import Result
+from hdbench.results.result import Result
 
 ANSWERED = 0.95
 """The share of the items that a good run has answered, at least."""

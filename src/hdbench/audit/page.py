@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 
+from hdbench.analysis.forms import text_of
 from hdbench.audit.findings import MAKERS, Audit, Finding
-from hdbench.forms import text_of
 from hdbench.report.differences import Part, differences
 from hdbench.report.items import Value, cut
 from hdbench.report.pictures import Picture, pictures

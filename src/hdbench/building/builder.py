@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import yaml
 
-from hdbench import resources
-from hdbench.benchmark import MEDIA_KEYS, METADATA, BenchmarkSpec
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
 from hdbench.building.card import write_cards
 from hdbench.building.eval_yaml import eval_yaml
 from hdbench.building.licences import OPEN_LICENCES
@@ -20,8 +20,9 @@ from hdbench.building.media import MEDIA_FOLDERS, copy_media
 from hdbench.building.namespace import writing
 from hdbench.building.recipe import Recipe, Row
 from hdbench.building.source import MissingFileError, Source
+from hdbench.common import resources
+from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.progress import progress
 
 _SPACES: tuple[Literal["metrics", "spaces"], ...] = ("metrics", "spaces")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import yaml
 
-from hdbench import pdf
-from hdbench.benchmark import MEDIA_KEYS, METADATA, BenchmarkSpec
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
 from hdbench.building.croissant import CROISSANT, croissant
 from hdbench.building.media import MEDIA_FOLDERS
+from hdbench.common import pdf
+from hdbench.common.jsonio import read_jsonl, write_json
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import read_jsonl, write_json
 
 if TYPE_CHECKING:
     from pathlib import Path

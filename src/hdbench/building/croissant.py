@@ -6,7 +6,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from hdbench.benchmark import MEDIA_KEYS, METADATA, BenchmarkSpec
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
 from hdbench.building.licences import OPEN_LICENCES
 from hdbench.building.media import MEDIA_FOLDERS
 

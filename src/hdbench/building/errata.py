@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import field_validator
 from pydantic_core import PydanticCustomError
 
-from hdbench.benchmark import Address, Said, Strict
+from hdbench.benchmarks.spec import Address, Said
+from hdbench.common.checked import Strict
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import AS_PUBLISHED
 

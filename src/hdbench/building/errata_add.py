@@ -15,11 +15,12 @@ from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 import hdbench
-from hdbench.benchmark import load_benchmark, validate
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.building.errata import Correction, Errata, holders
 from hdbench.building.recipe import Recipe, Row, find_recipe
+from hdbench.common.checked import validate
+from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import write_whole
 from hdbench.scoring.metric import AS_PUBLISHED
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 import yaml
 
-from hdbench.benchmark import BenchmarkSpec
+from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.scoring.metric import PROTOCOLS
 
 _RULES = {
@@ -18,7 +18,8 @@ def eval_yaml(spec: BenchmarkSpec) -> str:
     `evaluation_framework`: the Hub takes only those of its own list (`packages/tasks/src/eval.ts`
     of huggingface.js), on which hdbench is not, and does without one. `inspect-ai` is on it, but
     asks each task for scorers, of which only inspect-ai's built-in ones are allowed: they would
-    give another figure under this benchmark's name. Its task there is `hdbench.inspect_task`.
+    give another figure under this benchmark's name. Its task there is that of
+    `hdbench.integrations.inspect_task`.
 
     Args:
         spec: the benchmark's.

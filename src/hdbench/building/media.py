@@ -6,8 +6,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from hdbench import pdf
 from hdbench.building.source import Source
+from hdbench.common import pdf
 from hdbench.errors import HdbenchError
 
 MEDIA_FOLDERS = {"image": "images", "pages": "images", "pdf": "pdf"}

@@ -9,17 +9,8 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple, Self
 
-from hdbench import resources
-from hdbench.benchmark import (
-    MEDIA_KEYS,
-    METADATA,
-    BenchmarkSpec,
-    HubSource,
-    UrlSource,
-    read_spec,
-    read_yaml,
-    validate,
-)
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, HubSource, UrlSource, read_spec
 from hdbench.building.errata import Errata
 from hdbench.building.source import (
     SHA256_DIGITS,
@@ -28,8 +19,10 @@ from hdbench.building.source import (
     folder_source,
     hub_source,
 )
+from hdbench.common import resources
+from hdbench.common.checked import read_yaml, validate
+from hdbench.common.jsonio import read_jsonl
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import read_jsonl
 
 
 class Row(NamedTuple):

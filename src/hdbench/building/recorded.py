@@ -10,9 +10,9 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf
 
-from hdbench.benchmark import validate
+from hdbench.common.checked import validate
+from hdbench.common.jsonio import MAX_LINE, parse_line
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import MAX_LINE, parse_line
 
 MAX_UNPACKED = 512 * 2**20
 """Bytes that a file of runs is unpacked to, at most: one benchmark's are held in memory."""

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from hdbench import resources
-from hdbench.benchmark import UrlSource
+from hdbench.benchmarks.spec import UrlSource
 from hdbench.building.card import fill_card
 from hdbench.building.namespace import writing
 from hdbench.building.recipe import find_recipe, read_registry, recipe_names
@@ -28,12 +27,13 @@ from hdbench.building.run_tables import (
     run_row,
     write_table,
 )
+from hdbench.common import resources
+from hdbench.common.jsonio import write_json
+from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import write_json
-from hdbench.leaderboard.model_facts import MODELS_FILE
-from hdbench.progress import progress
 from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.run_info import RUN_FILE, Prompt, RunInfo
+from hdbench.reading.run_info import RUN_FILE, Prompt, RunInfo
+from hdbench.results.model_facts import MODELS_FILE
 
 NAME = "results"
 

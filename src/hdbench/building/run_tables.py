@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hdbench.run_info import RunInfo
+from hdbench.reading.run_info import RunInfo
 
 RUN_TABLE, ANSWERS_TABLE = "run.parquet", "answers.parquet"
 """The tables of a single run, in its folder."""

@@ -159,6 +159,6 @@ def demo(
     name: Annotated[str, typer.Argument(help="The benchmark.")] = "zettelkatalog",
 ) -> None:
     """Build a small sample into ./hdb, load it, and score answers."""
-    from hdbench.demo import run_demo  # noqa: PLC0415  slow to import
+    from hdbench.cli.demo import run_demo  # noqa: PLC0415  slow to import
 
     run_demo(name, DEFAULT_OUT, Console())

@@ -42,10 +42,10 @@ def publish(
     """
     from huggingface_hub import constants  # noqa: PLC0415  slow to import
 
+    from hdbench.cli.tables import print_repositories  # noqa: PLC0415
     from hdbench.publishing.publish import publish as send  # noqa: PLC0415
     from hdbench.publishing.publish import token_namespaces  # noqa: PLC0415
     from hdbench.publishing.repositories import find_repositories  # noqa: PLC0415
-    from hdbench.tables import print_repositories  # noqa: PLC0415
 
     repositories = find_repositories(
         folder,

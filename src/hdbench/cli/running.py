@@ -153,7 +153,7 @@ def run(
 
     Exit status 0: done; 1: no item was answered, or too many failed; 2: it could not be done.
     """
-    from hdbench.benchmark import load_benchmark  # noqa: PLC0415  slow to import
+    from hdbench.benchmarks.benchmark import load_benchmark  # noqa: PLC0415  slow to import
     from hdbench.running.backend import Decoding  # noqa: PLC0415
     from hdbench.running.choosing import named_ids, of_benchmark, own_images  # noqa: PLC0415
     from hdbench.running.dry_run import describe_run  # noqa: PLC0415
@@ -248,14 +248,14 @@ def evaluate(
     from rich.console import Console  # noqa: PLC0415  slow to import
 
     from hdbench.cli.app import DEFAULT_OUT  # noqa: PLC0415
-    from hdbench.results import write_results  # noqa: PLC0415
+    from hdbench.cli.tables import print_evaluations  # noqa: PLC0415
+    from hdbench.results.files import write_results  # noqa: PLC0415
     from hdbench.running.backend import Decoding  # noqa: PLC0415
     from hdbench.running.evaluating import (  # noqa: PLC0415
         evaluate as evaluate_model,
     )
     from hdbench.running.evaluating import find_benchmarks, read_demands  # noqa: PLC0415
     from hdbench.running.planning import Asked  # noqa: PLC0415
-    from hdbench.tables import print_evaluations  # noqa: PLC0415
 
     if every == bool(names):
         raise HdbenchError("name benchmarks, or give --all")
@@ -328,8 +328,8 @@ def export(
     """
     match form.value:
         case "eval-results" | "model-index" as hub_form:
+            from hdbench.common.jsonio import write_whole  # noqa: PLC0415
             from hdbench.exporting.hub_results import hub_results  # noqa: PLC0415  slow to import
-            from hdbench.jsonio import write_whole  # noqa: PLC0415
 
             text = hub_results(run_path, hub_form, benchmark=benchmark, protocol=protocol)
             if out is None:

@@ -41,10 +41,10 @@ def compare(
     a paired permutation test, corrected for the number of pairs. Below 20 items there are no
     intervals, and nothing is called separable.
     """
-    from hdbench.jsonio import write_json  # noqa: PLC0415  slow to import
-    from hdbench.runs import load_runs  # noqa: PLC0415
+    from hdbench.cli.tables import print_comparison  # noqa: PLC0415
+    from hdbench.common.jsonio import write_json  # noqa: PLC0415  slow to import
+    from hdbench.evaluation.runs import load_runs  # noqa: PLC0415
     from hdbench.statistics.comparison import compare_runs  # noqa: PLC0415
-    from hdbench.tables import print_comparison  # noqa: PLC0415
 
     loaded = load_runs(runs, benchmark=benchmark, protocol=protocol)
     first = next(iter(loaded.values()))
@@ -97,10 +97,10 @@ def leaderboard(
     one row, their mean, with their spread. Below 20 items there are figures without intervals and
     ranks.
     """
+    from hdbench.evaluation.runs import load_runs, strictly  # noqa: PLC0415
     from hdbench.leaderboard import formats  # noqa: PLC0415  slow to import
     from hdbench.leaderboard.boards import leaderboards  # noqa: PLC0415
     from hdbench.leaderboard.changes import changes, revisions  # noqa: PLC0415
-    from hdbench.runs import load_runs, strictly  # noqa: PLC0415
 
     asked = list(dict.fromkeys(revision or ()))
     if (show_changes or len(asked) > 1) and form is not Form.table:
@@ -164,8 +164,8 @@ def audit(
     """
     from hdbench.audit.findings import audit as audit_runs  # noqa: PLC0415  slow to import
     from hdbench.audit.lists import print_audit, work_list  # noqa: PLC0415
-    from hdbench.jsonio import write_json, write_whole  # noqa: PLC0415
-    from hdbench.runs import load_runs  # noqa: PLC0415
+    from hdbench.common.jsonio import write_json, write_whole  # noqa: PLC0415
+    from hdbench.evaluation.runs import load_runs  # noqa: PLC0415
 
     loaded = load_runs(runs, benchmark=benchmark, protocol=protocol, details=True)
     found = audit_runs(loaded)
@@ -175,7 +175,7 @@ def audit(
         write_whole(csv_out, work_list(found))
     if html_out:
         from hdbench.audit.page import audit_page  # noqa: PLC0415
-        from hdbench.benchmark import load_benchmark  # noqa: PLC0415
+        from hdbench.benchmarks.benchmark import load_benchmark  # noqa: PLC0415
 
         of = load_benchmark(benchmark or found.benchmark or "", media=True)
         page = audit_page(found, of.spec.title, of.media())

@@ -8,8 +8,8 @@ import typer
 from rich.console import Console
 
 from hdbench.cli.app import SCORE, TRUST, OfBenchmark, Protocol, Revision, app
+from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError, escaped
-from hdbench.jsonio import parse_json
 
 
 @app.command(rich_help_panel=SCORE)
@@ -58,9 +58,9 @@ def score(
     An id without an answer is a complete failure, and is counted. A `model` column splits a file
     into runs. Exit status 0: scored; 2: the input is unusable, and the message says where.
     """
-    from hdbench.api import score_runs  # noqa: PLC0415  slow to import
-    from hdbench.results import to_record, write_records  # noqa: PLC0415
-    from hdbench.tables import print_result  # noqa: PLC0415
+    from hdbench.cli.tables import print_result  # noqa: PLC0415
+    from hdbench.evaluation.score import score_runs  # noqa: PLC0415  slow to import
+    from hdbench.results.files import to_record, write_records  # noqa: PLC0415
 
     results = score_runs(
         benchmark,
@@ -119,7 +119,7 @@ def verify(
 
     Exit status 0: equal; 1: something differs; 2: it cannot be computed again.
     """
-    from hdbench.verify import verify as verify_result  # noqa: PLC0415  slow to import
+    from hdbench.evaluation.verify import verify as verify_result  # noqa: PLC0415  slow to import
 
     differs = False
     for found in verify_result(result, answers=answers, benchmark=benchmark, revision=revision):
@@ -158,8 +158,8 @@ def report(
 
     The page, index.html, is one file that needs no network.
     """
+    from hdbench.evaluation.runs import load_runs  # noqa: PLC0415
     from hdbench.report.folder import write_report  # noqa: PLC0415  slow to import
-    from hdbench.runs import load_runs  # noqa: PLC0415
 
     loaded = load_runs([run], benchmark=benchmark, protocol=protocol, details=True)
     if len(loaded) > 1:
@@ -176,7 +176,7 @@ def cite(
     ],
 ) -> None:
     """Print BibTeX, and a sentence for the methods section."""
-    from hdbench.cite import cite as citation  # noqa: PLC0415  slow to import
+    from hdbench.evaluation.cite import cite as citation  # noqa: PLC0415  slow to import
 
     for line in citation(path).expandtabs(2).split("\n"):
         typer.echo(escaped(line))

@@ -40,7 +40,7 @@ def space(
     except ModuleNotFoundError as error:
         if error.name != "gradio":
             raise
-        from hdbench.extras import install_command  # noqa: PLC0415  slow to import
+        from hdbench.common.extras import install_command  # noqa: PLC0415  slow to import
 
         raise HdbenchError(
             f"the web application needs Gradio: install it with: {install_command('space')}"

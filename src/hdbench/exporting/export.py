@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from hdbench.common.jsonio import whole_file
+from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.exporting.cells import Cell
 from hdbench.exporting.columns import OTHER_FIELDS
 from hdbench.exporting.rows import AnswerRows, json_line
 from hdbench.exporting.run_answers import RunAnswers
-from hdbench.jsonio import whole_file
-from hdbench.progress import progress
 
 Format = Literal["xlsx", "csv", "jsonl"]
 

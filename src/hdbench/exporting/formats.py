@@ -10,8 +10,8 @@ from typing import Any
 
 import xlsxwriter
 
+from hdbench.common.excel import MAX_CELL, write_cell
 from hdbench.errors import HdbenchError
-from hdbench.excel import MAX_CELL, write_cell
 from hdbench.exporting.cells import Cell
 
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384

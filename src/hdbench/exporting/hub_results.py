@@ -11,12 +11,13 @@ from huggingface_hub import EvalResult, EvalResultEntry, eval_result_entries_to_
 from huggingface_hub.repocard_data import eval_results_to_model_index
 
 from hdbench import NAMESPACE
-from hdbench.benchmark import Benchmark, load_benchmark
+from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError
-from hdbench.results import given_options, is_result
-from hdbench.runs import load_runs
-from hdbench.scoring.result import READ_AS, Result
+from hdbench.evaluation.runs import load_runs
+from hdbench.reading import READ_AS
+from hdbench.results.files import given_options, is_result
+from hdbench.results.result import Result
 
 HubForm = Literal["eval-results", "model-index"]
 

@@ -5,14 +5,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from hdbench.benchmark import MEDIA_KEYS, METADATA, Benchmark, load_benchmark
+from hdbench.benchmarks.benchmark import METADATA, Benchmark, load_benchmark
+from hdbench.benchmarks.spec import MEDIA_KEYS
+from hdbench.common.jsonio import read_jsonl
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import read_jsonl
 from hdbench.reading.answer import Answer
 from hdbench.reading.answers import Answers
 from hdbench.reading.container import Container
 from hdbench.reading.files import open_container
-from hdbench.run_info import RUN_FILE, RunInfo, is_run, read_run_info
+from hdbench.reading.run_info import RUN_FILE, RunInfo, is_run, read_run_info
 
 
 class ItemAnswer(NamedTuple):

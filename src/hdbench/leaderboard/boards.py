@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-from hdbench.results import item_set
-from hdbench.scoring.result import READ_AS, Result
+from hdbench.reading import READ_AS
+from hdbench.results.files import item_set
+from hdbench.results.result import Result
 from hdbench.statistics.bootstrap import Interval
 from hdbench.statistics.ranking import Standing, rank_models
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.runs import load_runs
 from hdbench.leaderboard.boards import Board, leaderboards
-from hdbench.runs import load_runs
 
 PUBLISHED, AS_RECORDED, READ = "published", "documented, as recorded", "documented"
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from rich.console import Console
 from tabulate import tabulate
 
+from hdbench.common.printing import plain_table, printable
 from hdbench.errors import escaped
 from hdbench.leaderboard.boards import Board, Row
 from hdbench.leaderboard.changes import RULES, Changes
 from hdbench.report.csv_files import csv_bytes
 from hdbench.report.rows import Cell, Rows
 from hdbench.statistics.bootstrap import MIN_ITEMS, too_few
-from hdbench.tables import plain_table, printable
 
 MAX_NAME = 60
 """Characters of an untrusted name that are shown."""

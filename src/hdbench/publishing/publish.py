@@ -10,9 +10,9 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, Re
 from huggingface_hub.errors import RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
+from hdbench.common.hub import one_line_errors
+from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.hub import one_line_errors
-from hdbench.progress import progress
 from hdbench.publishing.repositories import CARD, SAMPLE, Repository
 
 AGAIN = "what was published before that stays; the same command resumes"

@@ -9,9 +9,11 @@ from typing import Any, Literal
 import yaml
 
 from hdbench import NAMESPACE, __version__
-from hdbench.benchmark import Rights, load_benchmark, validate
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.spec import Rights
 from hdbench.building.licences import OPEN_LICENCES
 from hdbench.building.results_dataset import NAME as RESULTS
+from hdbench.common.checked import validate
 from hdbench.errors import HdbenchError
 from hdbench.publishing.wheel import NAME as WHEEL
 from hdbench.publishing.wheel import make_wheel

@@ -12,7 +12,8 @@ import zipfile
 from importlib.metadata import distribution
 from pathlib import Path
 
-from hdbench import __version__, resources
+from hdbench import __version__
+from hdbench.common import resources
 
 NAME = f"hdbench-{__version__}-py3-none-any.whl"
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import json_repair
 
-from hdbench.jsonio import DECODER, MAX_DEPTH, is_too_deep
+from hdbench.common.jsonio import DECODER, MAX_DEPTH, is_too_deep
 from hdbench.reading.answer import Status
 from hdbench.reading.cut_off import CLOSING, scan
 

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from hdbench.jsonio import MAX_DEPTH
+from hdbench.common.jsonio import MAX_DEPTH
 
 TOKEN = re.compile(
     r"""

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import parse_json
 from hdbench.reading.encodings import decode
 from hdbench.reading.fields import EntryReader, about
 from hdbench.reading.json_files import parse_file

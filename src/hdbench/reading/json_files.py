@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hdbench.common.jsonio import MAX_LINE, parse_json, parse_line, read_jsonl
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import MAX_LINE, parse_json, parse_line, read_jsonl
 from hdbench.reading.container import Container, Entry, InMemory
 from hdbench.reading.encodings import decode
 from hdbench.reading.fields import EntryReader, given_id

@@ -10,8 +10,8 @@ from io import BufferedReader, FileIO
 from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 
+from hdbench.common.jsonio import MAX_LINE
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import MAX_LINE
 
 MAX_FILES = 1_000_000
 """Files in a folder or ZIP, at most."""

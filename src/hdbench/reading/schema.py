@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
 
+from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import parse_json
 from hdbench.reading.blocks import Blocks
 from hdbench.reading.schema_parts import (
     FieldSchema,

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
-from hdbench.jsonio import parse_json
+from hdbench.common.jsonio import parse_json
 from hdbench.reading.answer import Kind, Reading, Status
 from hdbench.reading.blocks import MAX_DAMAGED, Blocks, has_constant
 from hdbench.reading.joining import Joiner, at_least

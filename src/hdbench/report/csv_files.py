@@ -6,7 +6,7 @@ import re
 
 from hdbench.errors import escaped
 from hdbench.report.rows import Cell, Rows, error_rows, field_rows, item_rows
-from hdbench.scoring.result import Result
+from hdbench.results.result import Result
 
 _FORMULA = re.compile(r"""((?:^|;)[\s"']*)(?=[=+\-@＝＋－＠])""")
 """Where a cell would begin to be a formula; a spreadsheet of a country with decimal commas splits

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from hdbench.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.building.namespace import writing
 from hdbench.errors import HdbenchError
 from hdbench.report.csv_files import csv_files
 from hdbench.report.page import report_page
 from hdbench.report.plots import plots
 from hdbench.report.workbook import workbook
-from hdbench.results import write_results
-from hdbench.scoring.result import Result
+from hdbench.results.files import write_results
+from hdbench.results.result import Result
 
 
 def write_report(
@@ -22,7 +22,7 @@ def write_report(
         result: a result with details.
         out: the folder; another report there is replaced.
         benchmark: the folder of the benchmark; without it the one that the result names.
-        language: the page's, one of `hdbench.texts.LANGUAGES`.
+        language: the page's, one of `hdbench.common.texts.LANGUAGES`.
 
     Returns:
         The files: the page `index.html`, the workbook, the CSV files, `result.json`, the plots.

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from hdbench.error_classes import errors
-from hdbench.forms import field_name, text_of
+from hdbench.analysis.error_classes import errors
+from hdbench.analysis.forms import field_name, text_of
 from hdbench.report.differences import Part, differences
 from hdbench.scoring.metric import FieldMatch
 

@@ -5,19 +5,19 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from hdbench.benchmark import Benchmark
+from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.warning_texts import in_language
 from hdbench.reading.answer import STATUSES
 from hdbench.report.items import BANDS, LOST, ItemView, cut, item_views
 from hdbench.report.pictures import pictures
 from hdbench.report.rendering import TEXTS, render
 from hdbench.report.rows import direction
 from hdbench.report.truth_errors import truth_error_url
-from hdbench.results import errors_by_class, given_options
-from hdbench.scoring.result import Result
+from hdbench.results.files import errors_by_class, given_options
+from hdbench.results.result import Result
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
 from hdbench.statistics.resampling import rate_names
-from hdbench.warning_texts import in_language
 
 MAX_ITEMS = 2_000
 """Items that are shown, the worst."""
@@ -77,7 +77,7 @@ def report_page(result: Result, benchmark: Benchmark, *, language: str = "en") -
     Args:
         result: a result with `per_item`.
         benchmark: what was scored; of its media those that are there are shown.
-        language: the page's, one of `hdbench.texts.LANGUAGES`.
+        language: the page's, one of `hdbench.common.texts.LANGUAGES`.
 
     Raises:
         HdbenchError: the result was scored without details, or the benchmark's metadata cannot be

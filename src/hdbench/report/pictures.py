@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.progress import progress
 from hdbench.report.thumbnails import thumbnail
 
 MAX_TOTAL = 6_000_000

@@ -12,11 +12,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from hdbench.error_classes import ERROR_CLASSES
+from hdbench.analysis.error_classes import ERROR_CLASSES
 from hdbench.errors import escaped
 from hdbench.report.rows import direction, text
-from hdbench.results import errors_by_class
-from hdbench.scoring.result import Result
+from hdbench.results.files import errors_by_class
+from hdbench.results.result import Result
 from hdbench.statistics.bootstrap import Interval
 
 MAX_BARS = 30

@@ -10,8 +10,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from hdbench.common.texts import Texts
 from hdbench.errors import escaped
-from hdbench.texts import Texts
 
 LINE_BREAK = "↵"
 """What stands before a line break in a shown value, so that one can see it."""
@@ -32,7 +32,7 @@ def render(template: str, language: str = "en", **context: Any) -> str:
 
     Args:
         template: its file name.
-        language: the page's, one of `hdbench.texts.LANGUAGES`.
+        language: the page's, one of `hdbench.common.texts.LANGUAGES`.
         context: what it is given.
     """
     told = partial(markup, language=language)

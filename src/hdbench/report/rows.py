@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from hdbench.error_classes import ErrorClass
+from hdbench.analysis.error_classes import ErrorClass
 from hdbench.errors import HdbenchError
+from hdbench.results.result import Result
 from hdbench.scoring.metric import FieldMatch
-from hdbench.scoring.result import Result
 
 Cell = str | float | None
 """Untrusted text, a number of ours, or nothing."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PIL import Image, ImageOps
 
-from hdbench import pdf
+from hdbench.common import pdf
 from hdbench.errors import HdbenchError
 
 FORMATS = ("JPEG", "PNG", "TIFF", "WEBP")

@@ -7,11 +7,11 @@ from typing import Any
 
 import xlsxwriter
 
-from hdbench.error_classes import ERROR_CLASSES
-from hdbench.excel import write_text
+from hdbench.analysis.error_classes import ERROR_CLASSES
+from hdbench.common.excel import write_text
 from hdbench.report.rows import Cell, direction, error_rows, field_rows, item_rows, text
-from hdbench.results import errors_by_class, item_set
-from hdbench.scoring.result import Result
+from hdbench.results.files import errors_by_class, item_set
+from hdbench.results.result import Result
 from hdbench.statistics.bootstrap import METHOD, Intervals
 
 MAX_ROWS = 100_000

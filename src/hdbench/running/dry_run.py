@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from hdbench.errors import HdbenchError
-from hdbench.run_info import is_run, read_run_info
+from hdbench.reading.run_info import is_run, read_run_info
 from hdbench.running.endpoint_client import list_models
 from hdbench.running.endpoint_server import Server
 from hdbench.running.folder import is_failed, recorded_answers

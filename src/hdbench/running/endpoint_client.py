@@ -8,8 +8,8 @@ import httpx2
 from anyio.from_thread import start_blocking_portal
 
 from hdbench import __version__
+from hdbench.common.jsonio import parse_json
 from hdbench.errors import escaped
-from hdbench.jsonio import parse_json
 from hdbench.running.endpoint_response import (
     MAX_MESSAGE,
     Completion,

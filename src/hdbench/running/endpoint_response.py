@@ -6,7 +6,7 @@ from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any, NamedTuple
 
-from hdbench.jsonio import parse_json
+from hdbench.common.jsonio import parse_json
 
 MAX_MESSAGE = 300
 """Characters of what a server says of an error, at most."""

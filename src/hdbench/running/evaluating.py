@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from hdbench.api import score
-from hdbench.benchmark import Benchmark, load_benchmark
+from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.score import score
+from hdbench.results.result import Result
 from hdbench.running.choosing import of_benchmark
 from hdbench.running.planning import Asked, Plan, run_name
 from hdbench.running.run import Outcome
-from hdbench.scoring.result import Result
 
 
 class Evaluation(NamedTuple):

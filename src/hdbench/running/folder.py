@@ -10,10 +10,10 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from hdbench.common.jsonio import parse_json, write_json, write_whole
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import parse_json, write_json, write_whole
 from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.run_info import RUN_FILE, read_run_info
+from hdbench.reading.run_info import RUN_FILE, read_run_info
 
 MAX_SHOWN = 80
 """Characters of a setting in a message."""

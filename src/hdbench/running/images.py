@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from PIL import Image, ImageOps
 
-from hdbench import pdf
+from hdbench.common import pdf
 from hdbench.errors import HdbenchError
 
 PDF_DPI = 200

@@ -9,8 +9,8 @@ from typing import Any
 
 from PIL import Image
 
+from hdbench.common.extras import install_command, missing_packages
 from hdbench.errors import HdbenchError
-from hdbench.extras import install_command, missing_packages
 from hdbench.running.backend import Decoding, Reply
 from hdbench.running.constrained import SchemaGrammar
 from hdbench.running.model_files import ModelSource, one_line, vlm_module

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hdbench.common.extras import install_command
 from hdbench.errors import HdbenchError, escaped
-from hdbench.extras import install_command
 
 _LOADED = (".safetensors", ".json", ".jinja", ".txt", ".model", ".py")
 """Suffixes of what is loaded from a folder."""

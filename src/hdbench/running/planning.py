@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from hdbench.benchmark import Benchmark
+from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import Backend, Decoding
 from hdbench.running.choosing import Choice

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from hdbench.benchmark import Benchmark
+from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import is_record, read_text
+from hdbench.results.result import prepare
 from hdbench.scoring import make_metric
-from hdbench.scoring.result import prepare
 
 
 class RunningScore:

@@ -5,7 +5,7 @@ import reprlib
 import warnings
 from typing import Any
 
-from hdbench.jsonio import MAX_DEPTH, parse_json
+from hdbench.common.jsonio import MAX_DEPTH, parse_json
 
 _LONGEST_LITERAL = 10_000
 """Characters of a Python literal: Python's own parser is not safe with any length."""

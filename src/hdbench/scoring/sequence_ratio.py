@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from hdbench.common.jsonio import MAX_DEPTH, is_too_deep
 from hdbench.errors import HdbenchError
-from hdbench.jsonio import MAX_DEPTH, is_too_deep
 
 try:
     from cydifflib import SequenceMatcher  # difflib's own procedure, compiled

@@ -12,20 +12,20 @@ import gradio as gr
 from starlette.middleware import Middleware
 
 from hdbench.report.thumbnails import keep_in
-from hdbench.space.about_tab import about_tab
-from hdbench.space.compare_tab import compare_api, compare_tab
-from hdbench.space.connections import impatient
 from hdbench.space.context import SpaceContext
-from hdbench.space.leaderboard_tab import leaderboard_tab
-from hdbench.space.limits import Guard, believe_proxies, keep_swept
-from hdbench.space.report_files import REPORTS, thumbnails
-from hdbench.space.run_reports import run_reports
-from hdbench.space.run_tab import run_tab
-from hdbench.space.score_tab import score_api, score_tab
-from hdbench.space.telling import announcer
+from hdbench.space.jobs.run_reports import run_reports
+from hdbench.space.jobs.working import Workers, load
+from hdbench.space.server.connections import impatient
+from hdbench.space.server.limits import Guard, believe_proxies, keep_swept
+from hdbench.space.server.waiting import bound_queue
+from hdbench.space.tabs.about import about_tab
+from hdbench.space.tabs.compare import compare_api, compare_tab
+from hdbench.space.tabs.leaderboard import leaderboard_tab
+from hdbench.space.tabs.run import run_tab
+from hdbench.space.tabs.score import score_api, score_tab
+from hdbench.space.tabs.telling import announcer
 from hdbench.space.texts import translations
-from hdbench.space.waiting import bound_queue
-from hdbench.space.working import Workers, load
+from hdbench.space.views.report_files import REPORTS, thumbnails
 
 _PREFIX = "hdbench_"  # Gradio has texts of its own, of which one is called "file"
 

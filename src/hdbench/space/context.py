@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from hdbench.benchmark import Benchmark
+from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError
-from hdbench.run_info import RUN_FILE, is_run
+from hdbench.reading.run_info import RUN_FILE, is_run
 from hdbench.running.evaluating import find_benchmarks
 
 

@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+from hdbench.common.texts import LANGUAGES, Texts
 from hdbench.errors import HdbenchError
-from hdbench.texts import LANGUAGES, Texts
 
 __all__ = ["LANGUAGES", "Say", "TextError", "language_of", "reason", "text", "translations"]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from hdbench.scoring.result import Result
 from hdbench.statistics.resampling import (
     NOTHING,
     Array,
@@ -17,6 +16,7 @@ from hdbench.statistics.resampling import (
     rate_names,
     tables,
 )
+from hdbench.statistics.scored import Scored
 
 METHOD = "bootstrap over items and one unseen item, percentile intervals"
 
@@ -95,7 +95,7 @@ def _ends(found: Mapping[str, Interval]) -> dict[str, list[float]]:
 
 
 def intervals(
-    result: Result, *, resamples: int = 10_000, level: float = 0.95, seed: int = 0
+    result: Scored, *, resamples: int = 10_000, level: float = 0.95, seed: int = 0
 ) -> Intervals:
     """The bootstrap interval of every rate among a result's figures.
 
@@ -179,7 +179,7 @@ def too_few(items: int) -> str:
     return f"{items} {'item' if items == 1 else 'items'}: too few for an interval"
 
 
-def _item_ranges(result: Result, names: Sequence[str]) -> dict[str, Interval]:
+def _item_ranges(result: Scored, names: Sequence[str]) -> dict[str, Interval]:
     """From the lowest to the highest rate that one item has by itself."""
     if len(result.ids) < 2:  # noqa: PLR2004  of one item it is the figure itself
         return {}

@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from hdbench.errors import HdbenchError
-from hdbench.scoring.result import READ_AS, Result
+from hdbench.reading import READ_AS
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, difference_interval
 from hdbench.statistics.resampling import (
     Array,
@@ -19,6 +19,7 @@ from hdbench.statistics.resampling import (
     rate_names,
     tables,
 )
+from hdbench.statistics.scored import Scored
 from hdbench.statistics.significance import holm, permutation_test
 
 POWER = 0.8
@@ -118,8 +119,8 @@ class Comparison:
 
 
 def compare(
-    a: Result,
-    b: Result,
+    a: Scored,
+    b: Scored,
     *,
     headline: str,
     higher_is_better: bool,
@@ -155,7 +156,7 @@ def compare(
 
 
 def compare_runs(
-    results: Mapping[str, Result],
+    results: Mapping[str, Scored],
     *,
     headline: str,
     higher_is_better: bool,
@@ -254,7 +255,7 @@ def compare_runs(
     return comparisons
 
 
-def check_comparable(name: str, result: Result, other_name: str, other: Result) -> None:
+def check_comparable(name: str, result: Scored, other_name: str, other: Scored) -> None:
     """Refuse two results whose figures do not measure the same."""
     one, two = result.metric, other.metric
     sides = {
@@ -303,7 +304,7 @@ def _detectable(drawn: Array, level: float) -> float:
     return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(POWER)) * spread
 
 
-def _field_effects(a: Result, b: Result) -> dict[str, FieldEffect]:
+def _field_effects(a: Scored, b: Scored) -> dict[str, FieldEffect]:
     rates_a, rates_b = a.field_rates(), b.field_rates()
     effects = {}
     for name in sorted(rates_a.keys() | rates_b.keys()):
@@ -318,7 +319,7 @@ def _main_rate(rates: Mapping[str, float] | None) -> float | None:
     return None if rates is None else rates["f1" if "f1" in rates else "accuracy"]
 
 
-def _items_apart(a: Result, b: Result) -> list[ItemDifference]:
+def _items_apart(a: Scored, b: Scored) -> list[ItemDifference]:
     column = a.metric.item_figure
     others = dict(zip(b.ids, b.statistics[column], strict=True))
     items = (

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hdbench.errors import HdbenchError
-from hdbench.scoring.result import Result
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, figure_interval
 from hdbench.statistics.comparison import check_comparable
 from hdbench.statistics.resampling import (
@@ -20,6 +19,7 @@ from hdbench.statistics.resampling import (
     check_settings,
     tables,
 )
+from hdbench.statistics.scored import Scored
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class _Model(NamedTuple):
 
 
 def rank_models(
-    models: Mapping[str, Sequence[Result]],
+    models: Mapping[str, Sequence[Scored]],
     *,
     headline: str,
     higher_is_better: bool,
@@ -145,12 +145,12 @@ def rank_models(
     return standings
 
 
-def _read(models: Mapping[str, Sequence[Result]], headline: str) -> list[_Model]:
+def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]:
     """The models by name, their runs by what is in them: in one order, however they came."""
     if not models:
         raise HdbenchError("no runs to rank: name at least one")
     labels: list[str] = []
-    results: list[Result] = []
+    results: list[Scored] = []
     for name, runs in sorted(models.items()):
         if not runs:
             raise HdbenchError(f"{name!r} has no runs to rank")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import Metric
-from hdbench.scoring.result import Result
+from hdbench.statistics.scored import Scored
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -66,7 +66,7 @@ class Table(NamedTuple):
         return figures[place.ravel()]
 
 
-def tables(results: Sequence[Result], ids: Sequence[str]) -> list[Table]:
+def tables(results: Sequence[Scored], ids: Sequence[str]) -> list[Table]:
     """The statistics of results of one metric, all with the items in one order.
 
     Args:

@@ -1,0 +1,1 @@
+"""What kinds of errors there are, and what is equal in form."""

@@ -1,0 +1,348 @@
+"""What kind of error each error is, by stated rules, and the figure that forgives mere form.
+
+Pure functions on what `Metric.explain` gives for one item after another.
+
+| class | rule, the first that holds | truth → answer |
+|---|---|---|
+| `missing` | the truth has a letter or digit, the answer none | 1912 → "," |
+| `other_field` | the truth has none, the answer is what another field has | (none) → Bern |
+| `invented` | the truth has none, the answer has | (none) → Berlin |
+| `case` | equal but for capitals (and ſ, ß) | Bern → BERN |
+| `white_space` | equal also without white space | De Witt → Dewitt |
+| `punctuation` | equal also without signs, or equal in `form` | X,184 → X.184; 8° → In-8 |
+| `diacritics` | equal also without diacritics, or with ae, oe, ue for umlauts | Vène → Vene |
+| `other_field` | the answer is what another field has | 1902 → Zwickau |
+| `truncated` | the answer's words are a piece of the truth's | Maurice Edmond → Maurice |
+| `over_specified` | the truth's words are a piece of the answer's | Thieme → Thieme Verlag |
+| `number_or_date` | both have digits; all words are numbers, or digits differ alone | 1917 → 1918 |
+| `truncated` | the answer's text begins the truth's | Sklavenhandel → Sklavenh |
+| `ocr` | the edit distance is small | Ludvig → Ludwig |
+| `different` | all others | Glaser → Blanke |
+
+The first three also go by what the metric calls missing and spurious. From `punctuation` on it is
+the forms that are compared. A truncated answer has at least `TRUNCATED_SHARE` of the truth, what
+another field has `OTHER_FIELD_LENGTH` letters and digits, and `ocr` at most `OCR_DISTANCE`. Numbers
+may be Roman ones, if there are others. White space and signs between two digits always separate
+them: "12-20" is not "1220".
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, get_args
+
+from rapidfuzz import fuzz
+from rapidfuzz.distance import Levenshtein
+
+from hdbench.analysis.forms import (
+    field_name,
+    form,
+    joined,
+    key,
+    text_of,
+    without_diacritics,
+    words_of,
+)
+from hdbench.scoring.letters_f1 import PERSONS
+from hdbench.scoring.metric import FieldMatch
+
+ErrorClass = Literal[
+    "missing",
+    "invented",
+    "case",
+    "white_space",
+    "punctuation",
+    "diacritics",
+    "other_field",
+    "truncated",
+    "over_specified",
+    "number_or_date",
+    "ocr",
+    "different",
+]
+ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
+
+OCR_DISTANCE = 0.25
+"""Edit distance over the longer form's length, at most, of an OCR-like error."""
+
+TRUNCATED_SHARE = 0.25
+"""The share of the truth's letters and digits that a truncated answer has, at least."""
+
+PAIRED_SIMILARITY = 0.7
+"""How alike a missing and a spurious person are, at least, to be one; in any order of words."""
+
+OTHER_FIELD_LENGTH = 3
+"""Letters and digits, at least, of a value of another field: a shorter one is often chance."""
+
+_DIGITS = re.compile(r"[0-9]+")
+_NUMBER = re.compile(r"[0-9]+|m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
+
+
+class ErrorSummary(NamedTuple):
+    """How often each class of error occurs.
+
+    Attributes:
+        total: class → number of errors.
+        fields: field, a list's items as one → class → number of errors.
+        confusions: the truth's and the answer's one or two characters → how often the one was
+            read as the other, in errors of the class `ocr`.
+    """
+
+    total: Counter[ErrorClass]
+    fields: dict[str, Counter[ErrorClass]]
+    confusions: Counter[tuple[str, str]]
+
+
+class FormCounts(NamedTuple):
+    """Counts in which what differs in form alone is right."""
+
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+
+
+def classify(match: FieldMatch, record_values: Collection[Any] = ()) -> ErrorClass | None:
+    """The class of one error, by the rules of this module; None where the metric finds none.
+
+    A person's name "Last, First" is also taken as "First Last", and the earlier class counts. Two
+    values of the same text that the metric holds for different are `different`.
+
+    Args:
+        match: what became of a field, of any metric; paired, where it is one of a set of values.
+        record_values: what the truth has in its other fields.
+
+    Example:
+        >>> classify(FieldMatch("publisher", "substituted", "Thieme", "Thieme Verlag", 0.63))
+        'over_specified'
+        >>> classify(FieldMatch("author.last_name", "spurious", None, "Bern", 0.0), ["Bern", 1924])
+        'other_field'
+    """
+    return _classify(match, _keys(record_values))
+
+
+def errors(matches: Sequence[FieldMatch]) -> list[tuple[FieldMatch, ErrorClass]]:
+    """The errors of one item with their classes, after `pair`.
+
+    Args:
+        matches: what `Metric.explain` gives. Of an item without an answer all are missing.
+    """
+    values: dict[str, list[Any]] = {}
+    for match in matches:
+        values.setdefault(match.field, []).append(match.reference)
+    own = {field: _keys(references) for field, references in values.items()}
+    fields_with = Counter(key for keys in own.values() for key in keys)
+    found = []
+    for match in pair(matches):
+        if error := _classify(match, _Elsewhere(fields_with, own[match.field])):
+            found.append((match, error))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Elsewhere:
+    """The keys of the fields but one; a set for each field would take time with their square."""
+
+    fields_with: Mapping[str, int]
+    own: frozenset[str]
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and self.fields_with.get(key, 0) > (key in self.own)
+
+
+def pair(matches: Sequence[FieldMatch]) -> list[FieldMatch]:
+    """The matches of one item, in which a missing and a spurious value of a set become one.
+
+    A set is a field with several values and no places, as the persons of a letter. The most similar
+    two are paired first, from `PAIRED_SIMILARITY` on; two values that are both numbers or dates
+    always. Values with places in a list (Avisblatt's ads) have been paired by their metric.
+
+    Example:
+        >>> missing = FieldMatch("sender_persons", "missing", "Muster, Anna", None, 0.0)
+        >>> spurious = FieldMatch("sender_persons", "spurious", None, "Frau Anna Muster", 0.0)
+        >>> [match.outcome for match in pair([missing, spurious])]
+        ['substituted']
+    """
+    truths, answers = (
+        [
+            (place, match.field, words_of(form(value, match.field)))
+            for place, match in enumerate(matches)
+            if match.outcome == outcome and not match.field.endswith("]")
+            for value in (match.reference if outcome == "missing" else match.prediction,)
+        ]
+        for outcome in ("missing", "spurious")
+    )
+    candidates = [
+        (-alike, place, other)
+        for place, field, words in truths
+        for other, other_field, other_words in answers
+        if field == other_field and (alike := _likeness(words, other_words)) >= PAIRED_SIMILARITY
+    ]
+    paired: dict[int, FieldMatch | None] = {}
+    for alike, place, other in sorted(candidates):
+        if place not in paired and other not in paired:
+            value = matches[other].prediction
+            paired[place] = replace(
+                matches[place], outcome="substituted", prediction=value, similarity=-alike
+            )
+            paired[other] = None
+    found = (paired.get(place, match) for place, match in enumerate(matches))
+    return [match for match in found if match]
+
+
+def summarise(items: Iterable[Sequence[tuple[FieldMatch, ErrorClass]]]) -> ErrorSummary:
+    """The classes of all errors, counted, and the characters that were confused.
+
+    Args:
+        items: what `errors` gives, item after item.
+    """
+    fields: dict[str, Counter[ErrorClass]] = {}
+    confused: Counter[tuple[str, str]] = Counter()
+    for found in items:
+        for match, error in found:
+            fields.setdefault(field_name(match.field), Counter())[error] += 1
+            if error == "ocr":
+                confused.update(confusions(text_of(match.reference), text_of(match.prediction)))
+    total: Counter[ErrorClass] = Counter()
+    for counts in fields.values():
+        total.update(counts)
+    return ErrorSummary(total, dict(sorted(fields.items())), confused)
+
+
+def confusions(reference: str, prediction: str) -> list[tuple[str, str]]:
+    """The one or two characters of a truth that stand as one or two others in the answer.
+
+    Read off the edit operations of the Levenshtein distance of the texts in NFC; neighbouring ones
+    are taken together, two characters for two as one for one. Longer replacements, and what was
+    only left out or added, are no confusions.
+
+    Example:
+        >>> confusions("Haſe im Kern", "Hafe in Kem")
+        [('ſ', 'f'), ('m', 'n'), ('rn', 'm')]
+    """
+    truth, answer = (unicodedata.normalize("NFC", text) for text in (reference, prediction))
+    found: list[tuple[str, str]] = []
+    at_truth = at_answer = 0
+    blocks = Levenshtein.editops(truth, answer).as_matching_blocks()
+    for block in blocks:  # the last one is empty, at both ends
+        old, new = truth[at_truth : block.a], answer[at_answer : block.b]
+        if len(old) == len(new) <= 2:  # noqa: PLR2004
+            found += zip(old, new, strict=True)
+        elif {len(old), len(new)} == {1, 2}:
+            found.append((old, new))
+        at_truth, at_answer = block.a + block.size, block.b + block.size
+    return found
+
+
+def form_counts(items: Iterable[Sequence[FieldMatch]]) -> FormCounts:
+    """The counts of the figure `f1_form`, for metrics that count fields: cards and letters.
+
+    What the metric counts right is right, and so is a pair of values, after `pair`, of the same
+    `form`. Each field has the weight 1.
+
+    Args:
+        items: what `Metric.explain` gives, item after item.
+    """
+    correct = substituted = missing = spurious = 0
+    for matches in items:
+        for match in pair(matches):
+            if match.outcome == "correct":
+                correct += 1
+            elif match.outcome == "missing":
+                missing += 1
+            elif match.outcome == "spurious":
+                spurious += 1
+            elif form(match.reference, match.field) == form(match.prediction, match.field):
+                correct += 1
+            else:
+                substituted += 1
+    return FormCounts(correct, substituted + spurious, substituted + missing)
+
+
+def _classify(  # noqa: PLR0911  one return a rule
+    match: FieldMatch, other_keys: Container[str]
+) -> ErrorClass | None:
+    if match.outcome == "correct":
+        return None
+    truth, answer = text_of(match.reference), text_of(match.prediction)
+    has_truth, has_answer = bool(words_of(truth)), bool(words_of(answer))
+    if match.outcome == "missing" or (has_truth and not has_answer):
+        return "missing"
+    if match.outcome == "spurious" or (has_answer and not has_truth):
+        is_other = key(form(answer)) in other_keys
+        return "other_field" if is_other else "invented"
+    if truth == answer:
+        return "different"
+    folded, folded_answer = _folded(truth), _folded(answer)
+    if folded == folded_answer:
+        return "case"
+    if joined(folded.split()) == joined(folded_answer.split()):
+        return "white_space"
+    answer = form(answer, match.field)
+    readings = [form(name, match.field) for name in _readings(truth, match.field)]
+    classes = [_compare_forms(reading, answer, other_keys) for reading in readings]
+    return min(classes, key=ERROR_CLASSES.index)
+
+
+def _compare_forms(  # noqa: PLR0911  one return a rule
+    truth: str, answer: str, other_keys: Container[str]
+) -> ErrorClass:
+    words, answer_words = words_of(truth), words_of(answer)
+    truth_key, answer_key = joined(words), joined(answer_words)
+    if truth == answer or truth_key == answer_key:
+        return "punctuation"
+    if without_diacritics(truth_key) & without_diacritics(answer_key):
+        return "diacritics"
+    if answer_key in other_keys:
+        return "other_field"
+    share = len(answer_key) / len(truth_key) if truth_key else 0.0
+    if share >= TRUNCATED_SHARE and _holds(words, answer_words):
+        return "truncated"
+    if _holds(answer_words, words):
+        return "over_specified"
+    if _differ_in_numbers(words, answer_words):
+        return "number_or_date"
+    if share >= TRUNCATED_SHARE and truth_key.startswith(answer_key):
+        return "truncated"
+    distance = Levenshtein.normalized_distance(truth, answer, score_cutoff=OCR_DISTANCE)
+    return "ocr" if distance <= OCR_DISTANCE else "different"
+
+
+def _readings(truth: str, field: str) -> list[str]:
+    """A truth's text, and a person's name also in the other order."""
+    last, comma, first = truth.partition(",")
+    return [truth, f"{first} {last}"] if comma and field in PERSONS else [truth]
+
+
+def _keys(values: Iterable[Any]) -> frozenset[str]:
+    found = (key(form(value)) for value in values)
+    return frozenset(text for text in found if len(text) >= OTHER_FIELD_LENGTH)
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()
+
+
+def _holds(words: Sequence[str], part: Sequence[str]) -> bool:
+    """Whether a part's words are among the words, in one piece."""
+    return bool(part) and f" {' '.join(part)} " in f" {' '.join(words)} "
+
+
+def _differ_in_numbers(words: Sequence[str], others: Sequence[str]) -> bool:
+    texts = "".join(words), "".join(others)
+    if not all(map(_DIGITS.search, texts)):
+        return False
+    return _are_numbers([*words, *others]) or _DIGITS.sub("", texts[0]) == _DIGITS.sub("", texts[1])
+
+
+def _are_numbers(words: Iterable[str]) -> bool:
+    return all(map(_NUMBER.fullmatch, words))
+
+
+def _likeness(truth: Sequence[str], answer: Sequence[str]) -> float:
+    """How alike the words of two values are, 0.0 to 1.0; of two numbers or dates 0.7 at least."""
+    alike = fuzz.token_sort_ratio(" ".join(truth), " ".join(answer)) / 100
+    if truth and answer and _are_numbers([*truth, *answer]):
+        return max(alike, PAIRED_SIMILARITY)
+    return alike

@@ -1,0 +1,1 @@
+"""Benchmarks: what a dataset repository says of itself, and its items."""

@@ -1,0 +1,169 @@
+"""A benchmark: a dataset repository that says of itself how it is scored."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, read_spec
+from hdbench.common.checked import read_text_file
+from hdbench.common.jsonio import parse_json, read_jsonl
+from hdbench.errors import HdbenchError
+from hdbench.reading.schema import AnswerSchema
+
+METADATA = "metadata.jsonl"
+PROMPTS = "prompt*.txt"
+"""What models were asked with: the benchmark's prompt, and others of published runs."""
+
+_DESCRIPTION = "benchmark.yaml"
+_ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+
+
+class Item(NamedTuple):
+    """An item of a benchmark without its media."""
+
+    id: str
+    ground_truth: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark in a folder: its description and, one at a time, its items.
+
+    Attributes:
+        id: its name with namespace, or the folder it was read from.
+        folder: where its files are.
+        spec: what it says of itself.
+        revision: the commit of one from the Hub; None of one in a folder.
+        within: where its media may lie: what comes from the Hub are links into the client's cache.
+    """
+
+    id: str
+    folder: Path
+    spec: BenchmarkSpec
+    revision: str | None = None
+    within: Path | None = None
+
+    @property
+    def schema(self) -> Path | None:
+        """The JSON Schema of an answer, where the benchmark has one."""
+        path = self.folder / "answer.schema.json"
+        return path if path.is_file() else None
+
+    def answer_schema(self, *prompts: str) -> AnswerSchema | None:
+        """The form of an answer, which knows the benchmark's prompts; None where it has no schema.
+
+        Args:
+            prompts: what else a model was asked with.
+
+        Raises:
+            HdbenchError: the schema or a prompt is unusable.
+        """
+        if self.schema is None:
+            return None
+        own = [read_text_file(path) for path in sorted(self.folder.glob(PROMPTS))]
+        return AnswerSchema.load(self.schema, [*own, *prompts])
+
+    def ids(self) -> Iterator[str]:
+        """The items' ids in the dataset's order.
+
+        Raises:
+            HdbenchError: see `items`, but for the ground truth's JSON.
+        """
+        return (item_id for _, item_id, _ in self._rows())
+
+    def items(self) -> Iterator[Item]:
+        """The items in the dataset's order, without their media.
+
+        Raises:
+            HdbenchError: a line of the metadata is unusable, or an id occurs twice.
+        """
+        for where, item_id, truth in self._rows():
+            try:
+                ground_truth = parse_json(truth)
+            except ValueError as error:
+                raise HdbenchError(f"{where}: ground_truth is not JSON: {error}") from error
+            if not isinstance(ground_truth, dict):
+                raise HdbenchError(f"{where}: ground_truth is not an object")
+            yield Item(item_id, ground_truth)
+
+    def media(self) -> dict[str, list[Path]]:
+        """Id → the files that a model is shown: a letter's pages, or one; none where there is none.
+
+        They are not opened, and need not be there.
+
+        Raises:
+            HdbenchError: see `ids`, or a file is not below the benchmark's folder.
+        """
+        found = {}
+        for line in read_jsonl(self.folder / METADATA):
+            names = line.value.get(MEDIA_KEYS[self.spec.media]) or []
+            files = [
+                self.folder / str(name) for name in ([names] if isinstance(names, str) else names)
+            ]
+            for file in files:
+                if not file.resolve().is_relative_to((self.within or self.folder).resolve()):
+                    where = f"{self.folder / METADATA}:{line.number}"
+                    raise HdbenchError(
+                        f"{where}: {str(file)!r} is outside of the benchmark's folder"
+                    )
+            found[str(line.value.get("id"))] = files
+        return found
+
+    def _rows(self) -> Iterator[tuple[str, str, str]]:
+        """The place, the id and the ground truth's JSON of each line of the metadata."""
+        path = self.folder / METADATA
+        seen: set[str] = set()
+        for line in read_jsonl(path):
+            where = f"{path}:{line.number}"
+            item_id, truth = line.value.get("id"), line.value.get("ground_truth")
+            if not isinstance(item_id, str) or not isinstance(truth, str):
+                raise HdbenchError(f'{where}: needs the texts "id" and "ground_truth"')
+            if item_id in seen:
+                raise HdbenchError(f"{where}: the id {item_id!r} occurs twice")
+            seen.add(item_id)
+            yield where, item_id, truth
+
+    def content_hash(self) -> str:
+        """The sha256 of the metadata, which names every media file by its own sha256."""
+        with (self.folder / METADATA).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def load_benchmark(name: str, *, revision: str | None = None, media: bool = False) -> Benchmark:
+    """The benchmark in a folder below the working directory, else on the Hub: `hdb/zettelkatalog`.
+
+    From the Hub comes what describes it, and its media only where they are asked for.
+
+    Args:
+        name: the folder; or the dataset's name with namespace.
+        revision: a tag, branch or commit on the Hub, where it is then taken from in any case.
+        media: whether its media are needed.
+
+    Raises:
+        HdbenchError: there is no such benchmark, or its `benchmark.yaml` is unusable.
+    """
+    folder = Path(name)
+    if revision is None and (folder / _DESCRIPTION).is_file():
+        return Benchmark(name, folder, read_spec(folder / _DESCRIPTION))
+    if not _ON_THE_HUB.fullmatch(name) or (revision is None and folder.is_dir()):
+        raise HdbenchError(
+            f"{name}: no benchmark here (no {folder / _DESCRIPTION}): "
+            f"build it with: hdbench build {folder.name}"
+        )
+    from hdbench.common.hub import fetch_dataset  # noqa: PLC0415  slow to import
+
+    try:
+        folder = fetch_dataset(name, revision=revision, media=media)
+    except HdbenchError as error:
+        if revision is not None:
+            raise
+        raise HdbenchError(
+            f"{name}: no benchmark here: build it with: hdbench build {folder.name}; "
+            f"and none on the Hub: {error}"
+        ) from error
+    if not (folder / _DESCRIPTION).is_file():
+        raise HdbenchError(f"{name}: this dataset on the Hub is no benchmark: no {_DESCRIPTION}")
+    return Benchmark(name, folder, read_spec(folder / _DESCRIPTION), folder.name, folder.parents[1])

@@ -1,0 +1,168 @@
+"""What a benchmark says of itself: its `benchmark.yaml`, and what may stand there."""
+
+import datetime
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from hdbench.common.checked import Strict, read_yaml, validate
+from hdbench.errors import HdbenchError
+from hdbench.scoring import check_headline
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+MEDIA_KEYS = {"image": "file_name", "pages": "pages_file_names", "pdf": "file_name"}
+"""The key of a row's media in the metadata, by the column that `load_dataset` makes of it."""
+
+# A date is "date32": a string that looks like one would be given a time of day by `datasets`.
+ColumnType = Literal["string", "int32", "int64", "float64", "bool", "date32", "strings"]
+
+
+_ADDRESS = re.compile(
+    r"https://[\w.-]+(?::\d+)?(?:/[\w./~%+-]*)?|mailto:[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII
+)
+_DATASET_PAGE = re.compile(r"https://[^/]+/datasets/[^/]+/([^/]+)")
+
+
+def _checked_address(text: str) -> str:
+    if not _ADDRESS.fullmatch(text):
+        wrong = "{text} is no address such as https://example.org/report or mailto:me@example.org"
+        raise PydanticCustomError("address", wrong, {"text": repr(text)})
+    return text
+
+
+Address = Annotated[str, Field(max_length=300), AfterValidator(_checked_address)]
+"""Where a reader may be sent: a page without query or fragment, or an e-mail address."""
+
+Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""A text that says something."""
+
+
+class UrlSource(Strict):
+    """Files that were published at one address each.
+
+    Attributes:
+        url: the address that the registry's paths are relative to; it names the revision.
+        revision: a commit.
+        prompt: the published prompt's path there.
+    """
+
+    url: str
+    revision: str
+    prompt: str
+
+
+class HubSource(Strict):
+    """A dataset repository on the Hub.
+
+    Attributes:
+        hub: its name with namespace.
+        revision: a commit.
+    """
+
+    hub: str
+    revision: str
+
+
+class Rights(Strict):
+    """Why data without an open licence may be published.
+
+    Attributes:
+        stated_by: the person or institution who says so.
+        since: the day from which on it holds.
+        ground: on what ground, such as a contract or the owner's letter.
+    """
+
+    stated_by: Said
+    since: datetime.date
+    ground: Said
+
+    def __str__(self) -> str:
+        """A line for a person."""
+        return f"stated by {self.stated_by}, since {self.since}: {self.ground}"
+
+
+class BenchmarkSpec(Strict):
+    """What `benchmark.yaml` says.
+
+    Attributes:
+        name: the dataset's name without namespace.
+        version: the dataset's version, `1.0.0`; that of a sample ends in `+sample`.
+        metric: the metric's name without namespace.
+        headline: the figure that ranks.
+        higher_is_better: the headline's direction.
+        media: the column that holds what a model is shown: an image, a list of images, or a PDF.
+        split: the one split.
+        licence: an SPDX identifier, or `other` where none is stated.
+        rights: why it may be published without an open licence; without it, it may not.
+        citation: BibTeX.
+        columns: the columns for the viewer, beside id, media, sha256 and ground_truth.
+        files: further plain files of the repository.
+        source: where it comes from; a benchmark made by its own author has none.
+        maintainers: who maintains it.
+        contact: where they are reached.
+        corrected_by: who may correct its truth, and by what.
+        report_errors_at: where errors in its truth are reported. An e-mail (`mailto:…`) and a form
+            for a discussion on the Hub or an issue on GitHub (`…/discussions/new`, `…/issues/new`)
+            are filled in with an item's values. Without it reports have no such link.
+    """
+
+    name: str
+    title: str
+    version: str
+    metric: str
+    headline: str
+    higher_is_better: bool
+    media: Literal["image", "pages", "pdf"]
+    split: str
+    licence: str
+    rights: Rights | None = None
+    citation: str
+    columns: dict[str, ColumnType] = Field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    source: UrlSource | HubSource | None = None
+    maintainers: tuple[Said, ...] = ()
+    contact: Address | None = None
+    corrected_by: Said | None = None
+    report_errors_at: Address | None = None
+
+    @field_validator("source")
+    @classmethod
+    def _is_pinned(cls, source: UrlSource | HubSource | None) -> UrlSource | HubSource | None:
+        """A branch or tag can move, and two builds of one version would differ."""
+        if source is not None and not _COMMIT.fullmatch(source.revision):
+            raise PydanticCustomError(
+                "commit",
+                "revision: must be a commit (40 hexadecimal digits), not a branch or tag",
+            )
+        if isinstance(source, UrlSource) and source.revision not in source.url:
+            raise PydanticCustomError("commit", "url: must name the commit that revision gives")
+        return source
+
+    @field_validator("report_errors_at")
+    @classmethod
+    def _is_of_this_dataset(cls, address: str | None, info: ValidationInfo) -> str | None:
+        """A copied description must not send one's own data to the first dataset's public page."""
+        found = _DATASET_PAGE.match(address or "")
+        if found and found[1] != info.data.get("name"):
+            wrong = "{address} is the page of another dataset: name your own, or leave it out"
+            raise PydanticCustomError("address", wrong, {"address": repr(address)})
+        return address
+
+
+def read_spec(path: Path) -> BenchmarkSpec:
+    """What a `benchmark.yaml` says.
+
+    Raises:
+        HdbenchError: it is unusable, or this hdbench lacks its metric or headline; the message
+            names the file and the key.
+    """
+    spec = validate(BenchmarkSpec, read_yaml(path), path)
+    try:
+        check_headline(spec.metric, spec.headline)
+    except HdbenchError as error:
+        raise HdbenchError(f"{path}: {error}") from error
+    return spec

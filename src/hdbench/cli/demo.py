@@ -1,0 +1,90 @@
+"""`hdbench demo`: the whole way once, on the sample, by the calls that a user would make."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import datasets
+import evaluate
+from rich.console import Console
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.spec import read_spec
+from hdbench.building.builder import build, install_spaces
+from hdbench.building.recipe import find_recipe, recipe_names
+from hdbench.cli.tables import print_result
+from hdbench.errors import HdbenchError
+from hdbench.reading.answers import Answers
+from hdbench.reading.files import open_container
+from hdbench.results.result import WORST
+from hdbench.scoring import METRICS
+
+
+def run_demo(benchmark: str, out: Path, console: Console) -> None:
+    """Build a sample into `out`, load it, score the sample answers, and print what came of it.
+
+    Args:
+        benchmark: one of the benchmarks that this hdbench has.
+        out: the namespace folder.
+        console: where to print.
+
+    Raises:
+        HdbenchError: `out` holds a benchmark of that name that is not the sample.
+    """
+    recipe = find_recipe(benchmark, sample=True)
+    _refuse_to_replace(out / benchmark)
+    built = build(recipe, out)
+    install_spaces(out)
+    name, metric_name = f"{out}/{benchmark}", f"{out}/{recipe.spec.metric}"
+    console.print(f"Built the sample, {built.rows} items, into {built.folder}.\n")
+
+    datasets.disable_progress_bars()
+    split = recipe.spec.split
+    console.print(f'[dim]>>>[/] items = load_dataset("{name}", split="{split}")')
+    items = datasets.load_dataset(name, split=split)
+    console.print(f'[dim]>>>[/] metric = evaluate.load("{metric_name}")')
+    metric = evaluate.load(metric_name)
+    console.print('[dim]>>>[/] metric.compute(predictions=…, references=items["ground_truth"])\n')
+    example = built.folder / "example_predictions.jsonl"
+    schema = load_benchmark(name).answer_schema()
+    answers = Answers(open_container(example, schema), None, items["id"], name, schema)
+    taken = [answers.take(item_id) for item_id in items["id"]]
+    predictions = [answer.text or answer.prediction for answer in taken]
+    result = metric.compute(predictions=predictions, references=items["ground_truth"], details=True)
+
+    figure = METRICS[recipe.spec.metric].item_figure
+    worst = sorted(result["per_item"], key=lambda item: item[figure])[:WORST]
+    worst = [{**item, "id": items[int(item["id"])]["id"]} for item in worst if item[figure] < 1]
+    fields = result.pop("fields")
+    print_result(console, f"{name} (sample), {result['protocol']}", result, fields, worst)
+    hdbench = _command()
+    another = next(other for other in recipe_names() if other != benchmark)
+    console.print("\n[bold]Where to go next[/]")
+    console.print(
+        f"  look at the items and their truths:     {built.folder}/README.md, metadata.jsonl\n"
+        f"  score a file of answers:                {hdbench} score {name} {example}\n"
+        f"  as the published results were scored:   … --protocol published\n"
+        f"  see the sample of another benchmark:    {hdbench} demo {another}\n"
+        f"  build the real benchmark:               {hdbench} build {benchmark}",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _command() -> str:
+    """How a person calls hdbench from where they are: it may not be on their PATH."""
+    if shutil.which("hdbench"):
+        return "hdbench"
+    started = Path(sys.argv[0])
+    return f"{sys.executable} -m hdbench" if started.name == "__main__.py" else str(started)
+
+
+def _refuse_to_replace(folder: Path) -> None:
+    """Refuse a benchmark that is not the sample, above all the real one."""
+    path = folder / "benchmark.yaml"
+    if folder.exists() and not (path.is_file() and read_spec(path).version.endswith("+sample")):
+        raise HdbenchError(
+            f"{folder}: is there already and is not the sample, so the demo leaves it as it is: "
+            "run the demo in an empty folder"
+        )

@@ -1,0 +1,341 @@
+"""A result as tables for a terminal."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from hdbench.common.printing import plain_table, printable
+
+if TYPE_CHECKING:  # scipy takes long to import
+    from hdbench.publishing.repositories import Repository
+    from hdbench.running.evaluating import Evaluation
+    from hdbench.statistics.comparison import Comparison
+
+MAX_FIELDS = 40
+"""Rows of the table of fields: a model can invent any number of fields."""
+
+MAX_NOTE = 1_000
+"""Characters of a note or warning that are shown."""
+
+MAX_VIOLATIONS = 8
+"""Rows of the table of schema violations."""
+
+MAX_ALIKE = 5
+"""Files below one folder, with one ending, that are listed each; more are counted."""
+
+MAX_ERRORS = 4
+"""Errors that are shown of one item."""
+
+_SHORT = {
+    "f1": "F1",
+    "fuzzy": "fuzzy",
+    "cer": "CER",
+    "accuracy": "accuracy",
+    "true_positives": "TP",
+    "false_positives": "FP",
+    "false_negatives": "FN",
+}
+"""The statistics of an item that are shown, with their columns' heads."""
+
+_KINDS = {
+    "prompt": "prompt repeated",
+    "template": "form with placeholders",
+    "schema": "JSON Schema",
+    "message": "message or error",
+    "response": "server's response without an answer",
+    "tool_call": "tool call",
+    "thoughts": "thoughts alone",
+    "xml": "XML instead of JSON",
+    "yaml": "YAML instead of JSON",
+    "table": "table instead of JSON",
+    "text": "text without JSON",
+    "other": "JSON that is no record",
+}
+"""What is printed for each kind of unparsable answer."""
+
+_READ = ("unwrapped", "repaired", "truncated")
+"""The statuses of answered items that were not clean."""
+
+_COUNTS = ("true_positives", "false_positives", "false_negatives")
+
+
+def print_result(
+    console: Console,
+    title: str,
+    figures: Mapping[str, Any],
+    fields: Mapping[str, Mapping[str, Any]],
+    worst: Sequence[Mapping[str, Any]],
+    *,
+    details: Sequence[Mapping[str, Any]] = (),
+) -> None:
+    """Print a result: figures with their coverage, what to check, fields, worst items.
+
+    Args:
+        console: where to.
+        title: what was scored.
+        figures: the figures, headline first, as `Result.figures` gives them, and `intervals`, as
+            `Intervals.to_dict` does.
+        fields: field → its counts and rates.
+        worst: what became of the worst items, the worst first.
+        details: what became of every item, to list those whose answers were not clean.
+    """
+    console.print(printable(title, MAX_NOTE), style="bold")
+    console.print(_figures_table(figures))
+    console.print(_coverage(figures))
+    if strictly := _strictly(figures):
+        console.print(strictly)
+    for note in figures.get("notes", ()):
+        console.print(Text.assemble("note: ", printable(note, MAX_NOTE)), soft_wrap=True)
+    for warning in figures.get("warnings", ()):
+        text = printable(warning["message"], MAX_NOTE)
+        console.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
+    if figures.get("schema_violations"):
+        console.print()
+        console.print(_violations_table(figures["schema_violations"]))
+    if fields:
+        console.print()
+        console.print(_fields_table(fields))
+    if worst:
+        console.print()
+        console.print(_worst_table(worst))
+    if details:
+        console.print()
+        console.print(_reading_table(details))
+    console.print()
+    console.print(Text(figures["signature"], style="dim"), soft_wrap=True)
+
+
+def _figures_table(figures: Mapping[str, Any]) -> Table:
+    found = figures["intervals"]
+    head, ends = ("95 % interval", found["figures"])
+    if "why" in found:
+        head, ends = ("single items", found["item_ranges"])
+    table = plain_table(None, "figure", right=("value", head))
+    for name, value in figures.items():
+        if isinstance(value, float):
+            low, high = ends.get(name, (None, None))
+            table.add_row(name, f"{value:.4f}", "" if low is None else f"{low:.4f} to {high:.4f}")
+    return table
+
+
+def _coverage(figures: Mapping[str, Any]) -> Text:
+    counts = {name: figures[name] for name in ("answered", "unanswered", "unparsable")}
+    parts = ", ".join(f"{count} {name}" for name, count in counts.items())
+    text = Text(f"{figures['items']} items: {parts}; {figures['items_perfect']} need no edit")
+    if "why" in figures["intervals"]:
+        text.append(f"\n{figures['intervals']['why']}", style="yellow")
+    read = [f"{figures['status'][name]} {name}" for name in _READ if figures["status"][name]]
+    if read:
+        text.append(f"\nof the answered, {', '.join(read)}")
+    if figures.get("unparsable_kinds"):
+        kinds = (f"{_KINDS[kind]} ({count})" for kind, count in figures["unparsable_kinds"].items())
+        text.append(f"\nunparsable: {', '.join(kinds)}")
+    lost = counts["unanswered"] + counts["unparsable"]
+    if lost:
+        text.append(f"\n{lost} without a usable answer count as complete failures", style="yellow")
+    return text
+
+
+def _strictly(figures: Mapping[str, Any]) -> str:
+    """The headline with and without what had to be unwrapped, repaired or completed."""
+    headline = figures.get("headline") or next(iter(figures))
+    strictly, value = figures.get("strictly", {}).get(headline), figures[headline]
+    if strictly is None or strictly == value:
+        return ""
+    with_both = f"{headline} {strictly:.4f} instead of {value:.4f}"
+    return f"if only valid JSON counted (--strict): {with_both}"
+
+
+def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:
+    """The fields in which most answers do not keep to the benchmark's schema."""
+    table = plain_table("Against the schema", "field", "rule", right=["times"])
+    rows = [
+        (count, field, rule) for field, rules in violations.items() for rule, count in rules.items()
+    ]
+    rows.sort(key=lambda row: -row[0])
+    for count, field, rule in rows[:MAX_VIOLATIONS]:
+        table.add_row(printable(field), rule, str(count))
+    if len(rows) > MAX_VIOLATIONS:
+        table.add_row(f"and {len(rows) - MAX_VIOLATIONS} more")
+    return table
+
+
+def _reading_table(details: Sequence[Mapping[str, Any]]) -> Table:
+    """The ids of each status but `clean`."""
+    table = plain_table("What was done to read the answers", "status", "ids", right=())
+    by_status: dict[str, list[str]] = {}
+    for item in details:
+        by_status.setdefault(item["status"], []).append(item["id"])
+    for status, ids in by_status.items():
+        shown = ", ".join(ids) if status != "clean" else f"{len(ids)} items"
+        table.add_row(status, printable(shown, 10 * MAX_NOTE))
+    return table
+
+
+def _fields_table(fields: Mapping[str, Mapping[str, Any]]) -> Table:
+    columns = [_SHORT.get(name, name) for name in next(iter(fields.values()), {})]
+    table = plain_table("Fields", "field", right=columns)
+    # Fields of the truth come first: those that a model invented can be any number.
+    ordered = sorted(fields.items(), key=lambda item: _is_invented(item[1]))
+    for field, rates in ordered[:MAX_FIELDS]:
+        table.add_row(printable(field), *(_number(value) for value in rates.values()))
+    if len(ordered) > MAX_FIELDS:
+        table.add_row(f"and {len(ordered) - MAX_FIELDS} more")
+    return table
+
+
+def _is_invented(rates: Mapping[str, Any]) -> bool:
+    return rates.get("true_positives") == rates.get("false_negatives") == 0
+
+
+def _worst_table(worst: Sequence[Mapping[str, Any]]) -> Table:
+    numbers = [name for name in _SHORT if name in worst[0]]
+    table = plain_table("Worst items", "id", "status", right=[_SHORT[name] for name in numbers])
+    table.add_column("what is wrong: truth → answer", overflow="fold", ratio=1)
+    for item in worst:
+        table.add_row(
+            printable(item["id"]),
+            item["status"],
+            *(_number(item[name] if name in _COUNTS else float(item[name])) for name in numbers),
+            _errors(item),
+        )
+    return table
+
+
+def _errors(item: Mapping[str, Any]) -> Text:
+    if item["status"] in ("unparsable", "unanswered"):
+        return Text("everything")
+    wrong = [match for match in item["fields"] if match["outcome"] != "correct"]
+    lines = [
+        Text.assemble(
+            printable(match["field"]),
+            ": ",
+            printable(_shown(match["reference"])),
+            " → ",
+            printable(_shown(match["prediction"])),
+        )
+        for match in wrong[:MAX_ERRORS]
+    ]
+    if len(wrong) > MAX_ERRORS:
+        lines.append(Text(f"and {len(wrong) - MAX_ERRORS} more"))
+    return Text("\n").join(lines)
+
+
+def _shown(value: Any) -> str:
+    return "(absent)" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) or value == int(value) > 1 else f"{value:.3f}"
+
+
+def print_comparison(console: Console, comparison: "Comparison") -> None:
+    """Print two runs side by side: their figures, fields, and the items where they differ most.
+
+    Args:
+        console: where to.
+        comparison: of `hdbench.statistics.comparison`.
+    """
+    a, b = printable(comparison.a), printable(comparison.b)
+    console.print(Text.assemble("A ", (a.plain, "bold"), ", B ", (b.plain, "bold")))
+    told = any(each.interval for each in comparison.figures.values())
+    head = ["95 % interval"] if told else []
+    table = plain_table(None, "figure", right=("A", "B", "A - B", *head))
+    for name, difference in comparison.figures.items():
+        interval = difference.interval
+        table.add_row(
+            name,
+            f"{difference.a:.4f}",
+            f"{difference.b:.4f}",
+            f"{difference.difference:+.4f}",
+            *([f"{interval.low:+.4f} to {interval.high:+.4f}"] if interval else []),
+        )
+    console.print(table)
+    verdict = f"{printable(comparison.better)} is better" if comparison.better else "not separable"
+    console.print(
+        f"{comparison.headline}: {verdict}: {comparison.why}", soft_wrap=True, markup=False
+    )
+    if comparison.detectable is not None:
+        console.print(
+            f"{comparison.items} items can show a difference of {comparison.detectable:.3f} "
+            "or more, four times in five",
+            soft_wrap=True,
+        )
+    if comparison.fields:
+        fields = plain_table("Fields", "field", right=("A", "B", "A - B"))
+        for name, effect in list(comparison.fields.items())[:MAX_FIELDS]:
+            rates = (effect.a, effect.b, effect.difference)
+            shown = ("" if rate is None else f"{rate:.3f}" for rate in rates)
+            fields.add_row(printable(name), *shown)
+        console.print()
+        console.print(fields)
+    if comparison.items_apart:
+        items = plain_table("Items that differ most", "id", right=("A", "B"))
+        for item in comparison.items_apart:
+            items.add_row(printable(item.id), f"{item.a:.3f}", f"{item.b:.3f}")
+        console.print()
+        console.print(items)
+
+
+def print_evaluations(console: Console, evaluations: Sequence["Evaluation"]) -> None:
+    """Print a line for each benchmark that a model was run on, and one for what is left to do.
+
+    Args:
+        console: where to.
+        evaluations: of `hdbench.running.evaluating`.
+    """
+    for each in evaluations:
+        figures = each.result.figures()
+        headline = each.result.headline
+        parts = [
+            f"{headline} {each.value:.3f} ({each.result.intervals.describe(headline)})",
+            f"{figures['answered']} of {figures['items']} answered",
+        ]
+        if "subset" in each.result.run:
+            parts.append(each.result.run["subset"])
+        if each.least is not None:
+            parts.append(f"{'reaches' if each.passed else 'below'} {each.least:g}")
+        line = f"{each.benchmark.spec.name}: {', '.join(parts)}"
+        console.print(printable(line, MAX_NOTE), soft_wrap=True)
+        for said in each.outcome.lines(each.folder):
+            console.print(Text("  ") + printable(said, MAX_NOTE), soft_wrap=True)
+
+
+def print_repositories(console: Console, repositories: Sequence["Repository"]) -> None:
+    """Print what would be published: repositories with their licences, files and sizes.
+
+    Args:
+        console: where to.
+        repositories: of `hdbench.publishing.repositories`.
+    """
+    for each in repositories:
+        heading = (
+            f"{each.id} ({each.kind}, {each.licence}, {each.tag or 'no tag'}): "
+            f"{len(each.files)} files, {_bytes(each.size)}"
+        )
+        console.print(printable(heading, MAX_NOTE), style="bold", soft_wrap=True)
+        if each.rights:
+            console.print(printable(f"rights: {each.rights}", MAX_NOTE), soft_wrap=True)
+        table = plain_table(None, "file", right=["size"])
+        alike: dict[str, dict[str, int]] = defaultdict(dict)
+        for path in each.files:
+            folder = path.rpartition("/")[0].partition("/")[0]
+            pattern = f"{folder}/…/*{PurePosixPath(path).suffix}" if folder else path
+            alike[pattern][path] = each.file_size(path)
+        for pattern, sizes in sorted(alike.items()):
+            if len(sizes) > MAX_ALIKE:
+                sizes = {f"{pattern} ({len(sizes)} files)": sum(sizes.values())}  # noqa: PLW2901
+            for path, size in sizes.items():
+                table.add_row(printable(path, MAX_NOTE), _bytes(size))
+        console.print(table)
+
+
+def _bytes(size: int) -> str:
+    """A size for a person, in powers of 1,000."""
+    return f"{size:,} B" if size < 10_000 else f"{size / 1000:,.0f} kB"  # noqa: PLR2004

@@ -1,0 +1,34 @@
+"""Untrusted values and tables on a terminal."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from hdbench.errors import escaped
+
+MAX_VALUE = 48
+"""Characters of a value that are shown."""
+
+
+def printable(value: Any, most: int = MAX_VALUE) -> Text:
+    r"""Untrusted value as harmless text: control and invisible characters escaped, and cut.
+
+    Example:
+        >>> printable("\x1b[31mred").plain
+        '\\x1b[31mred'
+    """
+    text = escaped(str(value)[: most + 1])
+    return Text(text if len(text) <= most else text[: most - 1] + "…")
+
+
+def plain_table(title: str | None, *columns: str, right: Iterable[str]) -> Table:
+    """An empty table in the style of all: its title, columns of text, and columns of numbers."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for column in right:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table

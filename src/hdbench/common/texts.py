@@ -1,0 +1,39 @@
+"""Texts for readers in English and German."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from hdbench.common.checked import read_yaml
+
+LANGUAGES = ("en", "de")
+
+
+class Texts:
+    """The texts in the YAML files of a folder, each `language: {key: text}`.
+
+    Args:
+        folder: the folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @cached_property
+    def translations(self) -> dict[str, dict[str, str]]:
+        """Language → key → text; every language has every key."""
+        found: dict[str, dict[str, str]] = {language: {} for language in LANGUAGES}
+        for path in sorted(self._folder.glob("*.yaml")):
+            for language, texts in read_yaml(path).items():
+                found[language].update(texts)
+        return found
+
+    def text(self, key: str, language: str, **values: Any) -> str:
+        """A text.
+
+        Args:
+            key: its key in a file.
+            language: one of `LANGUAGES`.
+            values: what stands in its places.
+        """
+        return self.translations[language][key].format(**values)

@@ -1,0 +1,108 @@
+"""`hdbench cite`: BibTeX, and a sentence for the methods section."""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from hdbench import __version__
+from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
+from hdbench.errors import HdbenchError, escaped
+from hdbench.reading import READ_AS, READING
+from hdbench.results.files import given_options, read_results
+from hdbench.results.result import Result
+from hdbench.scoring import METRICS
+
+SOFTWARE = """\
+@software{{hdbench,
+  title   = {{{{hdbench}}: Benchmarks of the Digital Humanities, Built, Loaded and Scored}},
+  author  = {{{{The hdbench authors}}}},
+  version = {{{version}}},
+  license = {{Apache-2.0}}
+}}"""
+
+
+def cite(path: Path | str) -> str:
+    """What to cite: the benchmark and hdbench as BibTeX, and a sentence for each run.
+
+    Args:
+        path: a result of `hdbench score --json`, whose benchmark is where it was scored; or the
+            folder of a benchmark.
+
+    Raises:
+        HdbenchError: it is neither, or the benchmark is not there.
+    """
+    if Path(path).is_dir():
+        benchmark = load_benchmark(str(path))
+        return _text(benchmark, [__version__], [_of_benchmark(benchmark)])
+    results = list(read_results(path).values())
+    names = list(dict.fromkeys(result.dataset.get("benchmark", "") for result in results))
+    if len(names) > 1 or not names[0]:
+        raise HdbenchError(
+            f"{path}: benchmark: it names none, or several: cite a benchmark's folder"
+        )
+    benchmark = load_benchmark(names[0])
+    versions = dict.fromkeys(result.versions["hdbench"] for result in results)
+    return _text(benchmark, versions, [methods_sentence(each, benchmark) for each in results])
+
+
+def _text(benchmark: Benchmark, versions: Iterable[str], sentences: Iterable[str]) -> str:
+    citation = benchmark.spec.citation.strip()
+    missing = f"% {benchmark.spec.name}: its benchmark.yaml has no citation"  # a comment in BibTeX
+    software = [SOFTWARE.format(version=escaped(version)) for version in versions]
+    # A line break in a model's name would make an entry of its own.
+    return "\n\n".join([citation or missing, *software, *map(escaped, sentences)])
+
+
+def methods_sentence(result: Result, benchmark: Benchmark) -> str:
+    """How a result was computed, and its headline, in a sentence of plain text.
+
+    Raises:
+        HdbenchError: the benchmark's headline is no figure of the result's metric.
+    """
+    figures = result.figures()
+    headline = benchmark.spec.headline
+    value = figures.get(headline)
+    if not isinstance(value, float):
+        raise HdbenchError(
+            f"{benchmark.id}: headline: {headline!r} is no figure of {result.metric.name}: "
+            "is the result of this benchmark?"
+        )
+    found = result.intervals
+    method = "" if found.why else ", bootstrap over items"
+    subset = f" ({result.run['subset']})" if "subset" in result.run else ""
+    rules = ", ".join(
+        [
+            f"rules {result.metric.rules}, reading {result.reading_version}",
+            *_conditions(result),
+        ]
+    )
+    scored = "Scored" if result.model is None else f"{result.model} was scored"
+    return (
+        f"{scored} with hdbench {result.versions['hdbench']}, metric {result.metric.name} "
+        f"({rules}), on {benchmark.spec.name} {result.dataset['dataset_version']} "
+        f"({len(result.ids)} items{subset}, sha256 {result.dataset['dataset_sha256'][:12]}…), "
+        f"{figures['answered']} of {figures['items']} answered; {headline} {value:.3f} "
+        f"({found.describe(headline)}{method})."
+    )
+
+
+def _conditions(result: Result) -> Iterator[str]:
+    """The protocol, the threshold, and each option that was given."""
+    metric = result.metric
+    yield f"protocol {metric.protocol}"
+    given = given_options(metric)
+    for name, value in metric.options.items():
+        if name in given or isinstance(value, float):
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            yield name if value is True else f"{name} {text}"
+    yield from (name for name in READ_AS if result.reading.get(name))
+
+
+def _of_benchmark(benchmark: Benchmark) -> str:
+    spec = benchmark.spec
+    items = sum(1 for _ in benchmark.ids())
+    return (
+        f"Scored with hdbench {__version__}, metric {spec.metric} "
+        f"(rules {METRICS[spec.metric].rules}, reading {READING}), on {spec.name} {spec.version} "
+        f"({items} items, sha256 {benchmark.content_hash()[:12]}…)."
+    )

@@ -1,0 +1,127 @@
+"""What the commands over runs take: results, run folders, and answers of a named benchmark."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from hdbench.common.progress import progress
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.score import score_runs
+from hdbench.reading.run_info import RUN_FILE, is_run, read_run_info
+from hdbench.results.files import is_result, read_results
+from hdbench.results.result import Result
+
+
+def load_runs(
+    paths: Sequence[Path],
+    *,
+    benchmark: str | None = None,
+    protocol: str = "documented",
+    as_given: bool = False,
+    details: bool = False,
+    revision: str | None = None,
+) -> dict[str, Result]:
+    """The results of runs, scored where they are not yet.
+
+    Args:
+        paths: each a result of `hdbench score --json`, which stays as it was scored; a run folder,
+            with a `run.json`; a folder that has such folders below it; or, with `benchmark`, a file
+            or folder of answers.
+        benchmark: the folder of the built benchmark; without it what each run.json names.
+        protocol: of what is scored now.
+        as_given: see `score_runs`.
+        details: with what became of every item and field.
+        revision: of the benchmark on the Hub.
+
+    Returns:
+        Name → result: the model's, with the run's where several are of one model; else the file's.
+
+    Raises:
+        HdbenchError: a path is none of these, is unusable, or is there twice; a result lacks its
+            details.
+    """
+    found = [each for path in paths for each in _runs_at(path, benchmark)]
+    named: list[tuple[str, Result]] = []
+    for path, folder in progress(found, "Scoring") if len(found) > 1 else found:
+        if folder is None:
+            if revision is not None:
+                raise HdbenchError(
+                    f"{path}: is a result, and stays as it was scored: give the run or its answers"
+                )
+            results = read_results(path)
+            _require_details(path, results.values(), details)
+        else:
+            scored = score_runs(
+                folder,
+                path,
+                protocol=protocol,
+                as_given=as_given,
+                details=details,
+                revision=revision,
+            )
+            results = {_stem(path) if name is None else name: each for name, each in scored.items()}
+        named += [(result.model or name, result) for name, result in results.items()]
+    return _distinct(named)
+
+
+def strictly(result: Result, name: str) -> Result:
+    """A run with valid JSON alone counted.
+
+    Raises:
+        HdbenchError: the result was written before results kept what that needs.
+    """
+    if result.reading_version == 1:
+        raise HdbenchError(
+            f"{name}: was scored under reading 1, which does not say what strict reading would "
+            "give: score the answers again"
+        )
+    return result.strictly()
+
+
+def _runs_at(path: Path, benchmark: str | None) -> Iterator[tuple[Path, str | None]]:
+    """Each run at a path, and the benchmark to score it against; None for a result."""
+    if path.is_dir():
+        folders = [path] if is_run(path) else sorted(each.parent for each in path.rglob(RUN_FILE))
+        if folders:
+            for folder in folders:
+                yield folder, benchmark or read_run_info(folder).benchmark
+            return
+    elif benchmark is None or is_result(path):
+        yield path, None
+        return
+    if benchmark is None:
+        raise HdbenchError(
+            f"{path}: no run here (no {RUN_FILE}): name the benchmark of these answers with "
+            "--benchmark"
+        )
+    yield path, benchmark
+
+
+def _stem(path: Path) -> str:
+    return path.resolve().name.partition(".")[0]
+
+
+def _require_details(path: Path, results: Iterable[Result], details: bool) -> None:
+    if details and any(result.ids and not result.per_item for result in results):
+        raise HdbenchError(
+            f"{path}: has no details of its items: write it with hdbench score --json --details"
+        )
+
+
+def _distinct(named: Sequence[tuple[str, Result]]) -> dict[str, Result]:
+    """The results by names that are all different."""
+    seen: set[tuple[str, ...]] = set()
+    for name, result in named:
+        key = (name, result.answers.get("sha256", ""), result.figures()["signature"])
+        if key[1] and key in seen:
+            raise HdbenchError(f"{name}: the same answers are given twice: name each run once")
+        seen.add(key)
+    times = Counter(name for name, _ in named)
+    results: dict[str, Result] = {}
+    for name, result in named:
+        run = result.run.get("run")
+        full = f"{name} ({run})" if times[name] > 1 and run else name
+        if full in results:
+            raise HdbenchError(f"a second result is called {full!r}: rename its file, or its model")
+        results[full] = result
+    return results

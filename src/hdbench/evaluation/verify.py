@@ -1,0 +1,285 @@
+"""`hdbench verify`: a result computed again from its answers, and compared."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hdbench import __version__
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.score import score_runs
+from hdbench.reading import READ_AS
+from hdbench.results.files import given_options, read_records, to_record
+from hdbench.results.record import from_record
+from hdbench.results.result import Result
+from hdbench.statistics.bootstrap import METHOD
+
+SHOWN = 20
+"""Differences of figures that are listed, and as many items."""
+
+MAX_LINE = 300
+"""Characters of a difference that are shown: names and values are untrusted."""
+
+BY_ITEM = {"ids", "statistics", "strict_statistics", "per_item"}
+SINCE_READING_2 = ("unparsable_kinds", "strictly")
+INTERVAL_DIGITS = 9
+"""Decimals to which intervals are compared: quantiles of the same draws, computed by libraries."""
+INPUTS = {"metric", "rules", "reading", "protocol", "options", "versions"}
+MOVABLE = {"benchmark", "dataset_revision", "notes"}
+"""What names folders and files, which may be elsewhere now."""
+
+
+@dataclass
+class Verification:
+    """What computing one result again showed.
+
+    Attributes:
+        model: which run; None in a file of one.
+        rules: under which rules of the metric it was computed again.
+        reading: under which version of how answers are read.
+        figures: how many figures were compared.
+        values: how many per-item values were compared.
+        differences: what is not as the result says, one line each; empty if it is equal.
+        causes: what explains the differences, and what would make the result equal, one line each.
+        notes: what differs without harm, one line each.
+    """
+
+    model: str | None
+    rules: int
+    reading: int
+    figures: int = 0
+    values: int = 0
+    differences: list[str] = field(default_factory=list)
+    causes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def verify(
+    result: Path | str,
+    *,
+    answers: Path | str | None = None,
+    benchmark: str | None = None,
+    revision: str | None = None,
+) -> list[Verification]:
+    """Compute the results in a file again from their answers, and compare.
+
+    Args:
+        result: a file that `hdbench score --json` wrote.
+        answers: the file or folder of answers; without it the one that the result names, which
+            may be relative to the working directory.
+        benchmark: the benchmark's folder; without it the one that the result names, of the Hub at
+            the revision that it names.
+        revision: of the benchmark on the Hub: a tag, branch or commit.
+
+    Returns:
+        One verification for each run of the file.
+
+    Raises:
+        HdbenchError: the file is no result, or one of other rules; the answers or the benchmark
+            are not there or are unusable; the answers have no run of the result's model.
+    """
+    scored: dict[str, list[Result]] = {}  # one file of answers often has all the runs
+    verifications = []
+    for where, record in read_records(Path(result)).items():
+        old = from_record(record, where)
+        at = revision if revision or benchmark else old.dataset.get("dataset_revision")
+        settings = {
+            "benchmark": _benchmark(old, benchmark, at, where),
+            "revision": at,
+            "predictions": _answers(old, answers, where),
+            "protocol": old.metric.protocol,
+            **{name: old.reading.get(name, False) for name in READ_AS},
+            "details": "per_item" in record,
+            "options": given_options(old.metric),
+        }
+        key = json.dumps(settings, sort_keys=True)
+        if key not in scored:
+            scored[key] = _score(old, settings, where)
+        # A run folder's model is in its run.json, not in its answers.
+        new = next((run for run in scored[key] if run.model == old.model), None)
+        if new is None:
+            raise HdbenchError(
+                f"{where}: model: {settings['predictions']} has no run {old.model!r}: "
+                "name the answers with --answers PATH"
+            )
+        verifications.append(_compare(record, old, new))
+    return verifications
+
+
+def _score(old: Result, settings: dict[str, Any], where: str) -> list[Result]:
+    """The runs of the answers, scored again."""
+    try:
+        return list(score_runs(**settings).values())
+    except HdbenchError as error:
+        here = load_benchmark(settings["benchmark"], revision=settings["revision"])
+        cause = _other_dataset(old, here.id, here.spec.version, here.content_hash())
+        if cause is None:
+            raise
+        raise HdbenchError(
+            f"{where}: {cause}. Here the answers cannot be scored: {error}"
+        ) from error
+
+
+def _other_dataset(old: Result, name: str, version: str, sha256: str) -> str | None:
+    """In which dataset's place another one is here, and what to do; None if it is the same."""
+    then = old.dataset
+    if then.get("dataset_sha256") == sha256:
+        return None
+    return (
+        f"it was scored against {then.get('benchmark')} {then.get('dataset_version')} (metadata "
+        f"sha256 {str(then.get('dataset_sha256'))[:12]}…), and {name} here is {version} "
+        f"({sha256[:12]}…): name a folder with that version by --benchmark PATH, or take it from "
+        f"the Hub by --revision hdbench-{then.get('dataset_version')}"
+    )
+
+
+def _benchmark(old: Result, given: str | None, revision: str | None, where: str) -> str:
+    name = given or old.dataset.get("benchmark", "")
+    if not (given or revision or os.path.exists(os.path.join(name, "benchmark.yaml"))):
+        raise HdbenchError(
+            f"{where}: its benchmark {name!r} is not in the working directory: "
+            "name it with --benchmark PATH"
+        )
+    return name
+
+
+def _answers(old: Result, given: Path | str | None, where: str) -> str:
+    path = str(given or old.answers.get("path", ""))
+    if not given and not os.path.exists(path):
+        raise HdbenchError(
+            f"{where}: its answers {path!r} are not there: name them with --answers PATH"
+        )
+    return path
+
+
+def _compare(record: Mapping[str, Any], old: Result, new: Result) -> Verification:
+    """A record beside the same computed now."""
+    again = json.loads(json.dumps(to_record(new, details="per_item" in record)))
+    again["signature"] = old.figures()["signature"]  # of the versions then; others are a note
+    if "reading" not in record:  # as in the first results
+        again["signature"] = again["signature"].replace("|reading:1|", "|")
+    if old.reading_version == 1:
+        again = {name: value for name, value in again.items() if name not in SINCE_READING_2}
+    found = Verification(old.model, new.metric.rules, new.reading_version)
+    method = (record.get("intervals") or {}).get("method")
+    if method != METHOD:
+        record, again = ({**each, "intervals": {}} for each in (record, again))
+        found.notes.append(f"intervals: not compared: then {method}, now {METHOD}")
+    before, after = (dict(_leaves(_compared(each))) for each in (record, again))
+    found.figures = sum(
+        isinstance(value, int | float) and not isinstance(value, bool) for value in after.values()
+    )
+    lines = [
+        f"{'.'.join(path)}: {_shown(before, path)} → {_shown(after, path)}"
+        for path in {**before, **after}
+        if path not in before or path not in after or before[path] != after[path]
+    ]
+    found.differences += _first(lines, "more differences")
+    found.values = len(new.ids) * len(new.statistics)
+    found.differences += _first(_items(record, again, old, new), "more items that differ")
+    if found.differences:
+        found.causes += _causes(old, new)
+    elif old.reading_version != new.reading_version:
+        found.notes.append(f"scored under reading {old.reading_version}")
+    found.notes += [
+        f"{name} {old.versions[name]} then, {version} now"
+        for name, version in new.versions.items()
+        if old.versions[name] != version
+    ]
+    return found
+
+
+def _causes(old: Result, new: Result) -> Iterator[str]:
+    """What explains that a result differs, and what would make it equal."""
+    now = new.dataset
+    other_dataset = _other_dataset(
+        old, now["benchmark"], now["dataset_version"], now["dataset_sha256"]
+    )
+    if other_dataset is not None:
+        yield other_dataset
+    if old.answers.get("sha256") != new.answers["sha256"]:
+        yield (
+            f"{new.answers['path']} is not what was scored (sha256 "
+            f"{str(old.answers.get('sha256'))[:12]}…, here {new.answers['sha256'][:12]}…): "
+            "name the answers by --answers PATH"
+        )
+    if old.reading_version != new.reading_version:
+        yield (
+            f"it was scored under reading {old.reading_version}, and this hdbench {__version__} "
+            f"has reading {new.reading_version}: the changelog says what that changes; hdbench "
+            f"{old.versions['hdbench']} computes it as it was"
+        )
+
+
+def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record without what is compared by item, and what may differ."""
+    left_out = BY_ITEM | INPUTS | MOVABLE
+    compared = {name: value for name, value in record.items() if name not in left_out}
+    return compared | {
+        "answers": {"sha256": (record.get("answers") or {}).get("sha256")},
+        "intervals": _rounded(record.get("intervals")),
+    }
+
+
+def _rounded(intervals: Any) -> Any:
+    """The intervals of a record with their ends rounded, where they are intervals."""
+    if isinstance(intervals, dict):
+        return {name: _rounded(child) for name, child in intervals.items()}
+    if isinstance(intervals, list):
+        return [_rounded(child) for child in intervals]
+    return round(intervals, INTERVAL_DIGITS) if isinstance(intervals, float) else intervals
+
+
+def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, dict) and value:
+        for key, child in value.items():
+            yield from _leaves(child, (*path, key))
+    elif value != {}:  # of a record with no outcome at all
+        yield path, value
+
+
+def _items(
+    record: Mapping[str, Any], again: Mapping[str, Any], old: Result, new: Result
+) -> list[str]:
+    """A line for each item that differs."""
+    before, after = _by_item(record, old), _by_item(again, new)
+    lines = []
+    for item_id in {**before, **after}:
+        if item_id not in after or item_id not in before:
+            which = "the benchmark" if item_id not in after else "the result"
+            lines.append(f"item {item_id}: is not in {which}")
+            continue
+        (values, details), (now, details_now) = before[item_id], after[item_id]
+        wrong = [
+            f"{name} {value} → {now[name]}" for name, value in values.items() if value != now[name]
+        ]
+        if wrong or details != details_now:
+            lines.append(f"item {item_id}: {', '.join(wrong) or 'its details in per_item'}")
+    return lines
+
+
+def _by_item(record: Mapping[str, Any], result: Result) -> dict[str, tuple[dict[str, float], Any]]:
+    """Id → an item's statistics, and its details."""
+    details = record.get("per_item")
+    found = details if isinstance(details, list) and len(details) == len(result.ids) else None
+    return {
+        item_id: (
+            {name: column[position] for name, column in result.statistics.items()},
+            found[position] if found else None,
+        )
+        for position, item_id in enumerate(result.ids)
+    }
+
+
+def _first(lines: list[str], others: str) -> list[str]:
+    more = [f"and {len(lines) - SHOWN} {others}"] if len(lines) > SHOWN else []
+    return [
+        line if len(line) <= MAX_LINE else line[: MAX_LINE - 1] + "…" for line in lines[:SHOWN]
+    ] + more
+
+
+def _shown(values: Mapping[tuple[str, ...], Any], path: tuple[str, ...]) -> str:
+    return json.dumps(values[path], ensure_ascii=False) if path in values else "(absent)"

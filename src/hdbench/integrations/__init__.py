@@ -1,0 +1,1 @@
+"""hdbench in other frameworks: evaluate and Inspect AI."""

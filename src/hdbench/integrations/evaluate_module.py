@@ -1,0 +1,163 @@
+"""What the modules for `evaluate.load` share: from JSON values to a result."""
+
+import json
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import datasets
+import evaluate
+
+from hdbench import __version__
+from hdbench.common.jsonio import parse_json
+from hdbench.errors import HdbenchError
+from hdbench.reading.answer import Reading
+from hdbench.reading.inferred import schema_of
+from hdbench.reading.schema import AnswerSchema
+from hdbench.reading.text import read_text
+from hdbench.results.result import Candidate, prepare, score_items
+from hdbench.scoring import METRICS, make_metric
+from hdbench.scoring.metric import check_protocol, reference_for
+
+SHOW_THE_FORM = 1_000
+"""Ground truths, at most, from which it is seen what a record in a text looks like."""
+
+
+class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not typed
+    """An `evaluate` metric around one of `hdbench.scoring`.
+
+    Predictions and references are JSON values: objects, null, or, for predictions, a model's raw
+    text. Arrow cannot hold them as they are, so they travel as JSON text.
+
+    The configuration is the protocol: `default` (and `documented`), or `published`.
+    """
+
+    metric: ClassVar[str]
+    rules: ClassVar[int]
+    description: ClassVar[str]
+    inputs: ClassVar[str]
+    citation: ClassVar[str]
+
+    def _protocol(self) -> str:
+        return "documented" if self.config_name == "default" else str(self.config_name)
+
+    def _info(self) -> evaluate.MetricInfo:
+        check_protocol(self._protocol())
+        installed = METRICS[self.metric].rules
+        if installed != self.rules:
+            raise HdbenchError(
+                f"this revision of {self.metric} is for rules {self.rules}, and hdbench "
+                f"{__version__} has rules {installed}: load the revision that fits, or install it"
+            )
+        features = {name: datasets.Value("string") for name in ("predictions", "references")}
+        return evaluate.MetricInfo(
+            description=self.description,
+            citation=self.citation,
+            inputs_description=self.inputs,
+            features=datasets.Features(features),
+        )
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+        """Add predictions and references for a later `compute()`.
+
+        Args:
+            predictions: answers, one for each reference.
+            references: ground truths.
+            kwargs: nothing else is taken.
+
+        Raises:
+            HdbenchError: one of them is no list, or has a number in it.
+        """
+        super().add_batch(
+            predictions=_encode_each("predictions", predictions),
+            references=_encode_each("references", references),
+            **kwargs,
+        )
+
+    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
+        """Add one prediction and its reference for a later `compute()`.
+
+        Args:
+            prediction: an answer.
+            reference: its ground truth.
+            kwargs: `predictions` and `references` in their place, as `evaluate.combine` calls them.
+
+        Raises:
+            HdbenchError: one of them is a number.
+        """
+        prediction = kwargs.pop("predictions", prediction)
+        reference = kwargs.pop("references", reference)
+        super().add(
+            prediction=_encode("prediction", prediction),
+            reference=_encode("reference", reference),
+            **kwargs,
+        )
+
+    def _compute(
+        self,
+        predictions: list[str],
+        references: list[str],
+        *,
+        details: bool = False,
+        **options: Any,
+    ) -> dict[str, Any]:
+        metric = make_metric(self.metric, self._protocol(), **options)
+        if lists := sum(text.startswith("[") for text in predictions):
+            warnings.warn(
+                f"{lists} of {len(predictions)} predictions are lists, and count as unparsable: "
+                "give a record (dict), or the model's text (str), in which one is looked for",
+                stacklevel=3,  # the caller of compute
+            )
+        first = (_reference(*each) for each in enumerate(references[:SHOW_THE_FORM]))
+        schema = schema_of(reference_for(metric.protocol, reference) for reference in first)
+        candidates = (
+            Candidate(
+                str(position),
+                prepare(metric, _reference(position, reference)),
+                *_answer(text, schema)[:3],
+            )
+            for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
+        )
+        result = score_items(metric, candidates, details=details)
+        return result.to_dict(details=details) | {"intervals": result.intervals.to_dict()}
+
+
+def _encode_each(name: str, values: Any) -> list[str]:
+    """JSON values as JSON texts."""
+    if values is None:
+        raise HdbenchError(f"{name}: none were given")
+    if isinstance(values, str | Mapping):  # of which the letters or keys would be taken
+        raise HdbenchError(f"{name}: a {type(values).__name__} is no list: give one in [ ]")
+    return [_encode(f"{name}[{position}]", value) for position, value in enumerate(values)]
+
+
+def _encode(name: str, value: Any) -> str:
+    """A JSON value as a JSON text, which Arrow can hold."""
+    if isinstance(value, int | float):
+        raise HdbenchError(
+            f"{name} is the number {value!r}: give a record (dict), a text (str), or None where "
+            "there is no answer"
+        )
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise HdbenchError(f"{name} is not a JSON value: {error}") from error
+
+
+def _reference(position: int, encoded: str) -> Any:
+    """A ground truth; as JSON text, as it stands in the metadata, it is read."""
+    value = json.loads(encoded)
+    if isinstance(value, str):
+        try:
+            value = parse_json(value)
+        except ValueError as error:
+            raise HdbenchError(f"references[{position}] is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise HdbenchError(f"references[{position}] is not a record: {type(value).__name__}")
+    return value
+
+
+def _answer(encoded: str, schema: AnswerSchema) -> Reading:
+    """A prediction; a string is a model's raw text, and is read."""
+    value = json.loads(encoded)
+    return read_text(value, schema) if isinstance(value, str) else Reading(value, "clean")

@@ -1,0 +1,224 @@
+"""Benchmarks as tasks of inspect-ai, with hdbench's own figures.
+
+`inspect eval hdbench/zettelkatalog --model …` in the folder that holds `hdb`; anyone's benchmark
+by `inspect eval hdbench/benchmark -T benchmark=someone/theircards`.
+"""
+
+import base64
+import json
+from collections import Counter
+from typing import Any
+
+from anyio import to_thread
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ContentImage, ContentText, GenerateConfig
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.common import resources
+from hdbench.reading.answers import Answers
+from hdbench.reading.container import Entry, InMemory
+from hdbench.results.result import Result, candidate_of, prepare, score_items, signature
+from hdbench.running.backend import Decoding
+from hdbench.running.images import Limits, encoded_images
+from hdbench.running.planning import PROMPT, read_prompt
+from hdbench.scoring import make_metric
+
+MAX_SHOWN = 20
+"""Wrong fields that the explanation of a score lists, at most."""
+
+
+@task(name="benchmark")
+def benchmark_task(benchmark: str, protocol: str = "documented") -> Task:
+    """A benchmark, asked with its own prompt and images, and scored as `hdbench score` does.
+
+    An item that fails or is not answered is a complete failure among the others, as it is to
+    hdbench, and never left out of the figures. Decoding is the same as in `hdbench run`; options of
+    `inspect eval` come before it.
+
+    Args:
+        benchmark: the folder of a built benchmark, as `hdb/zettelkatalog`.
+        protocol: `documented` or `published`.
+
+    Raises:
+        HdbenchError: the benchmark is unusable, or there is no such protocol.
+    """
+    loaded = load_benchmark(benchmark)
+    spec, rules = loaded.spec, make_metric(loaded.spec.metric, protocol)
+    prompt, decoding = read_prompt(loaded.folder / PROMPT), Decoding()
+    samples = [
+        Sample(
+            id=item.id,
+            input=prompt.text,
+            target=json.dumps(item.ground_truth),
+            metadata={"position": position},
+        )
+        for position, item in enumerate(loaded.items())
+    ]
+    return Task(
+        dataset=MemoryDataset(samples, name=loaded.id),
+        setup=show_media(benchmark),
+        solver=generate(),
+        scorer=answer_scorer(benchmark, protocol),
+        metrics=[figures(spec.metric, protocol, spec.headline)],
+        config=GenerateConfig(
+            temperature=decoding.temperature,
+            max_tokens=decoding.max_new_tokens,
+            seed=decoding.seed,
+        ),
+        # Else inspect-ai would leave out of the figures what failed.
+        fail_on_error=False,
+        score_on_error=True,
+        display_name=spec.title,
+        version=spec.version,
+        metadata={
+            "benchmark": loaded.id,
+            "dataset_sha256": loaded.content_hash(),
+            "prompt_sha256": prompt.sha256,
+            "signature": signature(rules),
+        },
+    )
+
+
+def _register(name: str) -> None:
+    """Make a benchmark that hdbench builds a task of its name."""
+
+    @task(name=name)
+    def named_task(benchmark: str = f"hdb/{name}", protocol: str = "documented") -> Task:
+        return benchmark_task(benchmark, protocol)
+
+
+for recipe in sorted(resources.folder("dataset_scripts").glob("*/benchmark.yaml")):
+    _register(recipe.parent.name)
+
+
+@solver
+def show_media(benchmark: str) -> Solver:
+    """Put an item's images before its prompt, as `hdbench run` does; PDFs are drawn.
+
+    They are read as each item comes, so that a thousand papers are not in memory at once.
+
+    Args:
+        benchmark: the folder of a built benchmark.
+    """
+    media = load_benchmark(benchmark, media=True).media()
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001  asked for
+        images = await to_thread.run_sync(encoded_images, media[str(state.sample_id)], Limits())
+        state.user_prompt.content = [
+            *(
+                ContentImage(image=f"data:{mime};base64,{base64.b64encode(data).decode()}")
+                for mime, data in images
+            ),
+            ContentText(text=state.user_prompt.text),
+        ]
+        return state
+
+    return solve
+
+
+@scorer(metrics=[])
+def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
+    """Score an answer as `hdbench score` does: reading, protocol, and the item's statistics.
+
+    The value is how good the item is, from 0.0 to 1.0, higher is better. The benchmark's figures do
+    not follow from it, but from the statistics, which are in the metadata: `figures` adds them up.
+
+    Args:
+        benchmark: the folder of a built benchmark.
+        protocol: `documented` or `published`.
+    """
+    loaded = load_benchmark(benchmark)
+    rules = make_metric(loaded.spec.metric, protocol)
+    schema = loaded.answer_schema()
+
+    def score_text(item_id: str, position: int, truth: str, text: str) -> Score:
+        place = Entry(f"sample {item_id}", {"text": text})
+        answers = Answers(InMemory({None: {item_id: place}}), None, [item_id], loaded.id, schema)
+        answer = answers.take(item_id)
+        prepared = prepare(rules, json.loads(truth))
+        candidate = candidate_of(answer, prepared)
+        result = score_items(rules, [candidate])
+        record = answer.prediction
+        return Score(
+            value=float(result.statistics[rules.item_figure][0]),
+            answer=None if record is None else json.dumps(record, ensure_ascii=False),
+            explanation=_what_is_wrong(result.worst[0]),
+            metadata={
+                "position": position,
+                "status": next(iter(result.status)),
+                "statistics": {name: column[0] for name, column in result.statistics.items()},
+            },
+        )
+
+    async def score(state: TaskState, target: Target) -> Score:
+        return await to_thread.run_sync(
+            score_text,
+            str(state.sample_id),
+            state.metadata["position"],
+            target.text,
+            state.output.completion,
+        )
+
+    return score
+
+
+@metric(scores="unreduced")
+def figures(name: str, protocol: str, headline: str) -> Metric:
+    """The figures that `hdbench score` gives, from the statistics of the items added up.
+
+    Also the coverage, and as `<headline>_low` and `<headline>_high` the headline's 95 % interval,
+    which there is for one epoch only: answers to one item are not independent. With several epochs
+    each answer counts as one of an item.
+
+    Args:
+        name: the metric's, as `zettel_f1`.
+        protocol: `documented` or `published`.
+        headline: the benchmark's.
+    """
+    rules = make_metric(name, protocol)
+
+    def compute(scores: list[SampleScore]) -> Value:
+        # In the benchmark's order: they come as they were answered, and floats are added up.
+        items = sorted(
+            ((str(each.sample_id), each.score.metadata or {}) for each in scores),
+            key=lambda item: item[1]["position"],
+        )
+        result = Result(
+            metric=rules,
+            ids=[item_id for item_id, _ in items],
+            status=Counter(about["status"] for _, about in items),
+            statistics={
+                each: [about["statistics"][each] for _, about in items] for each in rules.statistics
+            },
+            fields={},
+            worst=[],
+            per_item=[],
+        )
+        found = {
+            figure: value
+            for figure, value in result.figures().items()
+            if isinstance(value, int | float)
+        }
+        if len(set(result.ids)) == len(result.ids) and headline in result.intervals.figures:
+            interval = result.intervals.figures[headline]
+            found |= {f"{headline}_low": interval.low, f"{headline}_high": interval.high}
+        return found
+
+    return compute
+
+
+def _what_is_wrong(item: dict[str, Any]) -> str:
+    """The wrong fields of an item, a line each."""
+    if item["status"] in ("unparsable", "unanswered"):
+        return str(item["status"])
+    wrong = [match for match in item["fields"] if match["outcome"] != "correct"]
+    lines = [
+        f"{match['field']}: {json.dumps(match['reference'], ensure_ascii=False)} → "
+        f"{json.dumps(match['prediction'], ensure_ascii=False)}"
+        for match in wrong[:MAX_SHOWN]
+    ]
+    more = [f"and {len(wrong) - MAX_SHOWN} more"] if len(wrong) > MAX_SHOWN else []
+    return "\n".join([*lines, *more])

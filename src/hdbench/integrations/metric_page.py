@@ -1,0 +1,78 @@
+"""The Gradio page of a metric's Space: a few records scored in the browser."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import gradio as gr
+
+from hdbench.common.jsonio import parse_json
+from hdbench.errors import HdbenchError, escaped
+from hdbench.scoring.metric import PROTOCOLS
+
+MAX_CHARACTERS = 1_000_000
+"""Characters of a list, at most: larger ones are scored in the scorer's Space, or by hdbench."""
+
+
+def metric_page(
+    module: Path, title: str, *, predictions: list[Any], references: list[Any]
+) -> gr.Interface:
+    """A page with two JSON lists to edit and the metric's result beside them.
+
+    Args:
+        module: the metric's module for `evaluate.load`.
+        title: the metric's name.
+        predictions: the example's answers.
+        references: the example's ground truths, in the same order.
+    """
+
+    def compute(predictions: str, references: str, protocol: str) -> dict[str, object]:
+        try:
+            lists = _lists({"predictions": predictions, "references": references})
+            metric = evaluate.load(str(module), protocol)
+            result: dict[str, object] = metric.compute(**lists, details=True)
+        except ValueError as error:
+            raise gr.Error(escaped(str(error)), print_exception=False) from error
+        return result
+
+    def code(example: list[Any], label: str) -> gr.Code:
+        return gr.Code(json.dumps(example, ensure_ascii=False, indent=2), "json", label=label)
+
+    return gr.Interface(
+        compute,
+        inputs=[
+            code(predictions, "Predictions"),
+            code(references, "References"),
+            gr.Radio(list(PROTOCOLS), value="documented", label="Protocol"),
+        ],
+        outputs=gr.JSON(label="Result"),
+        title=title,
+        description="Two JSON lists, in the same order: a model's answers and the ground truths.",
+        flagging_mode="never",
+        analytics_enabled=False,
+        api_name="compute",
+    )
+
+
+def _lists(texts: Mapping[str, str]) -> dict[str, list[Any]]:
+    """The lists in the page's fields, of one length."""
+    lists = {}
+    for name, text in texts.items():
+        field = name.capitalize()
+        if len(text) > MAX_CHARACTERS:
+            raise HdbenchError(f"{field}: more than {MAX_CHARACTERS:,} characters")
+        try:
+            found = parse_json(text)
+        except ValueError as error:
+            raise HdbenchError(f"{field}: no JSON: {error}") from error
+        if not isinstance(found, list):
+            raise HdbenchError(f"{field}: a list in [ ] is wanted")
+        lists[name] = found
+    predictions, references = lists.values()
+    if len(predictions) != len(references):
+        raise HdbenchError(
+            f"{len(predictions)} predictions and {len(references)} references: give one each"
+        )
+    return lists

@@ -1,0 +1,114 @@
+"""What a run says of itself: the `run.json` beside its answers."""
+
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from hdbench.common.checked import validate
+from hdbench.errors import HdbenchError
+from hdbench.reading.folders import OUR_ANSWERS
+from hdbench.reading.json_files import parse_file
+
+RUN_FILE = "run.json"
+
+MAX_BYTES = 64 * 2**20
+"""Bytes of a run.json, at most: the ids of 700,000 items are 10 MiB."""
+
+
+class _Checked(BaseModel):
+    """Untrusted data: types are not converted; keys that are not known here are left alone."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+
+class Prompt(_Checked):
+    """The prompt that a run used: runs of different prompts are not ranked together.
+
+    Attributes:
+        name: its file's name.
+        sha256: of its bytes; None where it is not known.
+        text: itself; None where it is not known.
+    """
+
+    name: str
+    sha256: str | None = None
+    text: str | None = Field(default=None, exclude=True)
+
+
+class RunInfo(_Checked):
+    """What a run says of itself.
+
+    Attributes:
+        run: its name.
+        benchmark: what it answers, as `hdb/zettelkatalog`.
+        model: who answered.
+        provider: who ran the model.
+        date: of the run, `2026-01-24`.
+        prompt: what the model was asked.
+        items: the ids that were asked; None where all were. No other item counts.
+        subset: how the items were chosen, where they are not all.
+        own_images: whether it is over somebody's own images, which have no truth.
+        published: its figures as they were published.
+        cost_usd: what it cost.
+    """
+
+    run: str
+    benchmark: str
+    model: str
+    provider: str | None = None
+    date: str | None = None
+    prompt: Prompt | None = None
+    items: list[str] | None = Field(default=None, min_length=1)
+    subset: str | None = None
+    own_images: bool = False
+    published: dict[str, Any] | None = None
+    cost_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The texts that the model was asked with, as far as they are known."""
+        return (self.prompt.text,) if self.prompt and self.prompt.text else ()
+
+    @model_validator(mode="after")
+    def _items_differ(self) -> Self:
+        if self.items is not None and len(set(self.items)) < len(self.items):
+            raise ValueError("an id of items occurs twice")
+        return self
+
+    def about(self) -> dict[str, Any]:
+        """What a result keeps of it: not the items, which it has itself, and no None."""
+        return self.model_dump(exclude={"items", "own_images"}, exclude_none=True)
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a folder is a run's."""
+    return (folder / RUN_FILE).is_file()
+
+
+def has_answers(folder: Path) -> bool:
+    """Whether a run has any answer yet, in whatever form."""
+    path = folder / OUR_ANSWERS
+    if path.is_file():
+        return path.stat().st_size > 0
+    return any(each.name != RUN_FILE for each in folder.iterdir())
+
+
+def read_run_info(folder: Path) -> RunInfo:
+    """What the run in a folder says of itself.
+
+    Raises:
+        HdbenchError: its run.json cannot be read, is too large, or lacks something.
+    """
+    path = folder / RUN_FILE
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+        text = raw.decode("utf-8-sig")
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1})") from error
+    if len(raw) > MAX_BYTES:
+        raise HdbenchError(f"{path}: larger than {MAX_BYTES >> 20} MiB")
+    return validate(RunInfo, parse_file(text, str(path)), path)

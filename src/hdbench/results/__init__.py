@@ -1,0 +1,1 @@
+"""Results: the figures of one set of answers, as values and as files."""

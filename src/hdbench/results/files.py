@@ -1,0 +1,261 @@
+"""A result as a JSON record, written and read back: all that its figures follow from."""
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hdbench.analysis.error_classes import form_counts, summarise
+from hdbench.common.jsonio import write_whole
+from hdbench.errors import HdbenchError
+from hdbench.reading.json_files import parse_file
+from hdbench.reading.members import Folder
+from hdbench.results.record import from_record
+from hdbench.results.result import Result
+from hdbench.scoring import make_metric
+from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric
+from hdbench.scoring.rates import f1
+
+MAX_RESULT = 64 * 2**20
+"""Bytes of a result file, at most: one of 700,000 cards has some 30 MiB."""
+
+
+WITH_F1_FORM = ("zettel_f1", "letters_f1")
+"""The metrics that count fields; the others compare texts, of which more than the form differs."""
+
+CONFUSIONS = 50
+"""Pairs of confused characters that a result holds, at most."""
+
+
+def answers_sha256(path: Path) -> str:
+    """The sha256 of the file of answers, or of what `sha256sum` prints for a folder's files.
+
+    Of a folder it is over the files that are read, by name: `sha256sum *.json | sha256sum`.
+
+    Raises:
+        HdbenchError: it cannot be read, or is a folder with a symbolic link.
+    """
+    try:
+        if not path.is_dir():
+            return _file_sha256(path)
+        digest = hashlib.sha256()
+        for name in Folder(path).names:
+            line = f"{_file_sha256(path / name)}  ".encode() + os.fsencode(name)
+            # A line break in a name would make two files of one.
+            digest.update(line.replace(b"\\", b"\\\\").replace(b"\n", b"\\n") + b"\n")
+        return digest.hexdigest()
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _file_sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def item_set(ids: Sequence[str]) -> str:
+    """A name for a set of items, their number and a short hash; only results of one are compared.
+
+    Example:
+        >>> item_set(["b", "a"]) == item_set(["a", "b"])
+        True
+        >>> item_set(["a", "b"])
+        '2-3554d2b8a1e3'
+    """
+    return f"{len(ids)}-{hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()[:12]}"
+
+
+def given_options(metric: Metric) -> dict[str, Any]:
+    """The options whose values are not the defaults.
+
+    Example:
+        >>> given_options(make_metric("zettel_f1", threshold=0.8))
+        {'threshold': 0.8}
+    """
+    defaults = make_metric(metric.name, metric.protocol).options
+    return {name: value for name, value in metric.options.items() if value != defaults[name]}
+
+
+def to_record(result: Result, *, details: bool = False) -> dict[str, Any]:
+    """A result as JSON data: what `Result.to_dict` has, and what it can be made again from.
+
+    Statistics that are zero for every item are left out. The worst items are not kept. The
+    `intervals` are those of `hdbench.statistics.bootstrap` with its defaults.
+
+    Args:
+        result: the result.
+        details: also `fields`, the rates of each field, `per_item`, where it was kept, and `errors`
+            by class.
+    """
+    return {
+        **({} if result.model is None else {"model": result.model}),
+        **result.to_dict(details=details),
+        **({"errors": errors_by_class(result)} if details else {}),
+        "intervals": result.intervals.to_dict(),
+        "metric": result.metric.name,
+        "rules": result.metric.rules,
+        "reading": result.reading_version,
+        "options": dict(result.metric.options),
+        "versions": dict(result.versions),
+        **{
+            name: dict(getattr(result, name))
+            for name in ("answers", "run", "usage")
+            if getattr(result, name)
+        },
+        "item_set": item_set(result.ids),
+        "outcomes": {name: dict(sorted(result.fields[name].items())) for name in OUTCOMES},
+        "ids": list(result.ids),
+        **(
+            {"strict_statistics": {key: dict(row) for key, row in result.strict_statistics.items()}}
+            if result.strict_statistics
+            else {}
+        ),
+        "statistics": {
+            name: list(column) for name, column in result.statistics.items() if any(column)
+        },
+    }
+
+
+def errors_by_class(result: Result) -> dict[str, Any]:
+    """The errors of the answered items by class, where the result kept what became of each item.
+
+    Returns:
+        `classes` and, by field, `fields`: class → number; `confusions`: the characters most often
+        read as others, with their number; for cards and letters `f1_form`: micro F1 over the fields
+        of all items with values of the same form equal, 0.0 to 1.0, higher is better, never ranked.
+    """
+    summary = summarise(
+        errors
+        for item, errors in zip(result.per_item, result.item_errors, strict=True)
+        if item["status"] not in ("unparsable", "unanswered")
+    )
+    figures = {}
+    if result.metric.name in WITH_F1_FORM:
+        items = ([FieldMatch(**match) for match in item["fields"]] for item in result.per_item)
+        figures["f1_form"] = f1(*form_counts(items))
+    return {
+        "classes": dict(summary.total.most_common()),
+        "fields": {name: dict(classes.most_common()) for name, classes in summary.fields.items()},
+        "confusions": [
+            {"reference": reference, "prediction": prediction, "count": count}
+            for (reference, prediction), count in summary.confusions.most_common(CONFUSIONS)
+        ],
+        **figures,
+    }
+
+
+def write_results(path: Path, results: Sequence[Result], *, details: bool = False) -> None:
+    """Write the records of results, as `write_records`.
+
+    Raises:
+        HdbenchError: see `write_records`, or an option names a field that no item has.
+    """
+    write_records(path, [to_record(result, details=details) for result in results])
+
+
+def write_records(path: Path, records: Sequence[dict[str, Any]]) -> None:
+    """Write one record as it is, and several as `{"runs": [record, …]}`.
+
+    Lone surrogates, which a model's text can hold, are written as JSON escapes.
+
+    Raises:
+        HdbenchError: the file cannot be written.
+    """
+    text = _indented(records[0] if len(records) == 1 else {"runs": list(records)}) + "\n"
+    write_whole(path, text.encode("utf-8", errors="backslashreplace"))
+
+
+def _indented(value: Any, margin: str = "") -> str:
+    """JSON with one line per key, and each column in one line."""
+    inner = margin + "  "
+    if isinstance(value, dict) and value:
+        rows = [
+            f"{inner}{_compact(key)}: {_indented(child, inner)}" for key, child in value.items()
+        ]
+        return "{\n" + ",\n".join(rows) + f"\n{margin}}}"
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        rows = [inner + _indented(child, inner) for child in value]
+        return "[\n" + ",\n".join(rows) + f"\n{margin}]"
+    return _compact(value)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def read_result(path: Path | str) -> Result:
+    """The result in a file that `hdbench score --json` wrote.
+
+    Its figures are computed from its statistics, and those in the file are not looked at:
+    `hdbench verify` compares them. `worst` is empty, and so is `per_item` where the file was
+    written without details.
+
+    Raises:
+        HdbenchError: see `read_results`, or the file holds several runs.
+    """
+    results = list(read_results(path).values())
+    if len(results) > 1:
+        raise HdbenchError(f"{path}: holds {len(results)} runs: use read_results")
+    return results[0]
+
+
+def read_results(path: Path | str) -> dict[str, Result]:
+    """The results in a file that `hdbench score --json` wrote.
+
+    Returns:
+        Model → result; a run without a model has the name of the file, less its ending.
+
+    Raises:
+        HdbenchError: the file is no result, is damaged or too large, or is one of other rules; the
+            message names file and key.
+    """
+    path = Path(path)
+    results: dict[str, Result] = {}
+    for where, record in read_records(path).items():
+        result = from_record(record, where)
+        name = path.stem if result.model is None else result.model
+        if name in results:
+            raise HdbenchError(f"{path}: runs: two are of {name!r}: keep one")
+        results[name] = result
+    return results
+
+
+def is_result(path: Path) -> bool:
+    """Whether a file is a result, or several: JSON as `hdbench score --json` writes it."""
+    try:
+        records = list(read_records(path).values())
+    except HdbenchError:
+        return False
+    return all(isinstance(record, dict) and "statistics" in record for record in records)
+
+
+def read_records(path: Path) -> dict[str, Any]:
+    """The records in a result file as they stand there, by what messages call them.
+
+    Raises:
+        HdbenchError: the file cannot be read, is too large or no JSON, or its `runs` is no list.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe or device might never end
+            raise HdbenchError(f"{path}: not a file: name a result of hdbench score --json")
+        with path.open("rb") as file:
+            raw = file.read(MAX_RESULT + 1)
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+    if len(raw) > MAX_RESULT:
+        raise HdbenchError(
+            f"{path}: larger than {MAX_RESULT >> 20} MiB: score again without --details"
+        )
+    try:
+        value = parse_file(raw.decode("utf-8-sig"), str(path))
+    except UnicodeDecodeError as error:
+        raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1})") from error
+    if not isinstance(value, dict) or "runs" not in value:
+        return {str(path): value}
+    runs = value["runs"]
+    if not isinstance(runs, list) or not runs:
+        raise HdbenchError(f"{path}: runs: is not a list of results")
+    return {f"{path}: runs[{position}]": run for position, run in enumerate(runs)}

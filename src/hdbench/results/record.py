@@ -1,0 +1,310 @@
+"""A record of a result, which is untrusted, checked and made a result again."""
+
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeGuard
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hdbench import __version__
+from hdbench.common.checked import validate
+from hdbench.errors import HdbenchError
+from hdbench.reading.answer import KINDS, STATUSES, Kind, Status
+from hdbench.reading.run_info import RunInfo
+from hdbench.results.result import Result
+from hdbench.scoring import METRICS, check_headline, make_metric
+from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric
+
+MAX_NUMBER = 2**53
+"""The largest value of an item's statistic: up to it, sums are exact."""
+
+
+class _Checked(BaseModel):
+    """A part of a record; the figures, which follow from the rest, are not read."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+
+class _Head(_Checked):
+    """What makes a file a result, read before the rest: other rules have other statistics."""
+
+    metric: str
+    rules: int
+    reading: int = Field(default=1, ge=1)  # the first results have none
+
+
+class _Versions(_Checked):
+    hdbench: str
+    rapidfuzz: str
+    json_repair: str
+    numpy: str
+    scipy: str
+    python: str
+
+
+class _Answers(_Checked):
+    path: str
+    sha256: str
+
+
+class _Dataset(_Checked):
+    benchmark: str
+    dataset_version: str
+    dataset_sha256: str
+    dataset_revision: str | None = None
+    headline: str
+    higher_is_better: bool
+
+
+class _Reading(_Checked):
+    strict: bool
+    reread: bool
+    as_given: bool
+
+
+class _Used(_Checked):
+    total: float = Field(ge=0, le=MAX_NUMBER)
+    items: int = Field(ge=0, le=MAX_NUMBER)
+
+
+class _Record(_Checked):
+    protocol: str
+    options: dict[str, Any]
+    versions: _Versions
+    model: str | None = None
+    answers: _Answers | None = None
+    run: RunInfo | None = None
+    usage: dict[Literal["input_tokens", "output_tokens", "seconds"], _Used] = {}
+
+
+_MATCH = {each.name for each in dataclasses.fields(FieldMatch)}
+
+_WARNING = {"kind": str, "message": str, "count": int, "of": int, "ids": list}
+
+
+def from_record(value: Any, where: str) -> Result:
+    """The result that a record is of.
+
+    Args:
+        value: JSON data, from anywhere.
+        where: its place, for messages.
+
+    Raises:
+        HdbenchError: it is no record, or one of other rules; the message names the key.
+    """
+    if not isinstance(value, dict) or not {"metric", "statistics"} <= value.keys():
+        raise HdbenchError(
+            f"{where}: no result with its per-item statistics (no metric, statistics): "
+            "write one with hdbench score --json"
+        )
+    head = validate(_Head, value, Path(where))
+    if head.metric not in METRICS:
+        raise HdbenchError(f"{where}: metric: no {head.metric[:100]!r} in hdbench {__version__}")
+    rules = METRICS[head.metric].rules
+    if head.rules != rules:
+        raise HdbenchError(
+            f"{where}: rules: scored under rules {head.rules} of {head.metric}, and this hdbench "
+            f"{__version__} has rules {rules}: score the answers again, or use the hdbench "
+            "version that the file names under versions"
+        )
+    record = validate(_Record, value, Path(where))
+    metric = _metric(head.metric, record, where)
+    ids = value.get("ids")
+    if not _are_texts(ids) or len(set(ids)) < len(ids):
+        raise HdbenchError(f"{where}: ids: is not a list of texts that are all different")
+    zeros = [0] * len(ids)
+    statistics = _statistics(value["statistics"], metric, len(ids), where)
+    outcomes = _counts(value, "outcomes", where)
+    result = Result(
+        metric=metric,
+        ids=ids,
+        status=_status(value, len(ids), where),
+        statistics={name: statistics.get(name, zeros) for name in metric.statistics},
+        fields={name: Counter(outcomes.get(name, {})) for name in OUTCOMES},
+        kinds=_kinds(value, where),
+        strict_statistics=_strict_statistics(value, metric, ids, where),
+        worst=[],
+        per_item=_per_item(value.get("per_item"), ids, metric, where),
+        dataset=_dataset(value, metric.name, where),
+        reading=_reading(value, where),
+        reading_version=head.reading,
+        answers=record.answers.model_dump() if record.answers else {},
+        model=record.model,
+        run=record.run.about() if record.run else {},
+        usage={name: used.model_dump() for name, used in record.usage.items()},
+        versions=record.versions.model_dump(),
+    )
+    try:  # of sums that no answers give, a rate may be infinite
+        json.dumps([result.figures(), result.field_rates()], allow_nan=False)
+    except (ValueError, ArithmeticError) as error:
+        raise HdbenchError(f"{where}: statistics: no figures follow from them: {error}") from error
+    return result
+
+
+def _metric(name: str, record: _Record, where: str) -> Metric:
+    for option in record.options:
+        if option not in METRICS[name].option_names:
+            raise HdbenchError(f"{where}: options: {name} has no option {option[:100]!r}")
+    try:
+        defaults = make_metric(name, record.protocol).options
+        # A default may be shown as what the metric does not take: weights of 1 are no weights.
+        options = {
+            option: value for option, value in record.options.items() if value != defaults[option]
+        }
+        return make_metric(name, record.protocol, **options)
+    except HdbenchError as error:
+        raise HdbenchError(f"{where}: protocol, options: {str(error)[:500]}") from error
+
+
+def _statistics(columns: Any, metric: Metric, items: int, where: str) -> dict[str, list[float]]:
+    if not isinstance(columns, dict):
+        raise HdbenchError(f"{where}: statistics: is not an object of names and lists")
+    for name, column in columns.items():
+        place = f"{where}: statistics: {name[:100]}"
+        if name not in metric.statistics:
+            raise HdbenchError(f"{place}: {metric.name} has no such statistic")
+        if not isinstance(column, list) or len(column) != items:
+            raise HdbenchError(f"{place}: is not a list of {items} values, one for each id")
+        # A NaN is in no order, and so is refused too.
+        if not all(type(number) in (int, float) and 0 <= number <= MAX_NUMBER for number in column):
+            raise HdbenchError(f"{place}: not all are finite numbers from 0 to 2^53")
+    return columns
+
+
+def _per_item(value: Any, ids: Sequence[str], metric: Metric, where: str) -> list[dict[str, Any]]:
+    """What became of each item, where the record has it."""
+    if not value:  # without --details
+        return []
+    if not isinstance(value, list) or len(value) != len(ids):
+        raise HdbenchError(f"{where}: per_item: is not a list of {len(ids)} items")
+    for item_id, item in zip(ids, value, strict=True):
+        if not _is_item(item, item_id, metric):
+            raise HdbenchError(
+                f"{where}: per_item: {item_id[:100]!r}: is not that item with its status, "
+                "statistics and fields: score the answers again"
+            )
+    return value
+
+
+def _is_item(item: Any, item_id: str, metric: Metric) -> bool:
+    return (
+        isinstance(item, dict)
+        and item.get("id") == item_id
+        and item.get("status") in STATUSES
+        and all(
+            type(item[name]) in (int, float) and 0 <= item[name] <= MAX_NUMBER
+            for name in metric.statistics
+            if name in item
+        )
+        and metric.item_figure in item
+        and isinstance(item.get("fields"), list)
+        and all(map(_is_match, item["fields"]))
+        and _is_json(item)
+    )
+
+
+def _is_json(value: Any) -> bool:
+    """Whether it can be written again: Python reads NaN, and JSON has none."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_match(match: Any) -> bool:
+    return (
+        isinstance(match, dict)
+        and match.keys() == _MATCH
+        and isinstance(match["field"], str)
+        and match["outcome"] in OUTCOMES
+        and type(match["similarity"]) in (int, float)
+        and 0 <= match["similarity"] <= 1
+    )
+
+
+def _status(value: dict[str, Any], items: int, where: str) -> Counter[Status]:
+    counts = _counts({"status": {"status": value.get("status")}}, "status", where)["status"]
+    if counts.keys() != set(STATUSES) or sum(counts.values()) != items:
+        raise HdbenchError(f"{where}: status: is not of {', '.join(STATUSES)} of {items} ids")
+    return Counter({status: counts[status] for status in STATUSES})
+
+
+def _kinds(value: dict[str, Any], where: str) -> Counter[Kind]:
+    """What was unparsable; results written before it was counted have none."""
+    if "unparsable_kinds" not in value:
+        return Counter()
+    counts = _counts({"kinds": {"kinds": value["unparsable_kinds"]}}, "kinds", where)["kinds"]
+    if not counts.keys() <= set(KINDS):
+        raise HdbenchError(f"{where}: unparsable_kinds: are not all of {', '.join(KINDS)}")
+    return Counter({kind: counts[kind] for kind in KINDS if kind in counts})
+
+
+def _strict_statistics(
+    value: dict[str, Any], metric: Metric, ids: Sequence[str], where: str
+) -> dict[str, dict[str, float]]:
+    found = value.get("strict_statistics", {})
+    if not isinstance(found, dict) or not found.keys() <= set(ids):
+        raise HdbenchError(f"{where}: strict_statistics: is not an object of ids and statistics")
+    for item_id, statistics in found.items():
+        if not isinstance(statistics, dict):
+            raise HdbenchError(f"{where}: strict_statistics: {item_id[:100]!r}: is not an object")
+        columns = {name: [number] for name, number in statistics.items()}
+        _statistics(columns, metric, 1, f"{where}: strict_statistics: {item_id[:100]!r}")
+    return found
+
+
+def _dataset(value: dict[str, Any], metric: str, where: str) -> dict[str, Any]:
+    """What was scored against; results of answers that came with their truths have none."""
+    if "benchmark" not in value:
+        return {}
+    dataset = validate(_Dataset, value, Path(where))
+    try:
+        check_headline(metric, dataset.headline)
+    except HdbenchError as error:
+        raise HdbenchError(f"{where}: {error}") from error
+    return dataset.model_dump()
+
+
+def _reading(value: dict[str, Any], where: str) -> dict[str, Any]:
+    if "strict" not in value:
+        return {}
+    warnings = value.get("warnings")
+    if not _are_texts(value.get("notes")):
+        raise HdbenchError(f"{where}: notes: is not a list of texts")
+    if not isinstance(warnings, list) or not all(map(_is_warning, warnings)):
+        raise HdbenchError(f"{where}: warnings: not all have {', '.join(_WARNING)}")
+    return {
+        **validate(_Reading, value, Path(where)).model_dump(),
+        "notes": value["notes"],
+        "schema_violations": _counts(value, "schema_violations", where),
+        "warnings": warnings,
+    }
+
+
+def _counts(value: dict[str, Any], key: str, where: str) -> dict[str, dict[str, int]]:
+    """Counts by name in objects by name: by hand, as pydantic would list every wrong one."""
+    groups = value.get(key)
+    if not isinstance(groups, dict) or not all(
+        isinstance(counts, dict)
+        and all(type(count) is int and 0 <= count <= MAX_NUMBER for count in counts.values())
+        for counts in groups.values()
+    ):
+        raise HdbenchError(f"{where}: {key}: is not an object of counts by name")
+    return groups
+
+
+def _is_warning(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == _WARNING.keys()
+        and all(type(value[name]) is kind for name, kind in _WARNING.items())
+        and _are_texts(value["ids"])
+    )
+
+
+def _are_texts(value: Any) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)

@@ -1,0 +1,144 @@
+"""The recorded runs ranked: computed once whoever asks, and again when the folder has changed."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+from hdbench.building.results_dataset import NAME as RESULTS
+from hdbench.errors import HdbenchError
+from hdbench.leaderboard.boards import Board, leaderboards
+from hdbench.results.model_facts import MODELS_FILE, ModelFacts, read_model_facts
+from hdbench.results.result import Result
+from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.scoring import Upload, score_upload
+
+State = tuple[tuple[str, int, int], ...]
+"""The name, time and size of each file that something was computed from."""
+
+
+class Ranking(NamedTuple):
+    """The leaderboards of a benchmark under a protocol.
+
+    Attributes:
+        boards: that of most models first; their runs are called as their folders.
+        facts: model → what is known of it.
+        left_out: why a run, or the facts, could not be used.
+    """
+
+    boards: list[Board]
+    facts: dict[str, ModelFacts]
+    left_out: list[str]
+
+
+@dataclass
+class Work:
+    """A ranking that is being computed, or is ready.
+
+    Attributes:
+        state: of what it is computed from.
+        total: how many runs there are.
+        done: how many of them are scored.
+        ready: the ranking, when it is there.
+    """
+
+    state: State
+    total: int
+    done: int = 0
+    ready: Future[Ranking] = field(init=False)
+
+
+class Rankings:
+    """The rankings of a Space, one computed at a time.
+
+    Of each benchmark, protocol and way of reading the last one is kept: their number bounds the
+    memory.
+    """
+
+    def __init__(self, context: SpaceContext) -> None:
+        self._context = context
+        self._results = context.namespace / RESULTS
+        self._lock = Lock()
+        self._worker = ThreadPoolExecutor(1, "ranking")
+        self._work: dict[tuple[str, str, bool], Work] = {}
+
+    def of(self, benchmark: str, protocol: str, *, strict: bool = False) -> Work:
+        """The ranking of the recorded runs as they are now, begun if nobody has asked for it yet.
+
+        Args:
+            benchmark: its name.
+            protocol: `documented` or `published`.
+            strict: by the figures in which only valid JSON counts.
+
+        Raises:
+            HdbenchError: there is no such benchmark.
+        """
+        folders = self._context.run_folders(benchmark)
+        files = [each for folder in folders.values() for each in folder.iterdir()]
+        state = state_of([*files, self._results / MODELS_FILE])
+        key = (benchmark, protocol, strict)
+        with self._lock:
+            work = self._work.get(key)
+            if work is None or (work.ready.done() and _is_stale(work, state)):
+                work = self._work[key] = Work(state, len(folders))
+                work.ready = self._worker.submit(self._rank, key, folders, work)
+            return work
+
+    def _rank(self, key: tuple[str, str, bool], folders: dict[str, Path], work: Work) -> Ranking:
+        benchmark, protocol, strict = key
+        results, left_out = [], []
+        facts: dict[str, ModelFacts] = {}
+        for folder in folders.values():
+            try:
+                result = score_run(self._context, benchmark, folder, protocol, details=False)
+                results.append(result.strictly() if strict else result)
+            except HdbenchError as error:
+                left_out.append(str(error))
+            work.done += 1
+        try:
+            facts = read_model_facts(self._results)
+        except HdbenchError as error:
+            left_out.append(str(error).replace(f"{self._results}/", ""))
+        boards = sorted(leaderboards(results), key=lambda board: -len(board.rows))
+        return Ranking(boards, facts, left_out)
+
+
+def score_run(
+    context: SpaceContext, benchmark: str, folder: Path, protocol: str, *, details: bool
+) -> Result:
+    """Score a recorded run; nothing of the server is in the result, or in a message.
+
+    The run is called as its folder: what it says itself need not be its alone.
+
+    Args:
+        context: the Space's.
+        benchmark: the benchmark's name.
+        folder: the run's.
+        protocol: `documented` or `published`.
+        details: keep what became of every item.
+
+    Raises:
+        HdbenchError: the run cannot be scored, or has answers of several models.
+    """
+    upload = Upload(benchmark, folder, protocol)
+    _, results = score_upload(context, upload, details=details)
+    if len(results) > 1:
+        raise HdbenchError(f"{folder.name}: has answers of several models: give each a run")
+    (result,) = results.values()
+    result.run = {**result.run, "run": folder.name}
+    return result
+
+
+def state_of(files: list[Path]) -> State:
+    """What differs when one of the files is another, or another is there."""
+    found = []
+    for file in sorted(files):
+        if file.is_file():
+            about = file.stat()
+            found.append((str(file), about.st_mtime_ns, about.st_size))
+    return tuple(found)
+
+
+def _is_stale(work: Work, state: State) -> bool:
+    return work.state != state or work.ready.exception() is not None

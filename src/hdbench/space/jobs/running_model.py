@@ -1,0 +1,361 @@
+"""A visitor's run of a local model: what may be asked, and a process of its own that asks it."""
+
+import importlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from PIL import Image
+
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.jsonio import parse_json, write_json, write_whole
+from hdbench.errors import HdbenchError
+from hdbench.reading.folders import OUR_ANSWERS
+from hdbench.reading.run_info import RUN_FILE
+from hdbench.reading.text import read_text
+from hdbench.report.thumbnails import FORMATS, MAX_PIXELS, thumbnail
+from hdbench.running.backend import Question
+from hdbench.running.choosing import QUICK, of_benchmark
+from hdbench.running.planning import PROMPT, read_prompt, run_name
+from hdbench.scoring.flatten import flatten
+from hdbench.space.context import SpaceContext
+
+MAX_PROMPT = 20_000
+"""Characters of a visitor's prompt, at most: those of the benchmarks have 2,000."""
+
+GOING = "going"
+"""The file in a run's folder without which it ends."""
+
+_IMAGES, _LOG = "images", "log"
+_POLL = 0.25
+_MARGIN = 30  # seconds in which a run ends by itself, before its GPU is taken away
+_LAST = 4_000  # bytes of what a process wrote, in which its error stands
+_ERROR = "error: "
+_FOLDERS = re.compile(r"(?<![\w/:.])/(?:[^\s'\"/]+/)+")
+
+
+class Ended(StrEnum):
+    """Why a run is over."""
+
+    ALL = "all"
+    STOPPED = "stopped"
+    TIME = "time"
+    FAILED = "failed"
+
+
+class Progress(NamedTuple):
+    """A run, as it is at a moment.
+
+    Attributes:
+        answers: lines of `answers.jsonl`, in the order in which they came.
+        ended: why it is over; None while it goes on.
+        problem: what went wrong, in one line, where it failed.
+    """
+
+    answers: list[dict[str, Any]]
+    ended: Ended | None = None
+    problem: str = ""
+
+
+class ModelRun(NamedTuple):
+    """What a visitor asks of a model, after it was checked.
+
+    Attributes:
+        folder: an empty one for all its files, which the caller deletes.
+        model: as the operator named it.
+        benchmark: whose prompt it takes and, but for an own image, whose items.
+        questions: the items.
+        options: of `hdbench run`, beside model and folder.
+        own_image: whether it is over a visitor's image, which has no truth.
+    """
+
+    folder: Path
+    model: str
+    benchmark: Benchmark
+    questions: list[Question]
+    options: list[str]
+    own_image: bool = False
+
+    @property
+    def path(self) -> Path:
+        """The run folder."""
+        return self.folder / run_name(self.benchmark, self.model)
+
+    @property
+    def command(self) -> list[str]:
+        """What is executed."""
+        where = ["--model", self.model, "-o", str(self.path)]
+        return [sys.executable, "-m", "hdbench.cli.model_process", "run", *self.options, *where]
+
+
+Watch = Callable[[list[str], Path, float], Generator[int | str | None, None, None]]
+
+
+def model_names(models: Sequence[str]) -> dict[str, str]:
+    """What visitors call each model → how the operator named it: of a folder only its own name.
+
+    Raises:
+        HdbenchError: two folders have one name.
+
+    Example:
+        >>> model_names(["Qwen/Qwen3-VL-2B-Instruct", "/srv/models/llava"])
+        {'Qwen/Qwen3-VL-2B-Instruct': 'Qwen/Qwen3-VL-2B-Instruct', 'llava': '/srv/models/llava'}
+    """
+    names: dict[str, str] = {}
+    for model in models:
+        path = Path(model)
+        name = path.resolve().name if path.is_absolute() or path.is_dir() else model
+        if names.setdefault(name, model) != model:
+            raise HdbenchError(f"{model}: a second model called {name!r}: rename its folder")
+    return names
+
+
+def run_on_items(
+    context: SpaceContext, model: str, benchmark: str, items: float, folder: Path
+) -> ModelRun:
+    """A run on items of a benchmark: the same ones each time for the same number.
+
+    Args:
+        context: the Space's.
+        model: what visitors call it.
+        benchmark: the benchmark's name.
+        items: how many.
+        folder: see `ModelRun`.
+
+    Raises:
+        HdbenchError: there is no such model or benchmark here, or the items are too many.
+    """
+    source, of = _model(context, model), context.benchmark(benchmark)
+    if not 1 <= items <= context.max_run_items:  # not a number is neither
+        raise HdbenchError(f"{items} items: ask 1 to {context.max_run_items}")
+    limit = int(items)
+    quick = limit <= QUICK
+    questions = of_benchmark(of, limit=limit, quick=quick).questions
+    options = [of.id, "--limit", str(limit), *(["--quick"] if quick else [])]
+    return ModelRun(folder, source, of, questions, options)
+
+
+def run_on_image(  # noqa: PLR0917  what a visitor gives
+    context: SpaceContext, model: str, benchmark: str, image: Path, prompt: str, folder: Path
+) -> ModelRun:
+    """A run on a visitor's own image.
+
+    Args:
+        context: the Space's.
+        model: what visitors call it.
+        benchmark: whose answers are wanted.
+        image: the upload; it is copied.
+        prompt: what is asked.
+        folder: see `ModelRun`.
+
+    Raises:
+        HdbenchError: there is no such model or benchmark here, the prompt is empty or too long, or
+            the image is none or has too many pixels.
+    """
+    source, of = _model(context, model), context.benchmark(benchmark)
+    if not prompt.strip() or len(prompt) > MAX_PROMPT:
+        raise HdbenchError(f"the prompt must have 1 to {MAX_PROMPT:,} characters")
+    copied = folder / _IMAGES / f"image.{_image_format(image).lower()}"
+    copied.parent.mkdir()
+    shutil.copyfile(image, copied)
+    written = folder / PROMPT
+    written.write_text(prompt, encoding="utf-8", errors="replace")
+    options = ["--images", str(copied.parent), "--as", of.id, "--prompt", str(written)]
+    questions = [Question(copied.stem, [copied])]
+    return ModelRun(folder, source, of, questions, options, own_image=True)
+
+
+def prompt_of(context: SpaceContext, benchmark: str) -> str:
+    """A benchmark's prompt; the empty text where it has none.
+
+    Raises:
+        HdbenchError: there is no such benchmark here.
+    """
+    path = context.benchmark(benchmark).folder / PROMPT
+    return read_prompt(path).text if path.is_file() else ""
+
+
+def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[Progress, None, None]:
+    """Run it, and say several times a second how far it is; closed, it ends the run.
+
+    When it is over, the run folder holds what was answered, and says that nothing else was asked:
+    else its score would depend on the moment at which it was stopped.
+
+    Args:
+        context: the Space's.
+        run: what is asked.
+        watch: `watched`, or that with a GPU.
+    """
+    (run.folder / GOING).touch()
+    answers: list[dict[str, Any]] = []
+    state: int | str | None = None
+    place = 0
+    with closing(watch(run.command, run.folder, context.max_run_seconds)) as states:
+        for state in states:
+            place = _read_on(context, run, answers, place)
+            if state is None:
+                yield Progress(list(answers))
+    if answers:
+        _close(context, run, answers)
+    if state in (Ended.TIME, Ended.STOPPED):
+        yield Progress(answers, Ended(state))
+    elif state == 0:
+        yield Progress(answers, Ended.ALL)
+    else:
+        yield Progress(answers, Ended.FAILED, _public(context, run, _error(run.folder / _LOG)))
+
+
+def watched(
+    command: list[str], folder: Path, seconds: float
+) -> Generator[int | str | None, None, None]:
+    """Run a command until it ends, its time is up, or the file `GOING` is gone from its folder.
+
+    Closed, it ends the command too. All that it is given and gives can be pickled, as ZeroGPU runs
+    it in a process of its own; for the same reason a file stops it.
+
+    Args:
+        command: what to run.
+        folder: where `GOING` and the log are.
+        seconds: how long it may take.
+
+    Yields:
+        None while it goes on; at last its exit status, or why it was ended.
+    """
+    end = time.monotonic() + seconds
+    why: Ended | None = None
+    with (
+        (folder / _LOG).open("wb") as log,
+        subprocess.Popen(  # noqa: S603  no shell, and no visitor's text is in it
+            command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
+        ) as process,
+    ):
+        try:
+            while process.poll() is None and why is None:
+                yield None
+                time.sleep(_POLL)
+                if not (folder / GOING).exists():
+                    why = Ended.STOPPED
+                elif time.monotonic() >= end:
+                    why = Ended.TIME
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)  # with what it has started itself
+    yield process.returncode if why is None else str(why)
+
+
+def with_gpu(seconds: float) -> Watch:
+    """`watched`, on ZeroGPU with a GPU for as long as a run may take.
+
+    There a GPU is lent to a decorated function only, and its package is there and nowhere else.
+    """
+    try:
+        # Any folder of that name, as the one in the sources, is a module too, though without this.
+        lending = importlib.import_module("spaces").GPU
+    except (ImportError, AttributeError):
+        return watched
+    lent: Watch = lending(duration=int(seconds) + _MARGIN)(watched)
+    return lent
+
+
+def picture_of(question: Question) -> str | None:
+    """A small picture of an item as a data URI; None where there is none."""
+    try:
+        return thumbnail(question.media[0], width=160) if question.media else None
+    except HdbenchError:
+        return None
+
+
+def fields_of(benchmark: Benchmark, text: str) -> list[tuple[str, str]]:
+    """Path and value of each field of the record in a model's text; none where it has no record."""
+    value = read_text(text, benchmark.answer_schema()).value
+    if not isinstance(value, dict):
+        return []
+    return [
+        (path, leaf if isinstance(leaf, str) else json.dumps(leaf))
+        for path, leaf in flatten(value).items()
+    ]
+
+
+def as_jsonl(answers: Sequence[dict[str, Any]]) -> bytes:
+    """Answers as the lines of a file that `hdbench score` reads."""
+    lines = "".join(json.dumps(answer, ensure_ascii=False) + "\n" for answer in answers)
+    return lines.encode("utf-8", errors="backslashreplace")
+
+
+def _model(context: SpaceContext, name: str) -> str:
+    names = model_names(context.models)
+    if name not in names:
+        raise HdbenchError(f"no model {name[:100]!r} here: choose one of {', '.join(names)}")
+    return names[name]
+
+
+def _image_format(path: Path) -> str:
+    """The format of an image that can be read whole."""
+    try:
+        with Image.open(path, formats=FORMATS) as image:
+            found = str(image.format)
+        thumbnail(path, width=160)
+    except (HdbenchError, OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+        raise HdbenchError(
+            f"{path.name}: not a readable image: take a {', '.join(FORMATS)} of at most "
+            f"{MAX_PIXELS // 10**6} million pixels"
+        ) from None
+    return found
+
+
+def _read_on(
+    context: SpaceContext, run: ModelRun, answers: list[dict[str, Any]], place: int
+) -> int:
+    """Add the whole lines that have come since, and say where the next one begins."""
+    path = run.path / OUR_ANSWERS
+    if not path.exists():
+        return place
+    with path.open("rb") as file:
+        file.seek(place)
+        new = file.read()
+    whole = new[: new.rfind(b"\n") + 1]
+    for line in whole.splitlines():
+        answer = parse_json(line.decode())
+        if "error" in answer:
+            answer["error"] = _public(context, run, answer["error"])
+        answers.append(answer)
+    return place + len(whole)
+
+
+def _close(context: SpaceContext, run: ModelRun, answers: list[dict[str, Any]]) -> None:
+    write_whole(run.path / OUR_ANSWERS, as_jsonl(answers))
+    record = json.loads((run.path / RUN_FILE).read_text(encoding="utf-8"))
+    record["benchmark"] = context.public_id(run.benchmark)
+    if len(answers) < len(run.questions):
+        record["items"] = [answer["id"] for answer in answers]
+        chosen = record.get("subset") or f"of {len(run.questions)} items"
+        record["subset"] = f"stopped after {len(answers)}; {chosen}"
+    write_json(run.path / RUN_FILE, record)
+
+
+def _error(log: Path) -> str:
+    """The error in which a process ended."""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - _LAST))
+        lines = file.read().decode("utf-8", errors="replace").splitlines()
+    told = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
+    return told[-1] if told else "the model's process ended without a word: perhaps out of memory"
+
+
+def _public(context: SpaceContext, run: ModelRun, text: str) -> str:
+    """A text without the server's folders: of each path its last part is left."""
+    known = {run.benchmark.id: context.public_id(run.benchmark), run.model: Path(run.model).name}
+    for path, name in known.items():
+        if Path(path).is_absolute():
+            text = text.replace(path, name)
+    return _FOLDERS.sub("", text)

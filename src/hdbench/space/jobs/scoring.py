@@ -1,0 +1,145 @@
+"""An upload scored, with nothing of the server in what comes of it."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.progress import Listener, listening
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.score import score_runs
+from hdbench.reading.bounds import at_most
+from hdbench.results.result import Result
+from hdbench.space.context import SpaceContext
+
+MAX_RUNS = 50
+"""Models in one file, at most: each takes a bootstrap, some 0.3 s for 263 cards."""
+
+MAX_FIELDS = 200_000
+"""Fields in one model's answers and their truths, at most: 263 cards have some 4,000. Each is
+looked at several times for the report and the downloads."""
+
+
+class Upload(NamedTuple):
+    """A visitor's file, and how it is to be scored.
+
+    Attributes:
+        benchmark: the benchmark's name.
+        path: where the file lies on the server.
+        protocol: `documented` or `published`.
+        strict: see `hdbench score`.
+        reread: see `hdbench score`.
+    """
+
+    benchmark: str
+    path: Path
+    protocol: str = "documented"
+    strict: bool = False
+    reread: bool = False
+
+
+def _to_nobody(done: int, total: int | None) -> None:
+    """Tell nobody: the terminal is the operator's, and several files are scored at once."""
+
+
+def score_upload(
+    context: SpaceContext, upload: Upload, *, details: bool = True, tell: Listener = _to_nobody
+) -> tuple[Benchmark, dict[str | None, Result]]:
+    """Score each run of an upload.
+
+    In messages and results the file has its own name, and the benchmark its public one.
+
+    Args:
+        context: the Space's.
+        upload: what is scored, and how.
+        details: keep what became of every item.
+        tell: is told how many of a run's items are scored.
+
+    Returns:
+        The benchmark, and model → result.
+
+    Raises:
+        HdbenchError: the file cannot be scored, or has more than `MAX_RUNS` models or `MAX_FIELDS`
+            fields.
+    """
+    benchmark = context.benchmark(upload.benchmark)
+    plain = _without_paths(context, benchmark, upload.path)
+    try:
+        with listening(_bounded(upload.path.name, tell)), at_most(MAX_FIELDS):
+            results = score_runs(
+                benchmark.id,
+                upload.path,
+                protocol=upload.protocol,
+                strict=upload.strict,
+                reread=upload.reread,
+                details=details,
+            )
+    except HdbenchError as error:
+        raise HdbenchError(plain(str(error))) from None
+    for result in results.values():
+        if _number_of_fields(result) > MAX_FIELDS:
+            raise HdbenchError(
+                f"{upload.path.name}: the answers have more than {MAX_FIELDS:,} fields, which are "
+                "more than can be shown: hdbench score takes them"
+            )
+        result.dataset = {**result.dataset, "benchmark": context.public_id(benchmark)}
+        result.answers = {**result.answers, "path": upload.path.name}
+        result.reading = _mapped(result.reading, plain)
+    return benchmark, results
+
+
+def _bounded(file: str, tell: Listener) -> Listener:
+    """A listener that ends the scoring of a file that has too many models."""
+    runs, before = 1, 0
+
+    def bounded(done: int, total: int | None) -> None:
+        nonlocal runs, before
+        runs += done <= before  # the next model's items are counted from the beginning
+        before = done
+        if runs > MAX_RUNS:
+            raise HdbenchError(
+                f"{file}: has answers of {runs} models or more, and at most {MAX_RUNS} can be "
+                "shown: split the file"
+            )
+        tell(done, total)
+
+    return bounded
+
+
+def _number_of_fields(result: Result) -> int:
+    """The fields of all answers and truths, as far as the result has them one by one."""
+    counted = sum(count for counts in result.fields.values() for count in counts.values())
+    return max(counted, sum(len(item["fields"]) for item in result.per_item))
+
+
+def _without_paths(
+    context: SpaceContext, benchmark: Benchmark, upload: Path
+) -> Callable[[str], str]:
+    """What takes the server's folders out of a text."""
+    folders = [(f"{upload.parent}/", ""), (benchmark.id, context.public_id(benchmark))]
+
+    def plain(text: str) -> str:
+        for folder, name in folders:
+            text = text.replace(folder, name)
+        return text
+
+    return plain
+
+
+def sendable(value: Any) -> Any:
+    r"""A JSON value that Gradio can send: lone surrogates, which answers can hold, as escapes.
+
+    Example:
+        >>> sendable({"\ud800": ["Müller"]})
+        {'\\ud800': ['Müller']}
+    """
+    return _mapped(value, lambda text: text.encode(errors="backslashreplace").decode())
+
+
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+    """A JSON value with its texts, keys among them, changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {change(key): _mapped(child, change) for key, child in value.items()}
+    return [_mapped(child, change) for child in value] if isinstance(value, list) else value

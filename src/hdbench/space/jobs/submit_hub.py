@@ -1,0 +1,120 @@
+"""A submission as a pull request on the results dataset, with the operator's token."""
+
+import time
+from collections import deque
+from itertools import islice
+
+from huggingface_hub import CommitOperationAdd, HfApi, get_session, get_token
+from huggingface_hub.errors import HfHubHTTPError
+
+from hdbench.reading.run_info import RUN_FILE
+from hdbench.space.jobs.submitting import Submission, SubmissionError, description
+
+AN_HOUR = 20
+"""Submissions of all visitors together in an hour, at most."""
+
+HOUR = 3600  # seconds
+
+TIMEOUT = 30.0
+"""Seconds that the Hub may take before its next byte."""
+
+MAX_PULLS = 1000
+"""Open pull requests that are looked through, at most."""
+
+_REASONS = {401: "submit_hub_401", 403: "submit_hub_403", 404: "submit_hub_404"}
+
+
+class Hourly:
+    """How much may be done in an hour.
+
+    Args:
+        most: how often `take` may be called in an hour.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._times: deque[float] = deque(maxlen=most)
+
+    def take(self) -> None:
+        """Count one more.
+
+        Raises:
+            SubmissionError: there were as many already.
+        """
+        now = time.monotonic()
+        if len(self._times) == self._times.maxlen and now - self._times[0] < HOUR:
+            raise SubmissionError("submit_too_many")
+        self._times.append(now)
+
+
+def open_pull_request(repository: str, submission: Submission) -> str:
+    """Propose a run to a results dataset on the Hub, in one commit.
+
+    Args:
+        repository: the dataset's id.
+        submission: the run.
+
+    Returns:
+        The pull request's address.
+
+    Raises:
+        SubmissionError: there is no token, the run or a pull request for it is there already, or
+            the Hub refuses or cannot be reached; then nothing was submitted. No message has
+            anything of the token or of what the Hub said.
+    """
+    token = get_token()
+    if not token:
+        raise SubmissionError("submit_no_token")
+    get_session().timeout = TIMEOUT
+    hub = HfApi(token=token)
+    try:
+        _refuse_second(hub, repository, submission)
+        made = hub.create_commit(
+            repository,
+            [
+                CommitOperationAdd(f"{submission.folder}/{name}", content)
+                for name, content in submission.files.items()
+            ],
+            commit_message=_title(submission),
+            commit_description=description(submission),
+            repo_type="dataset",
+            create_pr=True,
+        )
+    except SubmissionError:
+        raise
+    except Exception as error:  # it may hold anything
+        raise _reason(error, repository) from None
+    return str(made.pr_url)
+
+
+def _refuse_second(hub: HfApi, repository: str, submission: Submission) -> None:
+    """Whatever its date and model's name, answers are submitted once."""
+    benchmark = submission.folder.partition("/")[0]
+    there = hub.dataset_info(repository, timeout=TIMEOUT).siblings or []
+    for name in (each.rfilename for each in there):
+        if name.startswith(f"{benchmark}/") and name.endswith(f"-{submission.digest}/{RUN_FILE}"):
+            raise SubmissionError("submit_there", folder=name.removesuffix(f"/{RUN_FILE}"))
+    pulls = hub.get_repo_discussions(
+        repository,
+        repo_type="dataset",
+        discussion_type="pull_request",
+        discussion_status="open",
+    )
+    for pull in islice(pulls, MAX_PULLS):
+        if pull.title.endswith(f"-{submission.digest}"):
+            raise SubmissionError("submit_proposed", url=pull.url)
+
+
+def _title(submission: Submission) -> str:
+    return f"Run {submission.folder}"
+
+
+def _reason(error: BaseException | None, repository: str) -> SubmissionError:
+    """What a failure of the client means."""
+    while error is not None:
+        if isinstance(error, HfHubHTTPError):
+            status = error.response.status_code
+            return SubmissionError(
+                _REASONS.get(status, "submit_hub_trouble"), repository=repository, status=status
+            )
+        error = error.__cause__
+    return SubmissionError("submit_hub_unreachable")

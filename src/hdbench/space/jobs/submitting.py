@@ -1,0 +1,289 @@
+"""A scored upload as a run of the results dataset: what a submission publishes."""
+
+import datetime
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from hdbench import __version__
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.building.run_tables import (
+    ANSWERS_TABLE,
+    RUN_TABLE,
+    RUNS,
+    answers_jsonl,
+    answers_table,
+    run_row,
+    write_table,
+)
+from hdbench.common.jsonio import write_json
+from hdbench.evaluation.score import score_runs
+from hdbench.reading.files import open_container
+from hdbench.reading.folders import OUR_ANSWERS
+from hdbench.reading.ids import match_ids
+from hdbench.reading.run_info import RUN_FILE, Prompt, RunInfo
+from hdbench.results.result import Result
+from hdbench.running.planning import PROMPT, read_prompt
+from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.scoring import Upload, score_upload
+from hdbench.space.texts import TextError
+from hdbench.space.views.example import MADE, OWN
+
+LICENCE = "CC-BY-4.0"
+"""Under what submitted answers are published."""
+
+LOCAL = "local"
+"""The provider of a run that needed none."""
+
+MAX_NAME, MAX_NOTE = 100, 300
+"""Characters of a name and of the note on the prompt, at most."""
+
+MAX_ANSWERS = 20 * 2**20
+"""Bytes of a submission's answers, at most."""
+
+_OF_AN_ANSWER = ("prediction", "text", "tokens", "seconds", "error")
+
+
+class SubmissionError(TextError):
+    """Why nothing was submitted."""
+
+
+class Scored(NamedTuple):
+    """What a visitor has seen scored.
+
+    Attributes:
+        upload: the file, and how it was scored.
+        run: which of its runs; the first where it has none of that name.
+    """
+
+    upload: Upload
+    run: str | None
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a visitor says of a run.
+
+    Attributes:
+        model: its name.
+        provider: who ran it; not asked where it ran locally.
+        local: whether it ran on a machine of one's own.
+        own_prompt: whether the benchmark's own prompt was used as it is.
+        note: on the prompt.
+        name: the visitor's or an institution's.
+        consent: whether the answers may be published.
+    """
+
+    model: str
+    provider: str
+    local: bool
+    own_prompt: bool
+    note: str
+    name: str
+    consent: bool
+
+    def checked(self) -> "Statement":
+        """The same with its texts on one line each.
+
+        Raises:
+            SubmissionError: there is no consent, or a text is missing, too long or not printable.
+        """
+        if self.consent is not True:
+            raise SubmissionError("submit_no_consent")
+        return Statement(
+            model=_line("submit_model", self.model, MAX_NAME),
+            provider=LOCAL if self.local else _line("submit_provider", self.provider, MAX_NAME),
+            local=bool(self.local),
+            own_prompt=bool(self.own_prompt),
+            note=_line("submit_note", self.note, MAX_NOTE, needed=False),
+            name=_line("submit_name", self.name, MAX_NAME),
+            consent=True,
+        )
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A run as it is proposed.
+
+    Attributes:
+        folder: its folder in the results dataset, `zettelkatalog/2026-01-24_qwen-0123456789ab`.
+        digest: the end of the folder's name, which the answers alone decide.
+        files: name in the folder → content.
+        statement: what the visitor says of it.
+        result: its score, computed from these files.
+    """
+
+    folder: str
+    digest: str
+    files: dict[str, bytes]
+    statement: Statement
+    result: Result
+
+
+def make_submission(
+    context: SpaceContext, scored: Scored, statement: Statement, day: datetime.date
+) -> Submission:
+    """The run folder of a scored upload; scoring it gives what the visitor saw.
+
+    Args:
+        context: the Space's.
+        scored: what is submitted.
+        statement: what the visitor says of it.
+        day: of the submission.
+
+    Raises:
+        HdbenchError: the statement is refused; the file is an example, gone or too large, or was
+            scored in a way in which the results dataset is not.
+    """
+    statement = statement.checked()
+    upload = scored.upload
+    if upload.path.name in (OWN, MADE):
+        raise SubmissionError("submit_example")
+    if upload.strict or upload.reread:
+        raise SubmissionError("submit_as_default")
+    if not upload.path.is_file():
+        raise SubmissionError("submit_file_gone")
+    benchmark, results = score_upload(context, upload, details=False)
+    run = scored.run if scored.run in results else next(iter(results))
+    answers = list(_answers(benchmark, upload.path, run))
+    try:
+        lines = answers_jsonl(answers)
+    except ValueError:
+        raise SubmissionError("submit_no_json") from None
+    if len(lines) > MAX_ANSWERS:
+        raise SubmissionError("submit_too_large", megabytes=MAX_ANSWERS >> 20)
+    digest = hashlib.sha256(f"{upload.benchmark}\n".encode() + lines).hexdigest()[:12]
+    info = _info(context, benchmark, statement, day, digest)
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        submitted = {
+            "name": statement.name,
+            "licence": LICENCE,
+            "date": day.isoformat(),
+            "hdbench": __version__,
+            **({"prompt_note": statement.note} if statement.note else {}),
+        }
+        record = info.model_dump(exclude_none=True) | {"submitted": submitted}
+        write_json(folder / RUN_FILE, record)
+        (folder / OUR_ANSWERS).write_bytes(lines)
+        _write_tables(folder, info, answers)
+        (result,) = score_runs(benchmark.id, folder, protocol=upload.protocol).values()
+        seen = results[run]
+        if (result.statistics, result.ids) != (seen.statistics, seen.ids):
+            raise SubmissionError("submit_differs")
+        files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    result.dataset = seen.dataset
+    return Submission(
+        f"{upload.benchmark}/{info.run.replace('/', '_')}", digest, files, statement, result
+    )
+
+
+def description(submission: Submission) -> str:
+    """What a pull request says of a submission, in Markdown; untrusted text is in code spans."""
+    statement, result = submission.statement, submission.result
+    figures = result.figures()
+    interval = result.intervals.describe(result.headline, digits=4)
+    better = "higher" if result.higher_is_better else "lower"
+    prompt = "the benchmark's own, as it is" if statement.own_prompt else "another, or not known"
+    protocol = figures["protocol"]
+    option = "" if protocol == "documented" else f" --protocol {protocol}"
+    answers = hashlib.sha256(submission.files[OUR_ANSWERS]).hexdigest()
+    lines = [
+        f"- Model: {code(statement.model)}",
+        f"- Provider: {'runs locally' if statement.local else code(statement.provider)}",
+        f"- Prompt: {prompt}{f'; {code(statement.note)}' if statement.note else ''}",
+        f"- Submitted by: {code(statement.name)}",
+        f"- Benchmark: {code(figures['benchmark'])}, version {code(figures['dataset_version'])}",
+        f"- {code(result.headline)}: **{figures[result.headline]:.4f}**, {interval}, "
+        f"{better} is better",
+        f"- Coverage: {figures['items']} items: {figures['answered']} answered, "
+        f"{figures['unanswered']} unanswered, {figures['unparsable']} unparsable; "
+        f"{figures['items_perfect']} need no edit",
+        f"- Signature: {code(figures['signature'])}",
+        f"- Answers: {code(OUR_ANSWERS)}, sha256 {code(answers)}",
+        f"- Licence: {LICENCE}; the submitter agreed that the answers are published under it",
+    ]
+    check = f"hdbench score {figures['benchmark']} {submission.folder}{option}"
+    return "\n".join(
+        ["Submitted through the hdbench Space.", "", *lines, "", f"To check it: {code(check)}", ""]
+    )
+
+
+def code(text: str) -> str:
+    """A text on one line as a code span of Markdown, which it cannot end.
+
+    Example:
+        >>> code("a`b``c")
+        '``` a`b``c ```'
+    """
+    longest = max((len(each) for each in re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    return f"{fence} {text} {fence}" if longest else f"`{text}`"
+
+
+def _line(key: str, given: str, most: int, *, needed: bool = True) -> str:
+    """A text of a form, on one line."""
+    line = unicodedata.normalize("NFC", " ".join(str(given or "")[: 10 * most].split()))
+    problem = ""
+    if needed and not line:
+        problem = "missing"
+    elif len(line) > most:
+        problem = "long"
+    elif not line.isprintable():
+        problem = "unprintable"
+    if problem:
+        raise SubmissionError(
+            f"{key}_bad" if problem == "missing" else f"submit_{problem}", most=most
+        )
+    return line
+
+
+def _answers(benchmark: Benchmark, path: Path, run: str | None) -> Iterator[dict[str, Any]]:
+    """The answers of a run as its file has them, by the benchmark's ids and in its order."""
+    container = open_container(path, benchmark.answer_schema())
+    try:
+        keys = container.runs[run]
+        ids = list(benchmark.ids())
+        renamed = match_ids(keys, ids).ids
+        for item_id in ids:
+            written = renamed.get(item_id, item_id)
+            if written in keys:
+                answer = container.load(keys[written])
+                yield {"id": item_id} | {key: answer[key] for key in _OF_AN_ANSWER if key in answer}
+    finally:
+        container.close()
+
+
+def _info(
+    context: SpaceContext,
+    benchmark: Benchmark,
+    statement: Statement,
+    day: datetime.date,
+    digest: str,
+) -> RunInfo:
+    prompt = None
+    if statement.own_prompt:
+        own = read_prompt(benchmark.folder / PROMPT)
+        prompt = Prompt(name=own.name, sha256=own.sha256)
+    slug = re.sub("[^a-z0-9.]+", "-", statement.model.lower())[:40].strip("-.") or "model"
+    return RunInfo(
+        run=f"{day.isoformat()}/{slug}-{digest}",
+        benchmark=context.public_id(benchmark),
+        model=statement.model,
+        provider=statement.provider,
+        date=day.isoformat(),
+        prompt=prompt,
+        items=list(benchmark.ids()),
+    )
+
+
+def _write_tables(folder: Path, info: RunInfo, answers: Sequence[dict[str, Any]]) -> None:
+    write_table(folder / RUN_TABLE, pa.Table.from_pylist([run_row(info, answers)], RUNS))
+    write_table(folder / ANSWERS_TABLE, answers_table(info, answers))

@@ -1,0 +1,180 @@
+"""What the processes of a Space do, each of them once; see `working`.
+
+Nothing here needs Gradio, which would take longer to load than most files take to score.
+"""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import hdbench.reading.tables  # noqa: F401  loaded once here, and not in each process
+from hdbench.common.jsonio import write_json
+from hdbench.common.progress import Listener, listening
+from hdbench.report.page import report_page
+from hdbench.report.thumbnails import keep_in
+from hdbench.results.files import to_record
+from hdbench.results.result import Result
+from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.comparing import Wanted, compare_wanted
+from hdbench.space.jobs.scoring import Upload, score_upload, sendable
+from hdbench.space.jobs.submitting import Scored, Statement, Submission, make_submission
+from hdbench.space.jobs.working import Score, Send
+from hdbench.space.texts import text
+from hdbench.space.views.downloads import write_downloads
+from hdbench.space.views.summary import summary
+from hdbench.space.views.verdict import comparison_page
+
+_LOADED = 0.5  # of the bar; the other half is the comparison's
+
+
+class Progress(NamedTuple):
+    """How far a task is.
+
+    Attributes:
+        share: of the bar, of 1.
+        told: what is being done, in the visitor's language.
+    """
+
+    share: float
+    told: str
+
+
+@dataclass(frozen=True)
+class View(Score):
+    """A scored file as a visitor sees it.
+
+    Attributes:
+        first: the first view as HTML.
+        runs: the models of the file.
+        chosen: the one that is shown.
+        files: the downloads, the report last; none as long as they are being made.
+    """
+
+    first: str
+    runs: list[str | None]
+    chosen: str | None
+    files: list[Path]
+
+
+class Compared(NamedTuple):
+    """A comparison as a visitor sees it: the page, and the file with all figures."""
+
+    page: str
+    file: Path
+
+
+def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
+    send: Send,
+    context: SpaceContext,
+    upload: Upload,
+    run: str | None,
+    language: str,
+    folder: Path,
+    thumbnails: Path,
+) -> View:
+    """Score a file, and make its report and downloads; sends what is ready first.
+
+    Args:
+        send: is given `Progress`, and the `View` without downloads.
+        context: the Space's.
+        upload: what is scored, and how.
+        run: the model that is shown, if the file has it; else its first.
+        language: the interface's.
+        folder: where the downloads are written.
+        thumbnails: where small pictures are kept, for all reports to come.
+
+    Raises:
+        HdbenchError: the file cannot be scored.
+    """
+    tell = _teller(send, text("progress_read", language), language, 0.1, 0.4)
+    benchmark, results = score_upload(context, upload, tell=tell)
+    chosen = run if run in results else next(iter(results))
+    result = results[chosen]
+    send(Progress(0.4, text("progress_intervals", language)))
+    send(View(_first(upload, results, chosen, language, done=False), list(results), chosen, []))
+    keep_in(thumbnails)
+    with listening(_teller(send, text("progress_report", language), language, 0.5, 0.9)):
+        page = report_page(result, benchmark, language=language)
+    files = write_downloads(result, page, f"hdbench-{upload.benchmark}", folder)
+    first = _first(upload, results, chosen, language, done=True)
+    return View(first, list(results), chosen, files)
+
+
+def records(_: Send, context: SpaceContext, upload: Upload) -> list[dict[str, Any]]:
+    """Score a file for a program: the records that `hdbench score --json` writes.
+
+    Raises:
+        HdbenchError: the file cannot be scored.
+    """
+    results = score_upload(context, upload, details=False)[1]
+    return [sendable(to_record(result)) for result in results.values()]
+
+
+def comparison(send: Send, context: SpaceContext, wanted: Wanted, folder: Path) -> Compared:
+    """Compare runs, and write the comparisons into a folder.
+
+    Raises:
+        HdbenchError: they cannot be compared.
+    """
+
+    def loaded(share: float) -> None:
+        told = "compare_loading" if share < 1 else "compare_testing"
+        send(Progress(0.05 + _LOADED * share, text(told, wanted.language)))
+
+    runs, comparisons = compare_wanted(context, wanted, loaded)
+    path = folder / f"hdbench-compare-{wanted.benchmark}.json"
+    write_json(path, {"comparisons": [asdict(each) for each in comparisons]})
+    return Compared(comparison_page(runs, comparisons, wanted.language), path)
+
+
+def comparison_records(_: Send, context: SpaceContext, wanted: Wanted) -> list[dict[str, Any]]:
+    """Compare runs for a program: the records that `hdbench compare --json` writes.
+
+    Raises:
+        HdbenchError: they cannot be compared.
+    """
+    return [sendable(asdict(each)) for each in compare_wanted(context, wanted)[1]]
+
+
+def submission(
+    _: Send, context: SpaceContext, scored: Scored, statement: Statement, day: datetime.date
+) -> Submission:
+    """Score a file again, and make a submission of it.
+
+    Raises:
+        HdbenchError: it is refused.
+    """
+    return make_submission(context, scored, statement, day)
+
+
+def _first(
+    upload: Upload,
+    results: Mapping[str | None, Result],
+    chosen: str | None,
+    language: str,
+    *,
+    done: bool,
+) -> str:
+    return summary(upload.path, results, chosen, language, done=done)
+
+
+def _teller(send: Send, doing: str, language: str, low: float, high: float) -> Listener:
+    """Begin a part of the work, and tell how much of it is done.
+
+    Args:
+        send: is given `Progress`.
+        doing: what is done in this part.
+        language: the interface's.
+        low: where the part begins on the bar, of 1.
+        high: where it ends.
+    """
+
+    def tell(done: int, total: int | None) -> None:
+        if total:
+            told = text("progress_of", language, doing=doing, done=done, total=total)
+            send(Progress(low + (high - low) * done / total, told))
+
+    send(Progress(low, doing))
+    return tell

@@ -1,0 +1,247 @@
+"""Work on a visitor's file, in a process of its own that is ended when it takes too much.
+
+What a parser does in C can be stopped in no other way, nor can the memory that it has taken be
+given back.
+"""
+
+import errno
+import os
+import resource
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.forkserver import ensure_running, set_forkserver_preload
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+from hdbench.errors import HdbenchError
+from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.turns import SLICE_IN_ALL, Lane, Turn, Turns
+
+MAX_SECONDS = 60
+"""Seconds of computing for one file, at most: a model's answers to 263 cards take 1.2 s."""
+
+MAX_MEMORY = 384 * 2**20
+"""Bytes of memory for one file, at most, beside those of the program: 48 MB of honest answers, of
+48 models to 263 cards each, take some 120 MB."""
+
+MAX_WRITTEN = 2**29
+"""Bytes of a file that is written meanwhile, at most: what a packed one is unpacked to."""
+
+TASKS = "hdbench.space.jobs.tasks"
+"""The module that is loaded once, for all the processes to come."""
+
+_NICENESS = 5  # the server goes first
+_PATIENCE = 2  # so many times its seconds of computing may pass while others compute
+_POLL = 0.1
+_SPARE = 2**24  # bytes with which a process whose memory is used up says so
+
+Send = Callable[[Any], None]
+Task = Callable[..., Any]
+"""Is given a `Send` and its arguments; all that it sends and returns can be pickled."""
+
+
+def load() -> None:
+    """Load what each process needs, so that no visitor need wait for it."""
+    set_forkserver_preload([TASKS])
+    ensure_running()
+
+
+class Score:
+    """What is sent once there is a score: with it, work keeps its place somewhat longer."""
+
+
+class Waits(NamedTuple):
+    """That work waits.
+
+    Attributes:
+        before: how many are before it.
+        again: whether it was begun before, and made way for shorter work.
+    """
+
+    before: int
+    again: bool
+
+
+class _Failed(NamedTuple):
+    error: HdbenchError
+
+
+class _Done(NamedTuple):
+    value: Any
+
+
+class Workers:
+    """The processes of a Space; any number of threads may use it.
+
+    Args:
+        context: the Space's.
+    """
+
+    def __init__(self, context: SpaceContext) -> None:
+        self._turns = Turns(context.at_once, context.max_waiting, context.max_per_visitor)
+        self._starting = Lock()
+        self._processes = get_context("forkserver")
+
+    def work(self, address: str, task: Task, *arguments: Any) -> Iterator[Any]:
+        """Do a task when it is its turn.
+
+        Args:
+            address: of the visitor.
+            task: a function of a module.
+            arguments: of the task, after its `Send`.
+
+        Yields:
+            `Waits` several times a second while it waits, then what it sends, and at last what it
+            returns. When it makes way for shorter work, all of this begins again.
+
+        Raises:
+            QueueFullError: too much waits.
+            HdbenchError: the task's own; or it takes too much time or memory.
+        """
+        with self._turns.turn(address) as turn:
+            last: Any = None
+            while not isinstance(last, _Done):
+                while before := self._turns.wait(turn):
+                    yield Waits(before - 1, turn.lane == Lane.STOPPED)
+                for last in self._attempt(turn, task, arguments):
+                    yield last.value if isinstance(last, _Done) else last
+
+    def result(self, address: str, task: Task, *arguments: Any) -> Any:
+        """What a task returns, with nobody told meanwhile; the rest is that of `work`."""
+        *_, value = self.work(address, task, *arguments)
+        return value
+
+    def _attempt(self, turn: Turn, task: Task, arguments: tuple[Any, ...]) -> Iterator[Any]:
+        """What a process sends, until it is done or has to make way."""
+        paused, ran, before = False, 0.0, time.monotonic()
+        with self._process(task, arguments) as (process, pipe):
+            while (lane := self._turns.look(turn)) != Lane.STOPPED:
+                now = time.monotonic()
+                if not paused:
+                    ran += now - before
+                before = now
+                if ran > _PATIENCE * MAX_SECONDS:
+                    raise _too_long()
+                if paused != (lane == Lane.PAUSED):
+                    paused = not paused
+                    _signal(process, signal.SIGSTOP if paused else signal.SIGCONT)
+                if not pipe.poll(_POLL):
+                    continue
+                try:
+                    told = pipe.recv()
+                except (EOFError, OSError):
+                    process.join(_POLL)
+                    raise _ended(process.exitcode) from None
+                if isinstance(told, _Failed):
+                    raise told.error
+                if isinstance(told, Score):
+                    turn.slice = SLICE_IN_ALL
+                yield told
+                if isinstance(told, _Done):
+                    return
+
+    @contextmanager
+    def _process(
+        self, task: Task, arguments: tuple[Any, ...]
+    ) -> Iterator[tuple[BaseProcess, Connection]]:
+        """A process that does a task, and the end of the pipe on which it tells of it."""
+        receiving, sending = self._processes.Pipe(duplex=False)
+        with tempfile.TemporaryDirectory(prefix="hdbench-", ignore_cleanup_errors=True) as scratch:
+            limits = (MAX_SECONDS, MAX_MEMORY, MAX_WRITTEN)
+            process = self._processes.Process(
+                target=_run, args=(sending, limits, scratch, task, arguments), daemon=True
+            )
+            with self._starting:  # multiprocessing's list of processes is not made for threads
+                process.start()
+            sending.close()
+            try:
+                yield process, receiving
+            finally:
+                receiving.close()
+                with self._starting:
+                    process.kill()
+                    process.join()
+
+
+def _run(
+    pipe: Connection,
+    limits: tuple[int, int, int],
+    scratch: str,
+    task: Task,
+    arguments: tuple[Any, ...],
+) -> None:
+    """Do a task within limits, in this process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends it
+    os.nice(_NICENESS)
+    seconds, memory, written = limits
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    data = _size_of_data() + memory
+    whole = (data + _SPARE, data + _SPARE)
+    resource.setrlimit(resource.RLIMIT_DATA, (data, data + _SPARE))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (written, written))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    tempfile.tempdir = scratch  # which the server deletes, however this process ends
+    try:
+        told: Any = _Done(task(pipe.send, *arguments))
+    except HdbenchError as error:
+        told = _Failed(error)
+    except MemoryError:
+        resource.setrlimit(resource.RLIMIT_DATA, whole)
+        told = _Failed(_too_large(memory))
+    except BrokenPipeError:  # nobody listens any more
+        return
+    except OSError as error:
+        if error.errno != errno.EFBIG:
+            raise
+        told = _Failed(_too_much(f"{written >> 20:,} MiB of disk"))
+    with suppress(BrokenPipeError):
+        pipe.send(told)
+
+
+def _signal(process: BaseProcess, number: int) -> None:
+    if process.pid is not None and process.is_alive():
+        with suppress(ProcessLookupError):  # it has just ended
+            os.kill(process.pid, number)
+
+
+def _size_of_data() -> int:
+    """Bytes of this process's data now; 0 where the system does not say."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[5]
+    except OSError:
+        return 0
+    return int(pages) * resource.getpagesize()
+
+
+def _ended(status: int | None) -> HdbenchError:
+    """Why a process has ended that did not say why."""
+    if status == -signal.SIGXCPU:
+        return _too_long()
+    if status is not None and status < 0:  # C code that gets no memory aborts, or is killed
+        return _too_large(MAX_MEMORY)
+    return HdbenchError(
+        "hdbench itself failed over this file, which is its fault: please report it; the server's "
+        "log says more"
+    )
+
+
+def _too_long() -> HdbenchError:
+    return _too_much(f"{MAX_SECONDS} seconds to compute")
+
+
+def _too_large(memory: int) -> HdbenchError:
+    return _too_much(f"{memory >> 20:,} MiB of memory")
+
+
+def _too_much(limit: str) -> HdbenchError:
+    return HdbenchError(
+        f"this takes more than {limit}, which is too much here: split the file, or score it with "
+        "hdbench score"
+    )

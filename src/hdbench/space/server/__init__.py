@@ -1,0 +1,1 @@
+"""What stands between the Space and its visitors."""

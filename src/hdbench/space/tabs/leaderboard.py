@@ -1,0 +1,139 @@
+"""The tab with the recorded runs, ranked."""
+
+from collections.abc import Iterator
+from concurrent.futures import wait
+from typing import Any
+
+import gradio as gr
+from gradio.context import Context
+
+from hdbench.errors import HdbenchError
+from hdbench.scoring.metric import PROTOCOLS
+from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.rankings import Ranking, Rankings, Work
+from hdbench.space.tabs.board import Filter, board_choices, board_key, board_view, chosen_board
+from hdbench.space.texts import Say, language_of, text
+from hdbench.space.views.summary import problem
+
+AT_ONCE = 10
+"""Visitors who are shown a board at the same time: most wait for one ranking, or find it ready."""
+
+MAX_WORDS = 200
+"""Characters to search for."""
+
+_SCORED = 0.8  # of the bar; the rest is for the ranking
+
+
+def leaderboard_tab(context: SpaceContext, say: Say) -> None:
+    """The tab's controls, within its `gr.Tab`: what they show is computed when it is opened.
+
+    Args:
+        context: the Space's.
+        say: the texts.
+    """
+    rankings = Rankings(context)
+    names = context.choices
+    most = max(context.benchmarks, key=lambda name: len(context.run_folders(name)))
+    gr.Markdown(say("leaderboard_intro"))
+    with gr.Row():
+        benchmark = gr.Dropdown(
+            names,
+            value=most,
+            label=say("benchmark"),
+            info=say("leaderboard_benchmark_info"),
+            min_width=300,
+            elem_id="board-benchmark",
+        )
+        board = gr.Dropdown(
+            [],
+            label=say("leaderboard_board"),
+            info=say("leaderboard_board_info"),
+            min_width=300,
+            elem_id="board",
+        )
+        protocol = gr.Radio(
+            list(PROTOCOLS),
+            value="documented",
+            label=say("protocol"),
+            info=say("protocol_info"),
+            min_width=300,
+            elem_id="board-protocol",
+        )
+    with gr.Row():
+        words = gr.Textbox(
+            label=say("leaderboard_words"),
+            info=say("leaderboard_words_info"),
+            max_length=MAX_WORDS,
+            elem_id="board-words",
+        )
+        with gr.Column(min_width=160):
+            local = gr.Checkbox(label=say("leaderboard_local"), elem_id="board-local")
+            weights = gr.Checkbox(label=say("leaderboard_open"), elem_id="board-open")
+            strict = gr.Checkbox(label=say("leaderboard_strict"), elem_id="board-strict")
+    shown = gr.HTML(elem_id="leaderboard", min_height=80)
+
+    def view(  # noqa: PLR0917  Gradio gives the inputs in their order
+        benchmark: str,
+        protocol: str,
+        board: str | None,
+        words: str | None,  # of a field that nobody has seen yet there is none
+        local: bool,
+        weights: bool,
+        strict: bool,
+        request: gr.Request,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  so Gradio knows that one is wanted
+    ) -> Iterator[list[Any]]:
+        language = language_of(request.headers.get("accept-language"))
+        try:
+            work = rankings.of(benchmark, protocol, strict=bool(strict))
+            while not wait([work.ready], timeout=0.3).done:
+                _tell(work, language, progress)
+            chosen = Filter((words or "")[:MAX_WORDS], bool(local), bool(weights))
+            ranking = work.ready.result()
+            yield _view(context, benchmark, ranking, board, chosen, language)
+        except HdbenchError as error:
+            yield [gr.update(), problem(str(error), language, "leaderboard_error")]
+
+    outputs = [board, shown]
+    each_time: dict[str, Any] = {
+        "fn": view,
+        "inputs": [benchmark, protocol, board, words, local, weights, strict],
+        "outputs": outputs,
+        "concurrency_id": "leaderboard",
+        "concurrency_limit": AT_ONCE,
+        "show_progress_on": shown,
+        "api_visibility": "private",
+    }
+    tab: Any = Context.block
+    gr.on([tab.select, benchmark.input, protocol.input, board.input, strict.input], **each_time)
+    gr.on(
+        [words.change, local.input, weights.input],
+        **each_time | {"show_progress": "hidden", "trigger_mode": "always_last"},
+    )
+
+
+def _tell(work: Work, language: str, progress: gr.Progress) -> None:
+    if work.done < work.total:
+        told = text("leaderboard_scoring", language, done=work.done, total=work.total)
+        progress(_SCORED * work.done / work.total, desc=told)
+    else:
+        progress(_SCORED, desc=text("leaderboard_ranking", language))
+
+
+def _view(  # noqa: PLR0917  as `board_view`
+    context: SpaceContext,
+    benchmark: str,
+    ranking: Ranking,
+    key: str | None,
+    chosen: Filter,
+    language: str,
+) -> list[Any]:
+    """The choice of boards, and the one that is chosen."""
+    if not ranking.boards:
+        why = [text("leaderboard_none", language), *ranking.left_out[:1]]
+        message = problem(" ".join(why), language, "leaderboard_error")
+        return [gr.update(choices=[], value=None), message]
+    board = chosen_board(ranking.boards, key)
+    choices = board_choices(ranking.boards, language)
+    html = board_view(context.benchmark(benchmark), ranking, board, chosen, language)
+    return [gr.update(choices=choices, value=board_key(board)), html]

@@ -1,0 +1,84 @@
+"""A result as visitors see it, whatever was scored: the first view, the report, the downloads."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import gradio as gr
+
+from hdbench.errors import HdbenchError, escaped
+from hdbench.report.items import cut
+from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.scoring import Upload
+from hdbench.space.jobs.tasks import View, view
+from hdbench.space.jobs.working import Workers
+from hdbench.space.tabs.telling import Visitor, show
+from hdbench.space.texts import Say, reason, text
+from hdbench.space.views.report_files import keep_report, thumbnails
+from hdbench.space.views.summary import frame, problem
+
+DOWNLOADS = ("xlsx", "csv", "json", "html")
+
+
+def download_buttons(say: Say, prefix: str = "") -> list[gr.DownloadButton]:
+    """A button for each of `DOWNLOADS`, hidden until there is something.
+
+    Args:
+        say: the texts.
+        prefix: of the buttons' ids in the page.
+    """
+    return [
+        gr.DownloadButton(
+            say(f"download_{kind}"),
+            visible=False,
+            elem_id=f"{prefix}download-{kind}",
+            size="sm",
+            min_width=120,
+        )
+        for kind in DOWNLOADS
+    ]
+
+
+def result_views(  # noqa: PLR0917  what a visitor gives, and where it is shown
+    workers: Workers,
+    context: SpaceContext,
+    upload: Upload,
+    run: str | None,
+    visitor: Visitor,
+    progress: gr.Progress,
+) -> Iterator[list[Any]]:
+    """The outputs of a scored file: first what is short, then the report and the downloads."""
+    hidden = [gr.update(visible=False, value=None)] * len(DOWNLOADS)
+    language = visitor.language
+    if not upload.path.name:
+        message = problem(text("choose_file", language), language)
+        yield [message, gr.update(visible=False), "", *hidden]
+        return
+    try:
+        with TemporaryDirectory() as folder:
+            task = (view, context, upload, run, language, Path(folder), thumbnails())
+            for told in workers.work(visitor.address, *task):
+                show(progress, told, language)
+                if isinstance(told, View):
+                    # Gradio copies the files before it goes on here, where they are deleted.
+                    yield [told.first, _runs(told), *_report(told, language)]
+    except HdbenchError as error:
+        yield [problem(reason(error, language), language), gr.update(visible=False), "", *hidden]
+
+
+def _runs(view: View) -> dict[str, Any]:
+    """The choice of a model, where the file has several."""
+    return gr.update(
+        choices=[(cut(escaped(name or "")), name or "") for name in view.runs],
+        value=view.chosen or "",
+        visible=len(view.runs) > 1,
+    )
+
+
+def _report(view: View, language: str) -> list[Any]:
+    """The report and the downloads, as soon as they are there."""
+    if not view.files:
+        return ["", *[gr.update(visible=False, value=None)] * len(DOWNLOADS)]
+    files = (gr.update(visible=True, value=str(path)) for path in view.files)
+    return [frame(keep_report(view.files[-1]), language), *files]

@@ -1,0 +1,312 @@
+"""The tab that runs a local model."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import gradio as gr
+from gradio.components import Component
+from gradio.utils import get_upload_folder
+
+from hdbench.errors import HdbenchError
+from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.running_model import (
+    GOING,
+    MAX_PROMPT,
+    ModelRun,
+    Progress,
+    Watch,
+    as_jsonl,
+    ask,
+    fields_of,
+    model_names,
+    picture_of,
+    prompt_of,
+    run_on_image,
+    run_on_items,
+    with_gpu,
+)
+from hdbench.space.jobs.scoring import Upload
+from hdbench.space.jobs.working import Workers
+from hdbench.space.tabs.result_view import DOWNLOADS, download_buttons, result_views
+from hdbench.space.tabs.run_view import run_answers, run_record, run_status, time_left
+from hdbench.space.tabs.telling import Visitor, visitor_of
+from hdbench.space.tabs.upload_field import upload_field
+from hdbench.space.texts import Say, language_of, text
+from hdbench.space.views.summary import problem
+
+QUEUE = "running"
+"""One model runs at a time."""
+
+FORMS = [".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp"]
+"""The endings that a browser offers; what a file is, its content decides."""
+
+ITEMS = 5
+"""How many items are proposed."""
+
+
+def run_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
+    """The tab's controls, within a `gr.Blocks`.
+
+    Args:
+        context: the Space's.
+        workers: who score what a model answered.
+        say: the texts.
+
+    Raises:
+        HdbenchError: two of the models cannot be told apart.
+    """
+    names = list(model_names(context.models))
+    with gr.Row():
+        with gr.Column(scale=2, min_width=300):
+            asked = _asked(context, names, say)
+        with gr.Column(scale=3, min_width=300):
+            bar = gr.HTML(elem_id="run-bar", min_height=60)
+            shown = _shown(say)
+    report = gr.HTML(elem_id="run-report")
+    watch = with_gpu(context.max_run_seconds)
+    going: dict[str, Path] = {}  # session → the folder of its run
+
+    def views(
+        plan: Callable[[Path], ModelRun], request: gr.Request, progress: gr.Progress
+    ) -> Iterator[list[Any]]:
+        visitor = visitor_of(request)
+        session = request.session_hash or ""
+        try:
+            with _folder() as folder:
+                run = plan(folder)
+                going[session] = folder
+                yield from _views(workers, context, run, watch, visitor, progress)
+        except HdbenchError as error:
+            told = problem(str(error), visitor.language, "run_error")
+            yield _outputs(told, going=False)
+        finally:
+            going.pop(session, None)
+
+    def on_items(
+        model: str,
+        benchmark: str,
+        items: float,
+        request: gr.Request,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  so Gradio knows that one is wanted
+    ) -> Iterator[list[Any]]:
+        def plan(folder: Path) -> ModelRun:
+            return run_on_items(context, model, benchmark, items, folder)
+
+        yield from views(plan, request, progress)
+
+    def on_image(  # noqa: PLR0917  Gradio gives the inputs in their order
+        model: str,
+        benchmark: str,
+        image: str | None,
+        prompt: str | None,
+        request: gr.Request,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008
+    ) -> Iterator[list[Any]]:
+        def plan(folder: Path) -> ModelRun:
+            if not image:
+                language = language_of(request.headers.get("accept-language"))
+                raise HdbenchError(text("run_choose_image", language))
+            return run_on_image(context, model, benchmark, Path(image), prompt or "", folder)
+
+        yield from views(plan, request, progress)
+
+    def stop(request: gr.Request) -> None:
+        if folder := going.get(request.session_hash or ""):
+            (folder / GOING).unlink(missing_ok=True)
+
+    def prompts(benchmark: str) -> list[str]:
+        return [prompt_of(context, benchmark)] * 2
+
+    private: dict[str, Any] = {"api_visibility": "private"}
+    shared: dict[str, Any] = {
+        "outputs": [*shown.outputs, report],
+        "show_progress_on": bar,
+        "concurrency_id": QUEUE,
+        "concurrency_limit": 1,
+        **private,
+    }
+    model, benchmark = asked.model, asked.benchmark
+    asked.start.click(on_items, [model, benchmark, asked.items], **shared)
+    of_image = [model, benchmark, asked.image, asked.own_prompt]
+    asked.start_image.click(on_image, of_image, **shared)
+    shown.cancel.click(stop, queue=False, **private)
+    both = [asked.prompt, asked.own_prompt]
+    benchmark.input(prompts, benchmark, both, queue=False, **private)
+
+
+class _Asked(NamedTuple):
+    """What a visitor chooses."""
+
+    model: gr.Dropdown
+    benchmark: gr.Dropdown
+    items: gr.Slider
+    prompt: gr.Textbox
+    start: gr.Button
+    image: gr.File
+    own_prompt: gr.Textbox
+    start_image: gr.Button
+
+
+def _asked(context: SpaceContext, models: list[str], say: Say) -> _Asked:
+    names = context.choices
+    prompt = prompt_of(context, names[0][1])
+    model = gr.Dropdown(
+        models,
+        value=models[0],
+        label=say("run_model"),
+        info=say("run_model_info"),
+        elem_id="run-model",
+    )
+    benchmark = gr.Dropdown(
+        names,
+        value=names[0][1],
+        label=say("run_benchmark"),
+        info=say("run_benchmark_info"),
+        elem_id="run-benchmark",
+    )
+    looks: dict[str, Any] = {"value": prompt, "lines": 6, "max_lines": 20}
+    with gr.Tab(say("run_tab_items")):
+        items = gr.Slider(
+            1,
+            context.max_run_items,
+            value=min(ITEMS, context.max_run_items),
+            step=1,
+            label=say("run_items"),
+            info=say("run_items_info"),
+            elem_id="run-items",
+        )
+        with gr.Accordion(say("run_prompt"), open=False):
+            shown_prompt = gr.Textbox(
+                interactive=False,
+                label=say("run_prompt"),
+                info=say("run_prompt_info"),
+                elem_id="run-prompt",
+                **looks,
+            )
+        start = gr.Button(say("run_start"), variant="primary", elem_id="run-start")
+    with gr.Tab(say("run_tab_image")):
+        image = upload_field(
+            label=say("run_image"), file_types=FORMS, elem_id="run-image", height=150
+        )
+        own_prompt = gr.Textbox(
+            max_length=MAX_PROMPT,
+            label=say("run_prompt"),
+            info=say("run_own_prompt_info"),
+            elem_id="run-own-prompt",
+            **looks,
+        )
+        start_image = gr.Button(
+            say("run_start_image"), variant="primary", elem_id="run-start-image"
+        )
+    return _Asked(model, benchmark, items, shown_prompt, start, image, own_prompt, start_image)
+
+
+class _Shown(NamedTuple):
+    """What a visitor sees of a run, beside its report."""
+
+    status: gr.HTML
+    cancel: gr.Button
+    first: gr.HTML
+    lines: gr.DownloadButton
+    files: list[gr.DownloadButton]
+    answers: gr.HTML
+
+    @property
+    def outputs(self) -> list[Component]:
+        """All of it, as `_outputs` has it but for the report."""
+        return [self.status, self.cancel, self.first, self.lines, *self.files, self.answers]
+
+
+def _shown(say: Say) -> _Shown:
+    status = gr.HTML(elem_id="run-status")
+    cancel = gr.Button(say("run_cancel"), visible=False, elem_id="run-cancel")
+    first = gr.HTML(elem_id="run-first")
+    with gr.Row():
+        lines = gr.DownloadButton(
+            say("run_download"),
+            visible=False,
+            elem_id="run-download-jsonl",
+            size="sm",
+            min_width=120,
+        )
+        files = download_buttons(say, "run-")
+    answers = gr.HTML(elem_id="run-answers")
+    return _Shown(status, cancel, first, lines, files, answers)
+
+
+def _views(  # noqa: PLR0917  what a visitor asked for, and where it is shown
+    workers: Workers,
+    context: SpaceContext,
+    run: ModelRun,
+    watch: Watch,
+    visitor: Visitor,
+    progress: gr.Progress,
+) -> Iterator[list[Any]]:
+    """The outputs of a run while it goes on, and when it is over."""
+    total, limit, language = len(run.questions), context.max_run_seconds, visitor.language
+    begun = time.monotonic()
+    came: list[float] = []
+    pictures: dict[str, str | None] = {}
+    questions = {question.id: question for question in run.questions}
+    status = answers = ""
+    state = Progress([])
+    with closing(ask(context, run, watch)) as states:
+        for state in states:
+            now = time.monotonic()
+            if new := state.answers[len(came) :]:
+                came += [now] * len(new)
+                pictures |= {each["id"]: picture_of(questions[each["id"]]) for each in new}
+                answers = run_answers(state.answers, pictures, language)
+            left = time_left(state.answers, came, total, now)
+            before = status
+            status = run_status(state, total, language, elapsed=now - begun, left=left, limit=limit)
+            if status != before:
+                yield _outputs(status, going=state.ended is None, answers=answers)
+    if not state.answers:
+        return
+    path = run.folder / f"{run.path.name}-answers.jsonl"
+    path.write_bytes(as_jsonl(state.answers))
+    ended = partial(_outputs, status, going=False, answers=answers, lines=str(path))
+    if run.own_image:
+        record = fields_of(run.benchmark, state.answers[0].get("text", ""))
+        yield ended(first=run_record(record, language))
+        return
+    upload = Upload(run.benchmark.spec.name, run.path)
+    views = result_views(workers, context, upload, None, visitor, progress)
+    for first, _, report, *files in views:
+        yield ended(first=first, report=report, files=files)
+
+
+def _outputs(
+    status: str,
+    *,
+    going: bool,
+    answers: str = "",
+    lines: str | None = None,
+    first: str = "",
+    report: str = "",
+    files: Sequence[Any] = (),
+) -> list[Any]:
+    """What each of `_Shown.outputs` gets, and then the report."""
+    hidden = gr.update(visible=False, value=None)
+    return [
+        status,
+        gr.update(visible=going),
+        first,
+        gr.update(visible=lines is not None, value=lines),
+        *(files or [hidden] * len(DOWNLOADS)),
+        answers,
+        report,
+    ]
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    # Beside Gradio's own folder, of which it serves what is asked for; deleted with it at the end.
+    with TemporaryDirectory(prefix="running-", dir=Path(get_upload_folder()).parent) as folder:
+        yield Path(folder)

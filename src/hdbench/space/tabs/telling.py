@@ -1,0 +1,70 @@
+"""What a visitor is told while something is done, and when it is done."""
+
+from typing import NamedTuple
+
+import gradio as gr
+
+from hdbench.space.jobs.tasks import Progress
+from hdbench.space.jobs.working import Waits
+from hdbench.space.server.limits import network
+from hdbench.space.texts import language_of, text
+
+_ANNOUNCE = """
+element.setAttribute("role", "status");
+const tell = (node) => {
+  const told = node.closest?.("[data-announce]") ?? node.querySelector?.("[data-announce]");
+  if (told) element.textContent = told.dataset.announce;
+};
+new MutationObserver((changes) => {
+  for (const change of changes) {
+    if (change.type === "attributes") tell(change.target);
+    else change.addedNodes.forEach(tell);
+  }
+}).observe(document.body, {subtree: true, childList: true, attributeFilter: ["data-announce"]});
+"""
+
+_UNSEEN = "position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);"
+
+
+def announcer() -> None:
+    """A place that screen readers watch, within a `gr.Blocks`.
+
+    It says what stands in the attribute `data-announce` of whatever appears in the page. Readers
+    watch only a place that has been there before its text.
+    """
+    gr.HTML(
+        "", elem_id="announcement", html_template="", css_template=_UNSEEN, js_on_load=_ANNOUNCE
+    )
+
+
+class Visitor(NamedTuple):
+    """Who asks for something.
+
+    Attributes:
+        address: `limits.visitor`.
+        language: of the interface.
+    """
+
+    address: str
+    language: str
+
+
+def visitor_of(request: gr.Request) -> Visitor:
+    """Who sent a request."""
+    language = language_of(request.headers.get("accept-language"))
+    return Visitor(network(request.client.host if request.client else ""), language)
+
+
+def show(progress: gr.Progress, told: object, language: str) -> None:
+    """Show a visitor how far the work is, or that it waits.
+
+    Args:
+        progress: the visitor's progress bar.
+        told: `Progress` or `Waits`; all else is passed over.
+        language: the interface's.
+    """
+    if isinstance(told, Progress):
+        progress(told.share, desc=told.told)
+    elif isinstance(told, Waits):
+        key = "progress_waits_again" if told.again else "progress_waits"
+        progress(0, desc=text(key, language, before=told.before))

@@ -1,0 +1,1 @@
+"""What visitors see, as HTML and files."""

@@ -1,0 +1,76 @@
+"""An example file of answers for each benchmark, to be tried at one click."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.jsonio import write_whole
+from hdbench.scoring.metric import reference_for
+
+OWN = "example_predictions.jsonl"
+MADE = "example_made_from_the_truth.jsonl"
+
+ITEMS = 300
+"""Items of a made example, at most."""
+
+WRONG_EVERY, ABSENT_EVERY = 3, 10
+
+
+def write_example(benchmark: Benchmark, folder: Path) -> Path:
+    """Write a benchmark's example: its own where it has one, else one made from its truth.
+
+    In a made one each third answer has an error, and each tenth is left out. Its name says what it
+    is.
+
+    Args:
+        benchmark: the benchmark.
+        folder: where to write.
+
+    Raises:
+        HdbenchError: the benchmark's metadata cannot be read.
+    """
+    own = benchmark.folder / OWN
+    if own.is_file():
+        return Path(shutil.copyfile(own, folder / OWN))
+    lines = []
+    for position, item in enumerate(benchmark.items()):
+        if position >= ITEMS:
+            break
+        if position % ABSENT_EVERY == ABSENT_EVERY - 1:
+            continue
+        answer = _answer(reference_for("documented", item.ground_truth))
+        if position % WRONG_EVERY == WRONG_EVERY - 1:
+            answer = _with_error(answer, _longest(answer))
+        lines.append(json.dumps({"id": item.id, "prediction": answer}) + "\n")
+    write_whole(folder / MADE, "".join(lines).encode())
+    return folder / MADE
+
+
+def _answer(truth: Any) -> Any:
+    """A truth in the form of an answer, which names persons where a truth has all their names."""
+    if isinstance(truth, dict):
+        if "name" in truth and "alternateName" in truth:
+            return truth["name"]
+        return {key: _answer(value) for key, value in truth.items()}
+    return [_answer(value) for value in truth] if isinstance(truth, list) else truth
+
+
+def _with_error(answer: Any, text: str) -> Any:
+    """An answer in which a text lacks its end."""
+    if isinstance(answer, dict):
+        return {key: _with_error(value, text) for key, value in answer.items()}
+    if isinstance(answer, list):
+        return [_with_error(value, text) for value in answer]
+    return text[: len(text) * 3 // 4] if answer == text else answer
+
+
+def _longest(answer: Any) -> str:
+    """The longest text in an answer; the empty one where there is none."""
+    if isinstance(answer, str):
+        return answer
+    children = answer.values() if isinstance(answer, dict) else answer
+    return (
+        max(map(_longest, children), key=len, default="") if isinstance(answer, dict | list) else ""
+    )

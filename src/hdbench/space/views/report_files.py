@@ -1,0 +1,61 @@
+"""Reports as pages of their own, which the Space's page shows in a frame.
+
+A report has megabytes. Within the page it would go through Gradio's queue, and stay in the
+server's memory for each visitor.
+"""
+
+import re
+import secrets
+import shutil
+from pathlib import Path
+
+from gradio.utils import get_upload_folder
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from hdbench.space.server.limits import FRAMED_BY
+
+POLICY = f"sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; {FRAMED_BY}"
+"""A report may run its own script, open the Hub in a tab of its own, and reach nothing around it,
+also where it is opened alone."""
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{32}")
+_BYTES = 24  # of a name that cannot be guessed: 32 characters
+
+
+def keep_report(page: Path) -> str:
+    """Copy a report to where its visitor can see it, until uploads are deleted.
+
+    Args:
+        page: the report's file.
+
+    Returns:
+        Its address, relative to the Space's page.
+    """
+    name = secrets.token_urlsafe(_BYTES)
+    path = _path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(page, path)
+    return f"report/{name}"
+
+
+async def _report(request: Request) -> Response:
+    name = request.path_params["name"]
+    if not _NAME.fullmatch(name) or not (path := _path(name)).is_file():
+        return PlainTextResponse("this report is no longer here: score the file again", 404)
+    headers = {"Content-Security-Policy": POLICY, "Cache-Control": "private, no-store"}
+    return FileResponse(path, media_type="text/html; charset=utf-8", headers=headers)
+
+
+REPORTS = Route("/report/{name}", _report)
+"""The route of all reports."""
+
+
+def thumbnails() -> Path:
+    """The folder of the small pictures in reports, which are deleted like them."""
+    return Path(get_upload_folder()).parent / "thumbnails"
+
+
+def _path(name: str) -> Path:
+    return Path(get_upload_folder(), "reports", f"{name}.html")

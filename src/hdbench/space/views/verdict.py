@@ -1,0 +1,138 @@
+"""What a comparison says: each pair's verdict in a sentence, and the figures behind it."""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from string import ascii_uppercase
+
+from markupsafe import Markup
+
+from hdbench.evaluation.warning_texts import in_language
+from hdbench.report.items import cut
+from hdbench.report.page import MAX_MESSAGE
+from hdbench.report.rows import direction
+from hdbench.results.result import Result
+from hdbench.space.texts import text
+from hdbench.space.views.summary import render
+from hdbench.statistics.bootstrap import MIN_ITEMS
+from hdbench.statistics.comparison import Comparison, FieldEffect
+
+MAX_FIELDS = 10
+"""Fields that are shown, those whose rates differ most."""
+
+MAX_WARNINGS = 3
+"""Warnings that are shown of one run."""
+
+
+def comparison_page(
+    runs: Mapping[str, Result], comparisons: Sequence[Comparison], language: str
+) -> str:
+    """A comparison as HTML: untrusted text is escaped.
+
+    Args:
+        runs: name → result.
+        comparisons: of each pair.
+        language: the interface's.
+    """
+    return render(
+        "comparison.html",
+        language,
+        runs=runs,
+        letters=dict(zip(runs, ascii_uppercase, strict=False)),
+        comparisons=comparisons,
+        verdict=lambda comparison: verdict(comparison, language),
+        number=_number,
+        signed=_signed,
+        direction=lambda figure: _direction(direction(figure, 1.0) != "lower is better", language),
+        fields_apart=fields_apart,
+        lost=any(result.figures()["answered"] < len(result.ids) for result in runs.values()),
+        warnings={
+            name: [in_language(each["message"], language) for each in islice(found, MAX_WARNINGS)]
+            for name, result in runs.items()
+            if (found := result.reading["warnings"])
+        },
+        cut=cut,
+        most=MAX_MESSAGE,
+        language=language,
+    )
+
+
+def verdict(comparison: Comparison, language: str) -> Markup:
+    """What the paired test says of two runs, in one sentence; the better figure comes first.
+
+    Args:
+        comparison: of two runs, whose names are escaped here.
+        language: one of `LANGUAGES`.
+    """
+    headline = comparison.figures[comparison.headline]
+    ahead = headline.difference if comparison.higher_is_better else -headline.difference
+    names = (comparison.a, comparison.b) if ahead >= 0 else (comparison.b, comparison.a)
+    values = (headline.a, headline.b) if ahead >= 0 else (headline.b, headline.a)
+    if headline.difference == 0 and not comparison.items_apart:
+        kind = "compare_same"
+    elif comparison.items < MIN_ITEMS:
+        kind = "compare_few"
+    else:
+        kind = "compare_better" if comparison.separable else "compare_alike"
+    a, b = (Markup("<b><bdi>{}</bdi></b>").format(name) for name in names)
+    sentence = text(
+        kind,
+        language,
+        a=a,
+        b=b,
+        headline=comparison.headline,
+        value_a=_number(values[0]),
+        value_b=_number(values[1]),
+        direction=_direction(comparison.higher_is_better, language),
+        difference=_number(abs(headline.difference)),
+        evidence=_evidence(comparison, language),
+        items=comparison.items,
+        least=MIN_ITEMS,
+        detectable=_number(comparison.detectable or 0),
+    )
+    return Markup(sentence)  # noqa: S704  our own text; the names in it are escaped
+
+
+def _evidence(comparison: Comparison, language: str) -> str:
+    """The interval of the difference as it is told, without its sign, and p."""
+    headline = comparison.figures[comparison.headline]
+    told = []
+    if headline.interval is not None:
+        ends = (headline.interval.low, headline.interval.high)
+        low, high = (-ends[1], -ends[0]) if headline.difference < 0 else ends
+        told.append(text("compare_interval", language, low=_number(low), high=_number(high)))
+    p = comparison.p_holm
+    told.append("p &lt; 0.001" if p < 0.001 else f"p = {p:.2g}")  # noqa: PLR2004  as is usual
+    if comparison.comparisons > 1:
+        told[-1] += text("compare_corrected", language, pairs=comparison.comparisons)
+    return "; ".join(told)
+
+
+def fields_apart(comparison: Comparison) -> list[tuple[str, FieldEffect]]:
+    """The fields whose rates differ, those that differ most first, `MAX_FIELDS` at most."""
+    apart = [(name, effect) for name, effect in comparison.fields.items() if effect.difference]
+    apart.sort(key=lambda field: -abs(field[1].difference or 0))
+    return [(cut(name), effect) for name, effect in apart[:MAX_FIELDS]]
+
+
+def _direction(higher_is_better: bool, language: str) -> str:
+    return text("higher" if higher_is_better else "lower", language)
+
+
+def _number(value: float) -> str:
+    """A figure, without a sign where it is rounded to zero.
+
+    Example:
+        >>> _number(0.8444), _number(-0.01), _number(-0.0001)
+        ('0.844', '−0.010', '0.000')
+    """
+    return f"{round(value, 3) + 0.0:.3f}".replace("-", "−")
+
+
+def _signed(value: float) -> str:
+    """A difference, always with its sign, if it is not zero.
+
+    Example:
+        >>> _signed(0.01), _signed(-0.01), _signed(0.0001)
+        ('+0.010', '−0.010', '0.000')
+    """
+    return f"+{_number(value)}" if round(value, 3) > 0 else _number(value)

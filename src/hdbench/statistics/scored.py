@@ -1,0 +1,45 @@
+"""What statistics need of a run: every `Result` has it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from hdbench.scoring.metric import Metric
+
+
+class Scored(Protocol):
+    """A run whose items have been scored."""
+
+    @property
+    def metric(self) -> Metric:
+        """The metric with its protocol and options."""
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The items' ids."""
+
+    @property
+    def statistics(self) -> Mapping[str, Sequence[float]]:
+        """Name of a statistic → its value for each item."""
+
+    @property
+    def totals(self) -> Mapping[str, float]:
+        """Each statistic added up over the items, and their number, `items`."""
+
+    @property
+    def headline(self) -> str:
+        """The name of the figure that ranks."""
+
+    @property
+    def dataset(self) -> Mapping[str, Any]:
+        """What was scored against."""
+
+    @property
+    def reading(self) -> Mapping[str, Any]:
+        """What reading a file of answers showed, and the options of reading."""
+
+    @property
+    def reading_version(self) -> int:
+        """The version of how answers are read."""
+
+    def field_rates(self) -> dict[str, dict[str, Any]]:
+        """Field → its counts and rates."""

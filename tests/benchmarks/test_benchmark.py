@@ -1,0 +1,104 @@
+"""A benchmark's folder: its media."""
+
+import json
+from pathlib import Path
+
+import pytest
+from helpers.run_folders import SPEC, write_run
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.errors import HdbenchError
+
+COMMIT = "dbe1c6531c53d883a402796a075af7c7b0bb3383"
+
+
+def with_media(cards, media, key, value):
+    folder = cards / "hdb/cards"
+    spec = json.loads((folder / "benchmark.yaml").read_text()) | {"media": media}
+    (folder / "benchmark.yaml").write_text(json.dumps(spec))
+    row = {"id": "a", "ground_truth": "{}", key: value}
+    (folder / "metadata.jsonl").write_text(json.dumps(row) + "\n")
+    return load_benchmark(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("media", "key", "value", "names"),
+    [
+        ("image", "file_name", "images/a.jpg", ["images/a.jpg"]),
+        ("pdf", "file_name", "pdf/a.pdf", ["pdf/a.pdf"]),
+        ("pages", "pages_file_names", ["images/a.jpg", "images/b.jpg"], None),
+        ("image", "file_name", None, []),
+    ],
+)
+def test_the_media_of_each_item(cards, media, key, value, names):
+    benchmark = with_media(cards, media, key, value)
+    expected = value if names is None else names
+    assert benchmark.media() == {"a": [benchmark.folder / name for name in expected]}
+
+
+@pytest.mark.parametrize("name", ["../secret.jpg", "/etc/passwd", "images/../../x.jpg"])
+def test_media_outside_of_the_folder_are_refused(cards, name):
+    with pytest.raises(HdbenchError, match=r"metadata.jsonl:1: .* is outside of the benchmark"):
+        with_media(cards, "image", "file_name", name).media()
+
+
+def described(cards, **changes):
+    (cards / "hdb/cards/benchmark.yaml").write_text(json.dumps(SPEC | changes))
+    return str(cards / "hdb/cards")
+
+
+@pytest.mark.parametrize(
+    "revision", ["main", "hdbench-1.0.0", "refs/pr/1", "", COMMIT[:7], COMMIT + "0", COMMIT.upper()]
+)
+@pytest.mark.parametrize("place", [{"hub": "a/b"}, {"url": "https://example.org", "prompt": "p"}])
+def test_a_source_is_a_commit(cards, place, revision):
+    folder = described(cards, source={**place, "revision": revision})
+    with pytest.raises(HdbenchError, match=r"benchmark\.yaml: source: revision: must be a commit "):
+        load_benchmark(folder)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"hub": "a/b", "revision": COMMIT},
+        {"url": f"https://example.org/{COMMIT}/data", "prompt": "p", "revision": COMMIT},
+    ],
+)
+def test_a_commit_is_taken(cards, source):
+    assert load_benchmark(described(cards, source=source)).spec.source.revision == COMMIT
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"metric": "zettel_f2"}, "metric: no 'zettel_f2' in hdbench .*, which has zettel_f1, "),
+        ({"headline": "f1"}, "headline: 'f1' is no rate of zettel_f1: choose one of f1_micro, f1_"),
+        ({"headline": "true_positives"}, "headline: 'true_positives' is no rate of zettel_f1"),
+        ({"metric": "letters_f1", "headline": "categories"}, "headline: 'categories' is no rate"),
+        # It is null of answers that give no number of tokens.
+        ({"metric": "avisblatt_cer", "headline": "ntokens_error"}, "headline: 'ntokens_error' is"),
+    ],
+)
+def test_a_metric_and_its_headline_are_known(cards, changes, message):
+    with pytest.raises(HdbenchError, match=rf"hdb/cards/benchmark\.yaml: {message}"):
+        load_benchmark(described(cards, **changes))
+
+
+@pytest.mark.slow
+def test_every_command_refuses_an_unknown_headline_in_one_line(cards, run_hdbench):
+    folder = Path(described(cards, headline="f1"))
+    (folder / "README.md").write_text("---\nlicense: cc0-1.0\n---\n")
+    run = write_run(cards / "run", {"0000": {"text": "{}"}})
+    for arguments in (
+        ("score", "hdb/cards", run),
+        ("report", run, "-o", "report"),
+        ("leaderboard", run),
+        ("eval", "cards", "--model", "tesseract"),
+        ("publish", "hdb", "--dry-run"),
+        ("build", "hdb/cards", "--out", "other"),
+    ):
+        done = run_hdbench(*arguments, cwd=cards)
+        assert (done.returncode, done.stdout) == (2, ""), arguments
+        assert done.stderr.endswith("recall_micro\n"), done.stderr
+        assert done.stderr.startswith("error: hdb/cards/benchmark.yaml: headline: 'f1' is no rate")
+        assert len(done.stderr.splitlines()) == 1

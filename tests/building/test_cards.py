@@ -1,0 +1,318 @@
+"""The cards of datasets, metrics and Spaces: whole, true to what lies beside them, and readable."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import bibtexparser
+import mlcroissant
+import pytest
+from huggingface_hub import DatasetCard, RepoCard
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from PIL import Image
+
+from hdbench.benchmarks.benchmark import METADATA, load_benchmark
+from hdbench.benchmarks.spec import MEDIA_KEYS
+from hdbench.building.builder import Built
+from hdbench.building.card import write_cards
+from hdbench.building.recipe import find_recipe, recipe_names
+from hdbench.common.jsonio import read_jsonl
+
+ROOT = Path(__file__).parents[2]
+
+SPACES = sorted([*(ROOT / "metrics").iterdir(), ROOT / "spaces/scorer"])
+
+# The Hub's vocabularies, as its documentation of dataset cards and of Spaces has them.
+VOCABULARIES = {
+    "annotations_creators": {"crowdsourced", "expert-generated", "machine-generated", "other"},
+    "language_creators": {"crowdsourced", "expert-generated", "found", "machine-generated"},
+    "license": {"cc0-1.0", "cc-by-4.0", "other"},
+    "multilinguality": {"monolingual", "multilingual"},
+    "size_categories": {"n<1K", "1K<n<10K"},
+    "task_categories": {"image-to-text", "image-text-to-text"},
+}
+COLOURS = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
+
+SECTIONS = [
+    "An example",
+    "Fields",
+    "Splits",
+    "How the truth was made",
+    "Uses and limits",
+    "Privacy",
+    "Licence",
+    "Maintenance",
+    "Citation",
+]
+
+
+@pytest.fixture(params=recipe_names())
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def of_sample(samples, name):
+    return samples / "hdb" / name
+
+
+@pytest.fixture
+def of_benchmark(of_sample, name, tmp_path):
+    """The sample's rows with the cards of the benchmark itself, whose data may not be at hand."""
+    folder = shutil.copytree(of_sample, tmp_path / name)
+    recipe = find_recipe(name)
+    spec = recipe.spec.model_dump(exclude_none=True)
+    (folder / "benchmark.yaml").write_text(json.dumps(spec))  # JSON is YAML
+    content_hash = load_benchmark(str(folder)).content_hash()
+    built = Built(folder, recipe.spec.version, 1010, [], content_hash)
+    write_cards(recipe, built, folder)
+    return folder
+
+
+@pytest.fixture(params=["of_sample", "of_benchmark"])
+def built(request, name):
+    return request.getfixturevalue(request.param)
+
+
+def headings(text, level="##"):
+    outside = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^{level} (.+)$", outside, re.MULTILINE)
+
+
+def block(text, language):
+    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return found
+
+
+def links(text):
+    return re.findall(r"\]\(([^)\s]*)\)|(?:src|href)=\"([^\"]*)\"", text)
+
+
+def assert_links_lead_somewhere(folder, text):
+    for link in ("".join(pair) for pair in links(text)):
+        if not link.startswith("http"):
+            assert link, "an empty link"
+            assert (folder / link).is_file(), link
+
+
+def rows_of(folder):
+    return {line.value["id"]: line.value for line in read_jsonl(folder / METADATA)}
+
+
+def test_the_yaml_of_a_dataset_is_whole_and_in_the_hub_s_words(built, name):
+    data = DatasetCard.load(built / "README.md").data.to_dict()
+    spec = load_benchmark(str(built)).spec
+    for key, known in VOCABULARIES.items():
+        values = data[key] if isinstance(data[key], list) else [data[key]]
+        assert values
+        assert set(values) <= known
+    assert all(re.fullmatch("[a-z]{2}", language) for language in data["language"])
+    assert "hdbench" in data["tags"]
+    assert (data["pretty_name"], data["license"]) == (spec.title, spec.licence)
+    assert (data["multilinguality"] == ["monolingual"]) == (len(data["language"]) == 1)
+    assert data["source_datasets"]
+    (config,) = data["configs"]
+    assert config["data_files"][0]["split"] == spec.split
+    features = {feature["name"] for feature in config["features"]}
+    keys = set(next(iter(rows_of(built).values()))) - {MEDIA_KEYS[spec.media]}
+    assert features == keys | {spec.media}
+
+
+def test_a_dataset_card_has_every_section_in_order(built):
+    assert headings(DatasetCard.load(built / "README.md").text) == SECTIONS
+
+
+def test_a_benchmark_s_card_says_source_corrections_and_defects(of_benchmark, name):
+    text = DatasetCard.load(of_benchmark / "README.md").text
+    assert headings(text, "###") == ["Source", "Corrections", "Known defects"]
+    recipe = find_recipe(name)
+    assert recipe.spec.source.revision in text
+    for item in (*recipe.errata.exclude, *recipe.errata.corrections):
+        assert item.evidence in text
+        assert item.proposed_by in text
+
+
+def test_the_example_is_a_row_and_the_picture_is_its_own(built, name):
+    card = DatasetCard.load(built / "README.md").text
+    example = json.loads(block(card, "json"))
+    row = rows_of(built)[example["id"]]
+    assert example == {**row, "ground_truth": json.loads(row["ground_truth"])}
+    (picture,) = re.findall(r"!\[[^\]]{10,}\]\(([^)]*)\)", card)
+    with Image.open(built / picture) as image:
+        assert min(image.size) > 300
+    media = row[MEDIA_KEYS[load_benchmark(str(built)).spec.media]]
+    if name == "sciencemetabench":
+        assert picture == "example.png"
+    else:
+        assert picture in media
+
+
+def test_without_any_media_a_card_has_no_picture(of_sample, name, tmp_path):
+    folder = shutil.copytree(of_sample, tmp_path / name)
+    recipe = find_recipe(name, sample=True)
+    rows = [{**row, MEDIA_KEYS[recipe.spec.media]: None} for row in rows_of(folder).values()]
+    (folder / METADATA).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_cards(recipe, Built(folder, "1.0.0", len(rows), ["a.jpg"], "0" * 64), folder)
+    text = (folder / "README.md").read_text()
+    assert "![" not in text
+    assert "missing here" in text
+
+
+def test_every_link_of_a_dataset_card_leads_somewhere(built):
+    for path in built.glob("README*.md"):
+        assert_links_lead_somewhere(built, path.read_text())
+
+
+def test_the_citation_of_a_card_is_bibtex(built):
+    assert_is_bibtex(block((built / "README.md").read_text(), "bibtex"))
+
+
+def assert_is_bibtex(text):
+    library = bibtexparser.parse_string(text)
+    assert not library.failed_blocks
+    (entry,) = library.entries
+    assert {"title", "author", "year", "howpublished"} <= set(entry.fields_dict)
+
+
+@pytest.mark.parametrize("kind", ["of_sample", "of_benchmark"])
+@pytest.mark.parametrize("name", ["sciencemetabench"])
+def test_the_chinese_card_says_what_the_english_one_does(kind, name, request):
+    folder = request.getfixturevalue(kind)
+    english = DatasetCard.load(folder / "README.md").text
+    chinese = (folder / "README.zh.md").read_text()
+    assert "(README.zh.md)" in english
+    assert "(README.md)" in chinese
+    for level in ("##", "###"):
+        assert len(headings(chinese, level)) == len(headings(english, level))
+    for language in ("json", "bibtex"):
+        assert block(chinese, language) == block(english, language)
+    marks = r"`[^`\n]+`|https?://[^)\s]+"
+    assert set(re.findall(marks, english)) <= set(re.findall(marks, chinese))
+    figures = [
+        re.findall(r"^\| (?:`|both|两批).*", text, re.MULTILINE) for text in (english, chinese)
+    ]
+    numbers = [[re.findall(r"\d[\d,]*", row) for row in rows] for rows in figures]
+    assert numbers[0] == numbers[1]
+    prose = re.sub(r"^```.*?^```$|`[^`\n]*`|\(.*?\)", "", chinese, flags=re.MULTILINE | re.DOTALL)
+    assert len(re.findall(r"[\u4e00-\u9fff]", prose)) > len(re.findall(r"[A-Za-z]", prose))
+
+
+@pytest.mark.parametrize("folder", SPACES, ids=lambda folder: folder.name)
+def test_the_yaml_of_a_space_is_whole(folder):
+    data = RepoCard.load(folder / "README.md").data.to_dict()
+    assert data["title"]
+    assert data["sdk"] == "gradio"
+    assert (folder / data["app_file"]).is_file()
+    assert {data["colorFrom"], data["colorTo"]} <= COLOURS
+    assert len(data["emoji"]) <= 2
+    assert data["license"] == "apache-2.0"
+    assert len(data.get("short_description", "")) <= 60
+
+
+def test_all_spaces_are_of_one_gradio_that_the_package_takes():
+    versions = {RepoCard.load(folder / "README.md").data.sdk_version for folder in SPACES}
+    (version,) = versions
+    text = (ROOT / "pyproject.toml").read_text()
+    (wanted,) = re.findall(r'^space = \["(.*?)"', text, re.MULTILINE)
+    assert version in Requirement(wanted).specifier
+
+
+def test_all_spaces_name_a_python_that_the_package_takes():
+    # The Hub's own choice is 3.10.
+    (version,) = {RepoCard.load(folder / "README.md").data.python_version for folder in SPACES}
+    text = (ROOT / "pyproject.toml").read_text()
+    (wanted,) = re.findall(r'^requires-python = "(.*?)"', text, re.MULTILINE)
+    assert version in SpecifierSet(wanted)
+
+
+@pytest.mark.parametrize("folder", SPACES, ids=lambda folder: folder.name)
+def test_the_citation_and_links_of_a_space_are_sound(folder):
+    text = (folder / "README.md").read_text()
+    assert_links_lead_somewhere(folder, text)
+    if folder.parent.name == "metrics":
+        cited = block(text, "bibtex")
+        assert_is_bibtex(cited)
+        module = (folder / f"{folder.name}.py").read_text()
+        assert cited.replace("\\", "\\\\") in module
+
+
+def test_croissant_metadata_are_valid_and_give_every_row(built, name):
+    spec = load_benchmark(str(built)).spec
+    dataset = mlcroissant.Dataset(built / "croissant.json")
+    metadata = dataset.metadata
+    assert not metadata.ctx.issues.errors
+    assert not metadata.ctx.issues.warnings
+    assert (metadata.name, metadata.version) == (spec.name, spec.version)
+    assert metadata.cite_as == spec.citation.strip()
+    assert metadata.date_published.year == 2025
+    assert metadata.creators
+    assert len(metadata.description) > 100
+    records = [
+        {key.removeprefix("items/"): plain(value) for key, value in record.items()}
+        for record in dataset.records("items")
+    ]
+    assert records == list(rows_of(built).values())
+
+
+def plain(value):
+    """A value of mlcroissant's as it stands in the metadata."""
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    if isinstance(value, bytes):
+        return value.decode()
+    return value.date().isoformat() if hasattr(value, "date") else value
+
+
+def test_croissant_gives_every_image_once(of_sample, name):
+    dataset = mlcroissant.Dataset(of_sample / "croissant.json")
+    if name == "sciencemetabench":
+        assert [each.id for each in dataset.metadata.record_sets] == ["items"]
+        return
+    images = {
+        record["images/file_name"].decode(): record["images/image"].size
+        for record in dataset.records("images")
+    }
+    paths = sorted((of_sample / "images").iterdir())
+    assert sorted(images) == [f"images/{path.name}" for path in paths]
+    with Image.open(paths[0]) as image:
+        assert images[f"images/{paths[0].name}"] == image.size
+
+
+def test_card_and_croissant_say_who_maintains_it_and_how_it_is_corrected(built, name):
+    spec = load_benchmark(str(built)).spec
+    assert spec.maintainers
+    about = json.loads((built / "croissant.json").read_text())
+    assert [each["name"] for each in about["maintainer"]] == list(spec.maintainers)
+    plan = about["rai:dataReleaseMaintenancePlan"]
+    _, _, card = (built / "README.md").read_text().partition("## Maintenance\n")
+    for said in (*spec.maintainers, spec.contact, spec.corrected_by, spec.report_errors_at):
+        assert said in card
+        assert said in plan
+
+
+def test_croissant_names_who_made_the_dataset(samples):
+    def creators(name):
+        about = json.loads((samples / "hdb" / name / "croissant.json").read_text())
+        return [(each["@type"], each["name"]) for each in about["creator"]]
+
+    assert creators("zettelkatalog") == [
+        ("sc:Person", "Müller, Gabriel"),
+        ("sc:Person", "Hindermann, Maximilian"),
+    ]
+    assert creators("sciencemetabench") == [("sc:Organization", "OpenDataLab")]
+
+
+def test_a_damaged_metadata_file_is_found_out_by_croissant_s_checksum(of_sample, tmp_path):
+    folder = shutil.copytree(of_sample, tmp_path / "copy")
+    with (folder / METADATA).open("a") as file:
+        file.write("\n")
+    with pytest.raises(mlcroissant.GenerationError, match=r"Download\(metadata\.jsonl\)"):
+        next(iter(mlcroissant.Dataset(folder / "croissant.json").records("items")))
+
+
+def test_croissant_metadata_do_not_change_what_a_version_is_of(of_sample):
+    about = json.loads((of_sample / "croissant.json").read_text())
+    (metadata,) = [each for each in about["distribution"] if each["@type"] == "cr:FileObject"]
+    assert metadata["sha256"] == load_benchmark(str(of_sample)).content_hash()

@@ -1,0 +1,453 @@
+"""`hdbench score`: what it prints, writes and refuses."""
+
+import hashlib
+import json
+import subprocess
+import sys
+
+import pytest
+from helpers.run_folders import write_run
+
+RIGHT = {"title": "Stellingen", "year": 1924}
+WRONG = {"title": "Stellingen", "year": 1942}
+PARTIAL = {
+    "kind": "partial",
+    "message": "3 of 4 items have an answer, and the other 1 count as failures: complete the run, "
+    "or compare it only with runs of the same items",
+    "count": 1,
+    "of": 4,
+    "ids": ["0002"],
+}
+HEAVY = ("torch", "transformers", "gradio", "evaluate", "datasets", "pandas", "pyarrow")
+
+
+@pytest.fixture
+def score(cards, run_hdbench):
+    def run(lines, *arguments, raw=None):
+        data = raw if raw is not None else "".join(json.dumps(line) + "\n" for line in lines)
+        (cards / "predictions.jsonl").write_bytes(data if raw is not None else data.encode())
+        return run_hdbench("score", "hdb/cards", "predictions.jsonl", *arguments, cwd=cards)
+
+    return run
+
+
+def test_the_result_as_flat_json(score, cards):
+    lines = [
+        {"id": "0003", "text": 'Sure:\n```json\n{"title": "Stellingen", "year": "1924"}\n```'},
+        {"id": "0000", "prediction": RIGHT},
+        {"id": "0001", "prediction": WRONG},
+    ]
+    done = score(lines, "--json", "result.json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads((cards / "result.json").read_text())
+    signature, versions = result.pop("signature"), result.pop("versions")
+    assert signature.endswith(f"|hdbench:{versions['hdbench']}")
+    assert list(versions) == ["hdbench", "rapidfuzz", "json_repair", "numpy", "scipy", "python"]
+    assert signature.startswith(
+        "zettel_f1|protocol:documented|threshold:0.92|weights:1|rules:1|reading:2|"
+    )
+    metadata = (cards / "hdb/cards/metadata.jsonl").read_bytes()
+    # Right 2, 2 and 1, wrong 1; the fourth card is unanswered and misses 2: 5 of 6 and of 8.
+    assert result == {
+        "f1_micro": pytest.approx(10 / 14),
+        "f1_macro": pytest.approx((1 + 1 + 0.5 + 0) / 4),
+        "precision_micro": 5 / 6,
+        "recall_micro": 5 / 8,
+        "true_positives": 5,
+        "false_positives": 1,
+        "false_negatives": 3,
+        "items_perfect": 2,
+        "items": 4,
+        "answered": 3,
+        "unanswered": 1,
+        "unparsable": 0,
+        "status": {
+            "clean": 2,
+            "unwrapped": 1,
+            "repaired": 0,
+            "truncated": 0,
+            "unparsable": 0,
+            "unanswered": 1,
+        },
+        "unparsable_kinds": {},
+        # Without the card in a fence: 3 of 4 and of 8.
+        "strictly": {
+            "f1_micro": 0.5,
+            "f1_macro": (1 + 0.5) / 4,
+            "precision_micro": 3 / 4,
+            "recall_micro": 3 / 8,
+            "true_positives": 3,
+            "false_positives": 1,
+            "false_negatives": 5,
+            "items_perfect": 1,
+        },
+        "protocol": "documented",
+        "benchmark": "hdb/cards",
+        "dataset_version": "1.0.0",
+        "dataset_sha256": hashlib.sha256(metadata).hexdigest(),
+        "dataset_revision": None,
+        "headline": "f1_micro",
+        "higher_is_better": True,
+        "strict": False,
+        "reread": False,
+        "as_given": False,
+        "notes": [],
+        "schema_violations": {},
+        "warnings": [PARTIAL],
+        # One card is unanswered, one wrong, two are right.
+        "intervals": {
+            "method": "bootstrap over items and one unseen item, percentile intervals",
+            "level": 0.95,
+            "resamples": 10_000,
+            "seed": 0,
+            "figures": {},
+            "why": "4 items: too few for an interval",
+            "item_ranges": {
+                "f1_micro": [0.0, 1.0],
+                "f1_macro": [0.0, 1.0],
+                "precision_micro": [0.0, 1.0],
+                "recall_micro": [0.0, 1.0],
+            },
+        },
+        "metric": "zettel_f1",
+        "rules": 1,
+        "reading": 2,
+        "options": {"threshold": 0.92, "weights": 1},
+        "answers": {
+            "path": "predictions.jsonl",
+            "sha256": hashlib.sha256((cards / "predictions.jsonl").read_bytes()).hexdigest(),
+        },
+        "item_set": "4-" + hashlib.sha256(b'["0000", "0001", "0002", "0003"]').hexdigest()[:12],
+        "outcomes": {
+            "correct": {"title": 3, "year": 2},
+            "substituted": {"year": 1},
+            "missing": {"title": 1, "year": 1},
+            "spurious": {},
+        },
+        "ids": ["0000", "0001", "0002", "0003"],
+        "statistics": {
+            "true_positives": [2, 1, 0, 2],
+            "false_positives": [0, 1, 0, 0],
+            "false_negatives": [0, 1, 2, 0],
+            "f1": [1.0, 0.5, 0.0, 1.0],
+            "perfect": [1, 0, 0, 1],
+        },
+        "strict_statistics": {
+            "0003": {"f1": 0, "perfect": 0, "true_positives": 0, "false_positives": 0}
+            | {"false_negatives": 2}
+        },
+    }
+    assert "only valid JSON counted (--strict): f1_micro 0.5000 instead of 0.7143" in done.stdout
+    assert "f1_micro" in done.stdout
+    assert "4 items: 3 answered, 1 unanswered, 0 unparsable; 2 need no edit" in done.stdout
+    assert "of the answered, 1 unwrapped" in done.stdout
+    assert "warning: 3 of 4 items have an answer" in done.stdout
+    assert "1 without a usable answer count as complete failures" in done.stdout
+    assert "year: 1924 → 1942" in done.stdout
+
+
+def test_details_protocol_and_options(score, cards):
+    done = score(
+        [{"id": "0002", "prediction": WRONG}],
+        *("--json", "result.json", "--details", "--protocol", "published"),
+        *("--option", 'weights={"year": 3}', "--option", "threshold=0.5"),
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads((cards / "result.json").read_text())
+    assert [item["id"] for item in result["per_item"]] == ["0000", "0001", "0002", "0003"]
+    # 1924 and 1942 are alike by 0.75; weights 1 and 3.
+    assert (result["true_positives"], result["false_negatives"]) == (4, 12)
+    assert result["protocol"] == "published"
+    assert 'threshold:0.5|weights:{"year":3.0}' in result["signature"]
+    assert result["fields"]["year"]["true_positives"] == 1
+
+
+BOTH = [
+    {"id": "0000", "prediction": None, "text": json.dumps(RIGHT)},
+    {"id": "0001", "prediction": {"error": "timeout"}, "text": json.dumps(RIGHT)},
+    {"id": "0002", "prediction": WRONG, "text": json.dumps(RIGHT)},
+    {"id": "0003", "prediction": json.dumps(RIGHT)},
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "true_positives", "answered"),
+    [
+        # The text is read where there is no record beside it, and so is a text inside JSON.
+        ([], 2 + 2 + 1 + 2, 4),
+        (["--reread"], 2 + 2 + 2 + 2, 4),
+        # What was published was scored as it stands; an object that is only an error was answered.
+        (["--protocol", "published"], 1, 2),
+        (["--protocol", "published", "--reread"], 2 + 2 + 2, 3),
+    ],
+)
+def test_which_of_prediction_and_text_is_scored(score, cards, arguments, true_positives, answered):
+    assert score(BOTH, *arguments, "--json", "result.json").returncode == 0
+    result = json.loads((cards / "result.json").read_text())
+    assert (result["true_positives"], result["answered"]) == (true_positives, answered)
+    assert result["reread"] == ("--reread" in arguments)
+    assert ("|reread:true|" in result["signature"]) == ("--reread" in arguments)
+
+
+def test_details_hold_the_errors_by_class(score, cards):
+    lines = [
+        {"id": "0000", "prediction": {"title": "STELLINGEN", "year": 1924}},
+        {"id": "0001", "prediction": {"title": "Ste11ingen", "year": 1942, "place": "Leiden"}},
+        {"id": "0002", "prediction": RIGHT},
+    ]
+    done = score(lines, "--json", "result.json", "--details")
+    assert done.returncode == 0, done.stderr
+    errors = json.loads((cards / "result.json").read_text())["errors"]
+    assert errors["classes"] == {"case": 1, "ocr": 1, "number_or_date": 1, "invented": 1}
+    assert errors["fields"]["title"] == {"case": 1, "ocr": 1}
+    assert errors["confusions"] == [{"reference": "l", "prediction": "1", "count": 2}]
+    # Of eight fields of the truth two are missing; the title in capitals is right in its form.
+    right, wrong, missing = 4, 3, 4
+    assert errors["f1_form"] == pytest.approx(2 * right / (2 * right + wrong + missing))
+
+
+def test_strict_takes_sound_json_only(score, cards):
+    lines = [
+        {"id": "0000", "text": json.dumps(RIGHT)},
+        {"id": "0001", "text": f"```json\n{json.dumps(RIGHT)}\n```"},
+        {"id": "0002", "text": json.dumps(RIGHT)[:-1]},
+        {"id": "0003", "prediction": RIGHT},
+    ]
+    for arguments, status in (
+        ([], {"clean": 2, "unwrapped": 1, "truncated": 1}),
+        (["--strict"], {"clean": 2, "unparsable": 2}),
+    ):
+        done = score(lines, *arguments, "--json", "result.json", "--details")
+        assert done.returncode == 0, done.stderr
+        result = json.loads((cards / "result.json").read_text())
+        assert {name: count for name, count in result["status"].items() if count} == status
+        assert ("|strict:true|" in result["signature"]) == bool(arguments)
+        assert result["unparsable_kinds"] == {}  # they are records, though not strictly
+    assert [item["status"] for item in result["per_item"]] == [
+        "clean",
+        "unparsable",
+        "unparsable",
+        "clean",
+    ]
+    assert "unparsable   0001, 0002" in done.stdout
+
+
+def test_what_is_unparsable_is_counted_by_kind_and_printed(score, cards):
+    lines = [
+        {"id": "0000", "text": "title: Stellingen\nyear: 1924\n"},
+        {"id": "0001", "text": '{"message": "I see no image."}'},
+        {"id": "0002", "prediction": {"error": "timeout"}},
+        {"id": "0003", "prediction": {"error": "timeout"}, "text": json.dumps(RIGHT)},
+    ]
+    done = score(lines, "--json", "result.json")
+    result = json.loads((cards / "result.json").read_text())
+    assert result["unparsable_kinds"] == {"message": 2, "yaml": 1}
+    assert "unparsable: message or error (2), YAML instead of JSON (1)" in done.stdout
+    assert (result["answered"], result["true_positives"]) == (1, 2)
+
+
+def test_a_prediction_that_is_no_record_gives_way_to_its_text(score, cards):
+    """The benchmark needs a schema: without one any object is a record."""
+    schema = {"type": "object", "properties": {"title": {}, "year": {}}}
+    (cards / "hdb/cards/answer.schema.json").write_text(json.dumps(schema))
+    lost = {"id": "0000", "prediction": schema | {"required": ["title", "year"]}}
+    assert score([lost | {"text": json.dumps(RIGHT)}], "--json", "result.json").returncode == 0
+    assert json.loads((cards / "result.json").read_text())["true_positives"] == 2
+    assert score([lost], "--json", "result.json").returncode == 0
+    assert json.loads((cards / "result.json").read_text())["unparsable_kinds"] == {"schema": 1}
+
+
+def test_an_example_of_the_benchmarks_or_the_runs_own_prompt_is_no_answer(cards, run_hdbench):
+    folder = cards / "hdb/cards"
+    schema = {"type": "object", "properties": {"title": {}, "year": {}}}
+    (folder / "answer.schema.json").write_text(json.dumps(schema))
+    (folder / "prompt.txt").write_text('As in {"title": "Example", "year": 1900}')
+    own = {"name": "mine.txt", "text": 'As in {"title": "Another", "year": 1901}'}
+    answers = {
+        "0000": {"text": '{"title": "Example", "year": 1900}'},
+        "0001": {"text": '{"title": "Another", "year": 1901}'},
+        "0002": {"text": f'{{"title": "Another", "year": 1901}}\n{json.dumps(RIGHT)}'},
+    }
+    write_run(cards / "run", answers, prompt=own)
+    done = run_hdbench("score", "hdb/cards", "run", "--json", "result.json", cwd=cards)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((cards / "result.json").read_text())
+    assert result["unparsable_kinds"] == {"prompt": 2}
+    assert (result["answered"], result["true_positives"]) == (1, 2)
+    assert "text" not in result["run"]["prompt"]
+
+
+def test_a_model_column_splits_a_file_into_runs(score, cards):
+    lines = [
+        {"id": f"000{number}", "model": model, "prediction": prediction}
+        for model, prediction in (("\x1b[31ma", RIGHT), ("b", WRONG))
+        for number in range(4)
+    ]
+    done = score(lines, "--json", "result.json")
+    assert done.returncode == 0, done.stderr
+    assert "\\x1b[31ma: hdb/cards 1.0.0, documented" in done.stdout
+    runs = json.loads((cards / "result.json").read_text())["runs"]
+    assert [(run["model"], run["f1_micro"]) for run in runs] == [("\x1b[31ma", 1.0), ("b", 0.5)]
+
+
+def test_ids_without_their_leading_zeros_are_matched_and_named(score, cards):
+    done = score([{"id": number, "prediction": RIGHT} for number in range(4)], "--json", "r.json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads((cards / "r.json").read_text())
+    (warning,) = result["warnings"]
+    assert (result["items_perfect"], warning["kind"], warning["count"]) == (4, "ids", 4)
+    assert "leading zeros: 4 ('0' is taken for '0000')" in warning["message"]
+    assert f"warning: {warning['message']}" in done.stdout
+
+
+def test_violations_of_the_schema_are_reported_per_field_and_scored(score, cards):
+    schema = {
+        "type": "object",
+        "required": ["title"],
+        "properties": {"title": {"type": "string"}, "year": {"type": "integer"}},
+    }
+    (cards / "hdb/cards/answer.schema.json").write_text(json.dumps(schema))
+    lines = [
+        {"id": "0000", "prediction": RIGHT | {"year": "1924"}},
+        {"id": "0001", "prediction": {"year": "1924"}},
+        {"id": "0002", "prediction": {"answer": RIGHT}},
+    ]
+    done = score(lines, "--json", "result.json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads((cards / "result.json").read_text())
+    assert result["schema_violations"] == {"year": {"type": 2}, "title": {"required": 1}}
+    assert result["true_positives"] == 2 + 1 + 2
+    assert result["status"]["unwrapped"] == 1
+
+
+def line(number):
+    return json.dumps({"id": f"000{number}", "prediction": RIGHT}).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"", "predictions.jsonl: no predictions in this file"),
+        (b"\n \n", "predictions.jsonl: no predictions in this file"),
+        (line(0) + b'{"id": "0001", "prediction"', "predictions.jsonl:2: not JSON"),
+        (line(0) + b"\n[1, 2]\n", "predictions.jsonl:3: must be a JSON object"),
+        (b'{"prediction": {}}', 'predictions.jsonl:1: needs an "id"'),
+        (b'{"id": 17.5, "prediction": {}}', 'predictions.jsonl:1: needs an "id" that is a text'),
+        (b'{"id": 17, "prediction": {}}', "predictions.jsonl:1: hdb/cards has no id '17'"),
+        (b'{"id": "0001", "predictions": {}}', 'needs "prediction" or a "text" in quotes'),
+        (b'{"id": "0001", "text": null}', 'needs "prediction" or a "text" in quotes'),
+        (line(0) + line(1) + line(0), ":3: a second answer for id '0000', the first is in line 1"),
+        (line(0) + line(7) + line(8), ":2: hdb/cards has no id '0007' (and 1 more ids)"),
+        (line(0) + '{"id": "Bär"}'.encode("latin-1"), "predictions.jsonl:2: not UTF-8"),
+        (b'{"id": "0001", "prediction": ' + b"[" * 100_000, "predictions.jsonl:1: not usable JSON"),
+        (b'{"id": "0001", "prediction": ' + b"[" * 101 + b"]" * 101 + b"}", "more than 100 deep"),
+        (b'{"id": "0001", "prediction": ' + b"9" * 5000 + b"}", "predictions.jsonl:1: not usable"),
+        (b'{"id": "\\u001b[31m", "prediction": {}}', "no id '\\x1b[31m'"),
+    ],
+)
+def test_unusable_input_is_one_line_and_status_2(score, cards, raw, message):
+    done = score([], "--json", "result.json", raw=raw)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert message in done.stderr
+    assert not (cards / "result.json").exists()
+
+
+def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(score):
+    assert (
+        score([], raw=b"\xef\xbb\xbf" + line(0).replace(b"\n", b"\r\n") + line(1)).returncode == 0
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("hdb/nothing", "p.jsonl"), "hdb/nothing: no benchmark here"),
+        (("hdb/cards", "p.jsonl"), "p.jsonl: cannot be read: No such file"),
+        (("hdb/cards", "hdb"), "hdb: "),
+        (("hdb/cards", "p.jsonl", "--protocol", "x"), "choose one of documented, published"),
+        (("hdb/cards", "p.jsonl", "--option", "x=1"), "zettel_f1 has no option 'x'"),
+        (("hdb/cards", "p.jsonl", "--option", "threshold"), "must be NAME=VALUE"),
+        (("hdb/cards", "p.jsonl", "--option", "protocol=1"), "zettel_f1 has no option 'protocol'"),
+        *(
+            (("hdb/cards", "p.jsonl", "--option", f"{name}=true"), f"has no option '{name}'")
+            for name in ("name", "as_given", "options", "benchmark", "details", "")
+        ),
+        (
+            ("hdb/cards", "p.jsonl", "--option", "threshold=0.1", "--option", "threshold=0.9"),
+            "--option threshold=0.9: threshold is given twice",
+        ),
+        *(
+            (("hdb/cards", "p.jsonl", "--option", f"threshold={value}"), "not a number from 0 to 1")
+            for value in ("NaN", "Infinity", "true", "1e999")
+        ),
+        (
+            ("hdb/cards", "p.jsonl", "--option", 'weights={"year": 1, "year": 2}'),
+            "the key 'year' occurs twice",
+        ),
+        (("hdb/cards", "p.jsonl", "--option", "threshold=high"), "the value is not usable JSON"),
+    ],
+)
+def test_wrong_arguments(cards, run_hdbench, arguments, message):
+    done = run_hdbench("score", *arguments, cwd=cards)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_truth_that_was_spoilt_is_named_by_its_line(score, cards):
+    metadata = cards / "hdb/cards/metadata.jsonl"
+    rows = metadata.read_text().splitlines()
+    metadata.write_text("\n".join([*rows, rows[0]]))
+    assert "metadata.jsonl:5: the id '0000' occurs twice" in score([], raw=line(0)).stderr
+    metadata.write_text('{"id": "0000", "ground_truth": "{"}')
+    assert "metadata.jsonl:1: ground_truth is not JSON" in score([], raw=line(0)).stderr
+
+
+def test_a_traceback_only_with_debug(run_hdbench, cards):
+    for arguments in (["--debug", "score", "x", "y"], ["score", "x", "y", "--debug"]):
+        done = run_hdbench(*arguments, cwd=cards)
+        assert "Traceback" in done.stderr
+        assert done.returncode == 1
+
+
+def test_a_result_that_cannot_be_written_is_an_error(score):
+    done = score([{"id": "0000", "prediction": RIGHT}], "--json", "nowhere/result.json")
+    assert done.returncode == 2
+    assert "nowhere/result.json: cannot be written" in done.stderr
+
+
+def test_hostile_answers_print_and_write_harmlessly(score, cards):
+    answer = {"\x1b[2J[red]x": "\x1b]0;title\x07‮\ud800[bold]", "year": float("nan")}
+    done = score([{"id": "0000", "prediction": answer}], "--json", "result.json", "--details")
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout
+    assert "‮" not in done.stdout
+    text = (cards / "result.json").read_text()
+    result = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in the result"))
+    values = {match["field"]: match["prediction"] for match in result["per_item"][0]["fields"]}
+    assert values["\x1b[2J[red]x"] == answer["\x1b[2J[red]x"]
+    assert values["year"] is None  # JSON has no NaN
+
+
+@pytest.mark.parametrize(
+    ("arguments", "heavy"),
+    [
+        (["--help"], [*HEAVY, "numpy", "pydantic", "rapidfuzz"]),
+        (["score", "hdb/cards", "p.jsonl"], [*HEAVY, "scipy"]),
+    ],
+)
+def test_nothing_heavy_is_imported(cards, arguments, heavy):
+    (cards / "p.jsonl").write_bytes(line(0))
+    script = (
+        "import sys, atexit\n"
+        f"atexit.register(lambda: print('HEAVY', [m for m in {heavy!r} if m in sys.modules]))\n"
+        f"sys.argv = ['hdbench', *{arguments!r}]\n"
+        "from hdbench.cli import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=cards, capture_output=True, text=True, timeout=60
+    )
+    assert "HEAVY []" in done.stdout, done.stderr

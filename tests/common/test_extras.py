@@ -1,0 +1,74 @@
+"""The command for a missing extra, from what pip records of where hdbench came from (PEP 610)."""
+
+import json
+import shlex
+import sys
+
+import pytest
+
+from hdbench.common.extras import install_command, missing_packages
+
+METADATA = """\
+Metadata-Version: 2.4
+Name: hdbench
+Version: 0.1.0
+Provides-Extra: vlm
+Provides-Extra: space
+Requires-Dist: of-the-core-and-absent>=1
+Requires-Dist: pytest>=8; extra == 'vlm'
+Requires-Dist: absent-vision>=0.21; extra == 'vlm'
+Requires-Dist: of-windows-and-absent; sys_platform == 'nowhere' and extra == 'vlm'
+Requires-Dist: absent-pages<7,>=6; extra == 'space'
+"""
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Where the metadata of an installed hdbench is found first."""
+    folder = tmp_path / "hdbench-0.1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(METADATA)
+    monkeypatch.syspath_prepend(tmp_path)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("origin", "arguments"),
+    [
+        ({"url": "file:///home/a%20b/hdbench", "dir_info": {}}, ["/home/a b/hdbench[vlm]"]),
+        (
+            {"url": "file:///home/hdbench", "dir_info": {"editable": True}},
+            ["-e", "/home/hdbench[vlm]"],
+        ),
+        (
+            {"url": "file:///home/hdbench-0.1.0.whl", "archive_info": {}},
+            ["hdbench[vlm] @ file:///home/hdbench-0.1.0.whl"],
+        ),
+        (
+            {
+                "url": "https://example.org/hdbench.git",
+                "vcs_info": {"vcs": "git", "requested_revision": "main", "commit_id": "0a1b"},
+            },
+            ["hdbench[vlm] @ git+https://example.org/hdbench.git@0a1b"],
+        ),
+    ],
+)
+def test_an_extra_comes_from_where_hdbench_came(installed, origin, arguments):
+    (installed / "direct_url.json").write_text(json.dumps(origin))
+    command = shlex.split(install_command("vlm"))
+    assert command == [sys.executable, "-m", "pip", "install", *arguments]
+
+
+def test_from_an_index_an_extra_goes_by_its_name(installed):
+    assert install_command("vlm") == f"{sys.executable} -m pip install 'hdbench[vlm]'"
+
+
+def test_a_checkout_that_was_never_installed_has_a_command_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert missing_packages("vlm") == []
+    assert install_command("vlm") == f"{sys.executable} -m pip install 'hdbench[vlm]'"
+
+
+def test_what_is_missing_of_an_extra_is_what_it_needs_here_and_is_not_installed(installed):
+    assert missing_packages("vlm") == ["absent-vision"]
+    assert missing_packages("space") == ["absent-pages"]

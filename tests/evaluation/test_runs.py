@@ -1,0 +1,96 @@
+"""What the commands over runs take."""
+
+import json
+from pathlib import Path
+
+import pytest
+from helpers.run_folders import RIGHT, write_run
+
+from hdbench.api import score
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.runs import load_runs
+from hdbench.results.files import write_results
+
+WRONG = {"title": "Stellingen", "year": 1942}
+
+
+@pytest.fixture
+def here(cards, monkeypatch):
+    monkeypatch.chdir(cards)
+    return cards
+
+
+def answers(value):
+    return {f"000{number}": {"prediction": value} for number in range(4)}
+
+
+def test_a_run_folder_names_its_benchmark(here):
+    folder = write_run(here / "run", answers(RIGHT))
+    loaded = load_runs([folder])
+    assert {name: result.figures()["f1_micro"] for name, result in loaded.items()} == {
+        "reader-1": 1.0
+    }
+
+
+def test_runs_are_found_below_a_folder_and_told_apart_by_model_and_run(here):
+    write_run(here / "runs/a", answers(RIGHT), run="a")
+    write_run(here / "runs/deep/b", answers(WRONG), run="b")
+    write_run(here / "runs/c", answers(WRONG), run="c", model="reader-2")
+    loaded = load_runs([here / "runs"])
+    assert {name: result.figures()["f1_micro"] for name, result in loaded.items()} == {
+        "reader-1 (a)": 1.0,
+        "reader-1 (b)": 0.5,
+        "reader-2": 0.5,
+    }
+
+
+def test_a_result_is_taken_as_it_was_scored(here):
+    folder = write_run(here / "run", answers(RIGHT))
+    write_results(Path("result.json"), [score("hdb/cards", folder, protocol="published")])
+    [result] = load_runs([Path("result.json")]).values()
+    assert result.metric.protocol == "published"
+
+
+def test_answers_are_taken_with_their_benchmark_and_called_by_their_file(here):
+    lines = [json.dumps({"id": item, **answer}) + "\n" for item, answer in answers(RIGHT).items()]
+    Path("mine.jsonl").write_text("".join(lines))
+    [(name, result)] = load_runs([Path("mine.jsonl")], benchmark="hdb/cards").items()
+    assert (name, result.figures()["f1_micro"]) == ("mine", 1.0)
+    with pytest.raises(HdbenchError, match=r"mine\.jsonl"):
+        load_runs([Path("mine.jsonl")])
+
+
+def test_a_folder_of_answers_without_a_run_json_wants_its_benchmark(here):
+    Path("mine").mkdir()
+    Path("mine/0001.txt").write_text(json.dumps(RIGHT))
+    with pytest.raises(HdbenchError, match="name the benchmark of these answers with --benchmark"):
+        load_runs([Path("mine")])
+    [result] = load_runs([Path("mine")], benchmark="hdb/cards").values()
+    assert result.figures()["answered"] == 1
+
+
+def test_the_same_run_twice_is_refused(here):
+    folder = write_run(here / "run", answers(RIGHT))
+    with pytest.raises(HdbenchError, match="the same answers are given twice"):
+        load_runs([folder, folder])
+
+
+def test_two_results_of_one_name_are_refused(here):
+    first = write_run(here / "a", answers(RIGHT), run="same")
+    second = write_run(here / "b", answers(WRONG), run="same")
+    with pytest.raises(HdbenchError, match="a second result is called"):
+        load_runs([first, second])
+
+
+def test_details_are_there_or_asked_for(here):
+    folder = write_run(here / "run", answers(WRONG))
+    [result] = load_runs([folder], details=True).values()
+    assert len(result.per_item) == 4
+    write_results(Path("plain.json"), [result])
+    with pytest.raises(HdbenchError, match=r"plain.json: has no details .* --details"):
+        load_runs([Path("plain.json")], details=True)
+
+
+def test_a_path_that_is_not_there_is_named(here):
+    with pytest.raises(HdbenchError, match="nowhere"):
+        load_runs([here / "nowhere"])

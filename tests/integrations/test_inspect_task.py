@@ -1,0 +1,230 @@
+"""hdbench's figures in inspect-ai: the model is a mock, and nothing else."""
+
+import base64
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import inspect_ai
+import pytest
+from inspect_ai.log import read_eval_log
+from inspect_ai.model import ContentImage, ContentText, ModelOutput, ModelUsage, get_model
+
+from hdbench.api import score
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.integrations.inspect_task import benchmark_task
+from hdbench.running.images import Limits, encoded_images
+
+pytestmark = pytest.mark.slow
+
+NAMES = ("avisblatt", "rheinschifffahrt", "sciencemetabench", "zettelkatalog")
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path, monkeypatch):
+    """inspect-ai keeps traces and caches in a person's folders."""
+    for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+
+
+def inspect_eval(*arguments, **options):
+    """inspect-ai's eval in a thread of its own: Playwright has a loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(inspect_ai.eval, *arguments, **options).result()
+
+
+def example_texts(benchmark: Path) -> dict[str, str]:
+    """Id → what a model would have written."""
+    lines = (benchmark / "example_predictions.jsonl").read_text().splitlines()
+    answers = [json.loads(line) for line in lines]
+    return {
+        answer["id"]: answer["text"] if "text" in answer else json.dumps(answer["prediction"])
+        for answer in answers
+    }
+
+
+def mock_output(text: str) -> ModelOutput:
+    """An output whose tokens are known: to count them inspect-ai would ask the network."""
+    return ModelOutput(
+        model="mock",
+        choices=ModelOutput.from_content("mock", text).choices,
+        usage=ModelUsage(input_tokens=1, output_tokens=1),
+    )
+
+
+def ran(benchmark: Path, texts: dict[str, str], tmp_path: Path, protocol="documented", **options):
+    """The log of inspect-ai with a model that knows the images; without a text it fails."""
+    shown = {
+        tuple(data for _, data in encoded_images(media, Limits())): item
+        for item, media in load_benchmark(str(benchmark)).media().items()
+    }
+
+    def answer(messages, *_):
+        images = [each for each in messages[-1].content if isinstance(each, ContentImage)]
+        item = shown[tuple(base64.b64decode(each.image.partition(",")[2]) for each in images)]
+        if item not in texts:
+            raise RuntimeError("the server is on fire")
+        return mock_output(texts[item])
+
+    model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    [log] = inspect_eval(
+        benchmark_task(str(benchmark), protocol),
+        model=model,
+        log_dir=str(tmp_path / "logs"),
+        display="none",
+        **options,
+    )
+    return log
+
+
+def values(log) -> dict[str, float]:
+    """The figures in a log."""
+    [scores] = log.results.scores
+    return {name: figure.value for name, figure in scores.metrics.items()}
+
+
+def scored(benchmark: Path, texts: dict[str, str], tmp_path: Path, protocol="documented"):
+    """What hdbench makes of the same answers."""
+    path = tmp_path / "answers.jsonl"
+    lines = [json.dumps({"id": item, "text": text}) for item, text in texts.items()]
+    path.write_text("\n".join(lines))
+    return score(str(benchmark), path, protocol=protocol)
+
+
+@pytest.mark.parametrize("protocol", ["documented", "published"])
+@pytest.mark.parametrize("name", NAMES)
+def test_inspect_gives_the_figures_of_hdbench_score_to_the_last_digit(
+    name, protocol, samples, tmp_path
+):
+    benchmark = samples / "hdb" / name
+    texts = example_texts(benchmark)
+    log = ran(benchmark, texts, tmp_path, protocol)
+    assert log.status == "success", log.error
+    result = scored(benchmark, texts, tmp_path, protocol)
+    rates = result.metric.rates(result.totals)
+    expected = {key: value for key, value in rates.items() if isinstance(value, int | float)}
+    expected |= {key: result.figures()[key] for key in ("items", "answered")}
+    expected |= {key: result.figures()[key] for key in ("unanswered", "unparsable")}
+    assert values(log) == expected
+    assert log.eval.metadata["signature"] == result.figures()["signature"]
+
+
+def test_of_twenty_items_and_more_inspect_has_the_interval_of_the_headline(samples, tmp_path):
+    benchmark = tmp_path / "hdb/zettelkatalog"
+    shutil.copytree(samples / "hdb/zettelkatalog", benchmark)
+    metadata, texts = benchmark / "metadata.jsonl", example_texts(benchmark)
+    rows = [json.loads(line) for line in metadata.read_text().splitlines()]
+    copies = [row | {"id": f"{row['id']}-{copy}"} for row in rows for copy in range(3)]
+    metadata.write_text("".join(json.dumps(row) + "\n" for row in copies))
+    texts = {f"{item}-{copy}": text for item, text in texts.items() for copy in range(3)}
+    result = scored(benchmark, texts, tmp_path)
+    found = values(ran(benchmark, texts, tmp_path))
+    interval = result.intervals.figures["f1_micro"]
+    assert (found["f1_micro_low"], found["f1_micro_high"]) == (interval.low, interval.high)
+    assert found["items"] == 24
+
+
+def test_a_request_that_fails_is_a_failure_among_all_items(samples, tmp_path):
+    benchmark = samples / "hdb/zettelkatalog"
+    truths = {item.id: item.ground_truth for item in load_benchmark(str(benchmark)).items()}
+    texts = {item: json.dumps(truth) for item, truth in truths.items()}
+    assert values(ran(benchmark, texts, tmp_path))["f1_macro"] == 1
+    for lost in ("sample-02", "sample-05"):
+        del texts[lost]
+    log = ran(benchmark, texts, tmp_path)
+    assert log.status == "success"
+    found = values(log)
+    assert (found["items"], found["answered"], found["unanswered"]) == (8, 6, 2)
+    assert found["f1_macro"] == 6 / 8
+    assert (found["precision_micro"], found["recall_micro"] < 1) == (1, True)
+
+
+def test_an_image_that_is_gone_is_a_failure_too(samples, tmp_path):
+    benchmark = tmp_path / "zettelkatalog"
+    shutil.copytree(samples / "hdb/zettelkatalog", benchmark)
+    [gone] = load_benchmark(str(benchmark)).media()["sample-01"]
+    gone.unlink()
+    model = get_model("mockllm/model", custom_outputs=lambda *_: mock_output("{}"), memoize=False)
+    [log] = inspect_eval(
+        benchmark_task(str(benchmark)), model=model, log_dir=str(tmp_path / "l"), display="none"
+    )
+    found = values(log)
+    assert (found["items"], found["unanswered"], found["answered"]) == (8, 1, 7)
+
+
+def test_a_model_sees_the_images_before_the_prompt(samples, tmp_path):
+    benchmark = samples / "hdb/zettelkatalog"
+    log = ran(benchmark, example_texts(benchmark), tmp_path)
+    logged = read_eval_log(log.location, resolve_attachments=True)
+    rows = [json.loads(line) for line in (benchmark / "metadata.jsonl").read_text().splitlines()]
+    hashes = {row["id"]: row["sha256"] for row in rows}
+    assert len(logged.samples) == 8
+    for sample in logged.samples:
+        image, text = sample.messages[0].content
+        assert isinstance(image, ContentImage)
+        data = base64.b64decode(image.image.removeprefix("data:image/jpeg;base64,"))
+        assert hashlib.sha256(data).hexdigest() == hashes[sample.id]
+        assert isinstance(text, ContentText)
+        assert text.text == (benchmark / "prompt.txt").read_text()
+
+
+def test_with_two_epochs_each_answer_counts_and_there_is_no_interval(samples, tmp_path):
+    benchmark = samples / "hdb/zettelkatalog"
+    texts = example_texts(benchmark)
+    once = scored(benchmark, texts, tmp_path).figures()
+    twice = values(ran(benchmark, texts, tmp_path, epochs=2))
+    assert (twice["items"], twice["true_positives"]) == (16, 2 * once["true_positives"])
+    assert twice["f1_micro"] == once["f1_micro"]
+    assert "f1_micro_low" not in twice
+
+
+def test_the_explanation_says_what_is_wrong(samples, tmp_path):
+    benchmark = samples / "hdb/zettelkatalog"
+    log = ran(benchmark, example_texts(benchmark), tmp_path)
+    scores = {sample.id: sample.scores["answer_scorer"] for sample in log.samples}
+    assert (
+        'author.first_name: "Maurice Edmond" → "Maurice"'
+        in scores["sample-01"].explanation.splitlines()
+    )
+    assert scores["sample-03"].explanation == "unanswered"
+    assert scores["sample-03"].value == 0
+
+
+RUN = """
+import sys
+from inspect_ai import eval
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+output = ModelOutput.from_content("mock", "I cannot read this.")
+output.usage = ModelUsage(input_tokens=1, output_tokens=1)
+model = get_model("mockllm/model", custom_outputs=[output] * 2)
+arguments = dict(argument.split("=") for argument in sys.argv[2:])
+[log] = eval(sys.argv[1], task_args=arguments, model=model, log_dir="logs", display="none")
+print(log.location)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("hdbench/rheinschifffahrt", []),
+        ("hdbench/benchmark", ["benchmark=hdb/rheinschifffahrt", "protocol=published"]),
+    ],
+)
+def test_inspect_finds_a_benchmark_by_its_name(name, arguments, samples):
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, name, *arguments],
+        cwd=samples,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    log = read_eval_log(str(samples / done.stdout.splitlines()[-1]))
+    assert (values(log)["items"], values(log)["unparsable"]) == (2, 2)
+    assert log.eval.metadata["benchmark"] == "hdb/rheinschifffahrt"
+    protocol = "published" if arguments else "documented"
+    assert f"|protocol:{protocol}|" in log.eval.metadata["signature"]

@@ -1,0 +1,287 @@
+"""A result as a record: written, read back, and refused where it is damaged."""
+
+import hashlib
+import json
+import math
+import subprocess
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hdbench.api import score, score_runs
+from hdbench.errors import HdbenchError
+from hdbench.results.files import (
+    answers_sha256,
+    item_set,
+    read_result,
+    read_results,
+    write_results,
+)
+from hdbench.results.result import Candidate, prepare, score_items
+from hdbench.scoring import make_metric
+
+RIGHT = {"title": "Stellingen", "year": 1924}
+WRONG = {"title": "Stellingen", "year": 1942}
+
+TRUTHS = {
+    "zettel_f1": {"title": "Stellingen", "year": 1924, "author": {"last_name": "Müller"}},
+    "letters_f1": {
+        "send_date": ["1926-02-16"],
+        "sender_persons": [{"name": "Meyer, Hans", "alternateName": ["H. Meyer"]}],
+        "receiver_persons": [],
+    },
+    "sciencemeta_accuracy": {"kind": "ebook", "title": "On Growth", "isbn": "978"},
+    "avisblatt_cer": {
+        "date": "1731-01-02",
+        "tags_section": "Es wird zum Verkauff offerirt",
+        "advertisements": [{"date": "1731-01-02", "text": "1. Rother Wein", "ntokens": 3}],
+    },
+}
+OPTIONS = {
+    "zettel_f1": [{}, {"threshold": 0.5}, {"weights": {"title": 2.5}}],
+    "letters_f1": [{}],
+    "sciencemeta_accuracy": [{}, {"sets": True, "no_autojunk": True}],
+    "avisblatt_cer": [{}, {"normalize": ["NFC", "case"]}],
+}
+TEXTS = st.text(st.characters(), max_size=8)  # lone surrogates too
+LEAVES = st.none() | st.booleans() | st.integers(-9, 3000) | st.floats() | TEXTS
+KEYS = st.sampled_from(
+    [*{key for truth in TRUTHS.values() for key in truth}, "text", "last_name"]
+) | TEXTS.filter(lambda key: key != "sha256")
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4)
+)
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), answers=st.lists(VALUES | st.just("right"), min_size=1, max_size=5))
+def test_what_is_written_is_read_again(name, data, answers, tmp_path):
+    protocol = data.draw(st.sampled_from(["documented", "published"]))
+    metric = make_metric(name, protocol, **data.draw(st.sampled_from(OPTIONS[name])))
+    truth = prepare(metric, TRUTHS[name])
+    candidates = [
+        Candidate(
+            f"{number}\ud800",
+            truth,
+            TRUTHS[name] if answer == "right" else answer,
+            data.draw(st.sampled_from(["clean", "unwrapped"])),
+        )
+        for number, answer in enumerate(answers)
+    ]
+    result = score_items(metric, candidates)
+    path = tmp_path / "result.json"
+    write_results(path, [result])
+    again = read_result(path)
+    assert again.figures() == result.figures()
+    assert again.totals == result.totals
+    assert again.field_rates() == result.field_rates()
+    assert again.metric.options == metric.options
+    assert (again.ids, again.status) == (result.ids, result.status)
+    assert again.statistics == result.statistics
+    assert again.strictly().totals == result.strictly().totals
+    written = path.read_bytes()
+    write_results(path, [again])
+    assert path.read_bytes() == written
+
+
+def test_columns_of_zeros_are_left_out(tmp_path):
+    metric = make_metric("sciencemeta_accuracy")
+    truth = prepare(metric, TRUTHS["sciencemeta_accuracy"])
+    write_results(tmp_path / "r.json", [score_items(metric, [Candidate("a", truth, None)])])
+    record = json.loads((tmp_path / "r.json").read_text())
+    assert record["statistics"] == {"ebook.items": [1]}
+    assert read_result(tmp_path / "r.json").statistics["accuracy"] == [0]
+
+
+def test_a_column_stands_in_one_line(tmp_path):
+    metric = make_metric("zettel_f1")
+    truth = prepare(metric, RIGHT)
+    result = score_items(metric, [Candidate(each, truth, RIGHT) for each in "abc"])
+    write_results(tmp_path / "r.json", [result])
+    lines = (tmp_path / "r.json").read_text().splitlines()
+    assert '  "ids": ["a", "b", "c"],' in lines
+    assert '    "f1": [1.0, 1.0, 1.0],' in lines
+
+
+def test_item_sets_of_other_items_or_numbers_differ():
+    assert item_set(["a", "b"]) != item_set(["a", "c"])
+    assert item_set(["a", "b"]) != item_set(["ab"])
+    assert item_set(["b", "a"]) == item_set(["a", "b"])
+
+
+def test_the_versions_of_scoring_stay_those_of_a_result_that_is_read(cards, monkeypatch):
+    scored(cards, monkeypatch)
+    others = {"rapidfuzz": "1", "json_repair": "2", "numpy": "2", "scipy": "1", "python": "3"}
+    edit(cards, versions={"hdbench": "0.0.7", **others})
+    signature = read_result(cards / "result.json").figures()["signature"]
+    assert signature.endswith("|rules:1|reading:2|rapidfuzz:1|json_repair:2|hdbench:0.0.7")
+
+
+def test_runs_are_read_by_their_models(cards, monkeypatch):
+    monkeypatch.chdir(cards)
+    lines = [
+        {"id": f"000{number}", "model": model, "prediction": answer}
+        for model, answer in (("a", RIGHT), ("b", WRONG))
+        for number in range(4)
+    ]
+    (cards / "p.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_results(cards / "runs.json", list(score_runs("hdb/cards", "p.jsonl").values()))
+    results = read_results(cards / "runs.json")
+    rates = {name: result.figures()["f1_micro"] for name, result in results.items()}
+    assert rates == {"a": 1.0, "b": 0.5}
+    with pytest.raises(HdbenchError, match=r"runs.json: holds 2 runs: use read_results"):
+        read_result(cards / "runs.json")
+    edit(cards, "runs.json", runs=[json.loads((cards / "runs.json").read_text())["runs"][0]] * 2)
+    with pytest.raises(HdbenchError, match=r"runs.json: runs: two are of 'a'"):
+        read_results(cards / "runs.json")
+
+
+def test_a_result_without_a_model_has_the_name_of_its_file(cards, monkeypatch):
+    scored(cards, monkeypatch)
+    assert list(read_results(cards / "result.json")) == ["result"]
+
+
+def test_the_hash_of_a_folder_is_that_of_the_list_that_sha256sum_prints(tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "b.txt").write_text("two")
+    (folder / "a.json").write_text("{}")
+    expected = subprocess.run(
+        "sha256sum a.json b.txt | sha256sum", cwd=folder, shell=True, capture_output=True, text=True
+    ).stdout.split()[0]
+    assert answers_sha256(folder) == expected
+    (folder / ".DS_Store").write_text("not an answer")
+    assert answers_sha256(folder) == expected
+    (folder / "a.json").rename(folder / "c.json")
+    assert answers_sha256(folder) != expected
+
+
+def test_the_hash_of_a_file_is_that_of_its_bytes(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b"x" * 3_000_000)
+    assert answers_sha256(tmp_path / "a.jsonl") == hashlib.sha256(b"x" * 3_000_000).hexdigest()
+
+
+def scored(cards, monkeypatch):
+    monkeypatch.chdir(cards)
+    (cards / "p.jsonl").write_text(json.dumps({"id": "0000", "prediction": RIGHT}))
+    write_results(cards / "result.json", [score("hdb/cards", "p.jsonl")])
+
+
+def edit(folder, name="result.json", **changes):
+    value = json.loads((folder / name).read_text())
+    value |= changes
+    left = {key: child for key, child in value.items() if child is not ...}
+    (folder / name).write_text(json.dumps(left))
+
+
+COLUMN = [1, 0, 0, 0]
+CLEAN = {"clean": 1, "unwrapped": 0, "repaired": 0, "truncated": 0, "unparsable": 0}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"statistics": ...}, "no result with its per-item statistics"),
+        ({"metric": ...}, "no result with its per-item statistics"),
+        ({"metric": "x" * 9999}, "metric: no "),
+        ({"metric": 1}, "metric: Input should be a valid string"),
+        ({"rules": 2}, "rules: scored under rules 2 of zettel_f1, and this hdbench"),
+        ({"rules": "1"}, "rules: "),
+        ({"protocol": "x"}, "protocol, options: no protocol"),
+        ({"options": {"x": 1}}, "options: zettel_f1 has no option 'x'"),
+        ({"options": {"protocol": 1}}, "options: zettel_f1 has no option 'protocol'"),
+        ({"options": {"threshold": 7}}, "protocol, options: threshold"),
+        ({"options": []}, "options: "),
+        ({"versions": {"hdbench": "1"}}, "versions.rapidfuzz: "),
+        ({"answers": {"path": 3, "sha256": ""}}, "answers.path: "),
+        ({"model": 3}, "model: "),
+        ({"ids": ["0000", "0001", "0002", "0002"]}, "ids: is not a list of texts that"),
+        ({"ids": ["0000", "0001", "0002", 3]}, "ids: is not a list of texts that"),
+        ({"ids": ["0000", "0001", "0002"]}, "statistics: true_positives: is not a list of 3 val"),
+        ({"ids": ...}, "ids: is not a list"),
+        ({"statistics": []}, "statistics: is not an object"),
+        ({"statistics": {"\x1b" * 999: COLUMN}}, "zettel_f1 has no such statistic"),
+        ({"statistics": {"f1": COLUMN[1:]}}, "statistics: f1: is not a list of 4 values"),
+        ({"statistics": {"f1": "1111"}}, "statistics: f1: is not a list of 4 values"),
+        ({"statistics": {"f1": [math.nan, 0, 0, 0]}}, "statistics: f1: not all are finite"),
+        ({"statistics": {"f1": [math.inf, 0, 0, 0]}}, "statistics: f1: not all are finite"),
+        ({"statistics": {"f1": [10**400, 0, 0, 0]}}, "statistics: f1: not all are finite"),
+        ({"statistics": {"f1": [-1, 0, 0, 0]}}, "statistics: f1: not all are finite"),
+        ({"statistics": {"f1": [True, 0, 0, 0]}}, "statistics: f1: not all are finite"),
+        ({"statistics": {"f1": ["1", 0, 0, 0]}}, "statistics: f1: not all are finite"),
+        ({"outcomes": {"correct": {"title": -1}}}, "outcomes: is not an object of counts"),
+        ({"outcomes": {"correct": ["title"]}}, "outcomes: is not an object of counts"),
+        ({"outcomes": ...}, "outcomes: is not an object of counts"),
+        ({"status": CLEAN}, "status: "),
+        ({"status": CLEAN | {"unanswered": 4}}, "status: "),
+        ({"status": 7}, "status: "),
+        ({"dataset_sha256": ...}, "dataset_sha256: Field required"),
+        ({"headline": "f1"}, "headline: 'f1' is no rate of zettel_f1: choose one of f1_micro, "),
+        ({"headline": "true_positives"}, "headline: 'true_positives' is no rate of zettel_f1"),
+        ({"strict": "yes"}, "strict: "),
+        ({"unparsable_kinds": {"poem": 1}}, "unparsable_kinds: are not all of prompt, "),
+        ({"unparsable_kinds": {"xml": -1}}, "kinds: is not an object of counts"),
+        ({"strict_statistics": {"0009": {}}}, "strict_statistics: is not an object of ids"),
+        ({"strict_statistics": ["0000"]}, "strict_statistics: is not an object of ids"),
+        ({"strict_statistics": {"0000": 3}}, "strict_statistics: '0000': is not an object"),
+        ({"strict_statistics": {"0000": {"x": 1}}}, "x: zettel_f1 has no such statistic"),
+        ({"strict_statistics": {"0000": {"f1": -1}}}, "f1: not all are finite numbers"),
+        ({"notes": [1]}, "notes: is not a list of texts"),
+        ({"schema_violations": {"year": 1}}, "schema_violations: is not an object of counts"),
+        ({"warnings": [{"message": "x"}]}, "warnings: not all have kind, message"),
+        ({"runs": {}}, "runs: is not a list of results"),
+        ({"runs": []}, "runs: is not a list of results"),
+        ({"runs": [7]}, "runs[0]: no result with its per-item statistics"),
+    ],
+)
+def test_a_damaged_result_is_named_by_file_and_key(cards, monkeypatch, changes, message):
+    scored(cards, monkeypatch)
+    edit(cards, **changes)
+    with pytest.raises(HdbenchError) as error:
+        read_results("result.json")
+    line = str(error.value)
+    assert line.startswith("result.json: ")
+    assert message in line
+    assert "\n" not in line
+    assert len(line) < 700
+
+
+def test_sums_from_which_no_finite_figure_follows_are_refused(tmp_path):
+    metric = make_metric("avisblatt_cer")
+    truth = prepare(metric, TRUTHS["avisblatt_cer"])
+    write_results(tmp_path / "r.json", [score_items(metric, [Candidate("a", truth, None)])])
+    edit(tmp_path, "r.json", statistics={"scored_ads": [1e-300], "fuzzy_sum": [2**53]})
+    with pytest.raises(HdbenchError, match=r"r\.json: statistics: no figures follow from them"):
+        read_result(tmp_path / "r.json")
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"", "result.json:1: not JSON"),
+        (b"[1]", "result.json: no result with its per-item statistics"),
+        (b'{"f1_micro": 1.0}', "result.json: no result with its per-item statistics"),
+        (b'{"ids": [], "ids": []}', "result.json: not usable JSON: the key 'ids' occurs twice"),
+        (b"[" * 100_000, "result.json: not usable JSON"),
+        (b"\xff", "result.json: not UTF-8"),
+    ],
+)
+def test_another_file_is_no_result(tmp_path, monkeypatch, raw, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "result.json").write_bytes(raw)
+    with pytest.raises(HdbenchError) as error:
+        read_results("result.json")
+    assert str(error.value).startswith(message)
+
+
+def test_a_result_that_is_too_large_or_none_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("hdbench.results.files.MAX_RESULT", 2**20)
+    (tmp_path / "large.json").write_bytes(b" " * (2**20 + 1))
+    with pytest.raises(HdbenchError, match="larger than 1 MiB"):
+        read_result(tmp_path / "large.json")
+    with pytest.raises(HdbenchError, match="cannot be read: No such file"):
+        read_result(tmp_path / "none.json")
+    with pytest.raises(HdbenchError, match="not a file"):
+        read_result(tmp_path)

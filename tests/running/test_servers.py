@@ -236,7 +236,7 @@ def test_a_run_without_any_answer_ends_with_status_one(here, hdbench):
         (Outcome(8, answered=8), 0.0, None),
         (Outcome(8, answered=8, failed=8), 1.0, "not one of the 8 items that were asked is answe"),
         (Outcome(8, cut_off=4), 1.0, "not one of the 4 items that were asked is answe"),
-        (Outcome(8), 0.0, "the time was up before an item was asked"),
+        (Outcome(8), 0.0, None),
     ],
 )
 def test_when_a_run_is_not_to_be_relied_on(outcome, allowed, trouble):

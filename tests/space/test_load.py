@@ -109,7 +109,7 @@ def test_twelve_visitors_at_once_each_get_their_own_and_memory_stays_bounded(man
         )
 
     with measured(many_cards) as (url, server):
-        run(visit(url, range(1, 6)))
+        run(visit(url, range(1, 4)))
         few = peak_memory(server)
         run(visit(url, range(1, 13)))
         growth = peak_memory(server) - few
@@ -132,11 +132,11 @@ FULL = {
 OF_YOURS = "From your address many files are waiting already: please try again in a minute."
 
 
-def forty_models():
+def long_file(models=40):
     """A file that takes long: each model takes a bootstrap."""
     lines = (
         {"id": str(number), "model": f"m{model}", "prediction": {"title": f"Stellingen {model}"}}
-        for model in range(40)
+        for model in range(models)
         for number in range(CARDS)
     )
     return "".join(json.dumps(line) + "\n" for line in lines)
@@ -153,7 +153,7 @@ turns.SLICE = 1_000
 
 async def begin(visitor, *told):
     """Have a long file scored until the progress bar tells so; the rest of the messages."""
-    file = await visitor.upload("long.jsonl", forty_models())
+    file = await visitor.upload("long.jsonl", long_file())
     messages = visitor.pressed("score", benchmark="cards", file=file)
     await until(messages, *told)
     return messages
@@ -274,7 +274,7 @@ def test_answers_with_more_fields_than_can_be_shown_are_refused(
 def test_a_visitor_is_told_how_many_items_are_done(many_cards):
     async def press(url):
         async with Visitor(url, language="de") as visitor:
-            file = await visitor.upload("long.jsonl", forty_models())
+            file = await visitor.upload("long.jsonl", long_file(models=10))
             return await visitor.press("score", benchmark="cards", file=file)
 
     with serving(APP, cwd=many_cards) as url:
@@ -292,7 +292,7 @@ def test_a_visitor_is_told_how_many_items_are_done(many_cards):
         ]
         assert None not in counts
         assert any(int(count.group(1)) > 1 for count in counts)
-    assert len(told) < 300  # of ten thousand answers: seldom enough for a browser
+    assert len(told) < 300  # of thousands of answers: seldom enough for a browser
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from hdbench.report.items import item_views
 from hdbench.report.page import report_page
 from hdbench.report.rendering import TEXTS
 from hdbench.report.truth_errors import truth_error_url
+from hdbench.scoring.zettel_f1 import ZettelF1
 
 HOSTILE = [
     "\"><script>alert(1)</script>'",
@@ -41,7 +42,7 @@ def url(item_id, *fields, language="en", address=HUB, version="1.0.0", status="c
         for name, truth, answer in fields
     ]
     item = {"id": item_id, "status": status, "f1": 0.0, "fields": matches}
-    [view] = item_views([item], "f1")
+    [view] = item_views([item], ZettelF1())
     return truth_error_url(
         address, "cards", version, view, lambda key, **values: TEXTS.text(key, language, **values)
     )

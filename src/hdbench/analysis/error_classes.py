@@ -45,7 +45,6 @@ from hdbench.analysis.forms import (
     without_diacritics,
     words_of,
 )
-from hdbench.scoring.letters_f1 import PERSONS
 from hdbench.scoring.metric import FieldMatch
 
 ErrorClass = Literal[
@@ -103,7 +102,9 @@ class FormCounts(NamedTuple):
     false_negatives: int
 
 
-def classify(match: FieldMatch, record_values: Collection[Any] = ()) -> ErrorClass | None:
+def classify(
+    match: FieldMatch, record_values: Collection[Any] = (), persons: Container[str] = ()
+) -> ErrorClass | None:
     """The class of one error, by the rules of this module; None where the metric finds none.
 
     A person's name "Last, First" is also taken as "First Last", and the earlier class counts. Two
@@ -112,6 +113,7 @@ def classify(match: FieldMatch, record_values: Collection[Any] = ()) -> ErrorCla
     Args:
         match: what became of a field, of any metric; paired, where it is one of a set of values.
         record_values: what the truth has in its other fields.
+        persons: the fields whose values are names of persons.
 
     Example:
         >>> classify(FieldMatch("publisher", "substituted", "Thieme", "Thieme Verlag", 0.63))
@@ -119,14 +121,17 @@ def classify(match: FieldMatch, record_values: Collection[Any] = ()) -> ErrorCla
         >>> classify(FieldMatch("author.last_name", "spurious", None, "Bern", 0.0), ["Bern", 1924])
         'other_field'
     """
-    return _classify(match, _keys(record_values))
+    return _classify(match, _keys(record_values), persons)
 
 
-def errors(matches: Sequence[FieldMatch]) -> list[tuple[FieldMatch, ErrorClass]]:
+def errors(
+    matches: Sequence[FieldMatch], persons: Container[str] = ()
+) -> list[tuple[FieldMatch, ErrorClass]]:
     """The errors of one item with their classes, after `pair`.
 
     Args:
         matches: what `Metric.explain` gives. Of an item without an answer all are missing.
+        persons: the fields whose values are names of persons, as `Metric.person_fields`.
     """
     values: dict[str, list[Any]] = {}
     for match in matches:
@@ -135,7 +140,7 @@ def errors(matches: Sequence[FieldMatch]) -> list[tuple[FieldMatch, ErrorClass]]
     fields_with = Counter(key for keys in own.values() for key in keys)
     found = []
     for match in pair(matches):
-        if error := _classify(match, _Elsewhere(fields_with, own[match.field])):
+        if error := _classify(match, _Elsewhere(fields_with, own[match.field]), persons):
             found.append((match, error))
     return found
 
@@ -261,7 +266,7 @@ def form_counts(items: Iterable[Sequence[FieldMatch]]) -> FormCounts:
 
 
 def _classify(  # noqa: PLR0911  one return a rule
-    match: FieldMatch, other_keys: Container[str]
+    match: FieldMatch, other_keys: Container[str], persons: Container[str]
 ) -> ErrorClass | None:
     if match.outcome == "correct":
         return None
@@ -280,7 +285,9 @@ def _classify(  # noqa: PLR0911  one return a rule
     if joined(folded.split()) == joined(folded_answer.split()):
         return "white_space"
     answer = form(answer, match.field)
-    readings = [form(name, match.field) for name in _readings(truth, match.field)]
+    readings = [
+        form(name, match.field) for name in _readings(truth, is_person=match.field in persons)
+    ]
     classes = [_compare_forms(reading, answer, other_keys) for reading in readings]
     return min(classes, key=ERROR_CLASSES.index)
 
@@ -309,10 +316,10 @@ def _compare_forms(  # noqa: PLR0911  one return a rule
     return "ocr" if distance <= OCR_DISTANCE else "different"
 
 
-def _readings(truth: str, field: str) -> list[str]:
+def _readings(truth: str, *, is_person: bool) -> list[str]:
     """A truth's text, and a person's name also in the other order."""
     last, comma, first = truth.partition(",")
-    return [truth, f"{first} {last}"] if comma and field in PERSONS else [truth]
+    return [truth, f"{first} {last}"] if comma and is_person else [truth]
 
 
 def _keys(values: Iterable[Any]) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """Finding the truth values that most good models contradict with one same value."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,8 +10,7 @@ from hdbench.analysis.forms import field_name, form, text_of
 from hdbench.audit.models import AskedRun, ask
 from hdbench.errors import HdbenchError
 from hdbench.results.result import Result
-from hdbench.scoring.letters_f1 import CATEGORIES
-from hdbench.scoring.metric import FieldMatch, Outcome
+from hdbench.scoring.metric import FieldMatch, Metric, Outcome
 from hdbench.scoring.similarity import similarity
 
 MAKERS = 3
@@ -139,7 +138,7 @@ def audit(runs: Mapping[str, Result]) -> Audit:
     of_form = 0
     for item_id in first.ids:
         answers = [(each, items[each.name][item_id]) for each in good]
-        found, alike = _of_item(item_id, answers)
+        found, alike = _of_item(item_id, answers, first.metric)
         findings += found
         of_form += alike
     return Audit(
@@ -157,7 +156,7 @@ def audit(runs: Mapping[str, Result]) -> Audit:
 
 
 def _of_item(
-    item_id: str, answers: Sequence[tuple[AskedRun, Mapping[str, Any]]]
+    item_id: str, answers: Sequence[tuple[AskedRun, Mapping[str, Any]]], metric: Metric
 ) -> tuple[list[Finding], int]:
     """The findings of one item, and how many more differ in form alone."""
     truths: dict[_Place, Any] = {}
@@ -169,7 +168,7 @@ def _of_item(
         for match in matches:
             if match.outcome != "spurious":
                 truths.setdefault(_place(match), match.reference)
-        for match in _contradictions(matches):
+        for match in _contradictions(matches, metric.set_fields):
             by_run = votes.setdefault((_place(match), form(match.prediction, match.field)), {})
             by_run.setdefault(run, match.prediction)
 
@@ -204,7 +203,7 @@ def _of_item(
                 models=[run.model for run in by_run],
                 runs=[run.name for run in by_run],
                 similarity=similarity(truth, value),
-                error_class=_error_class(place, value, read),
+                error_class=_error_class(place, value, read, metric.person_fields),
             )
         )
     findings.sort(key=lambda finding: finding.field)
@@ -216,10 +215,10 @@ def _place(match: FieldMatch) -> _Place:
     return _Place(match.field, truth) if truth else _Place(field_name(match.field), None)
 
 
-def _contradictions(matches: Sequence[FieldMatch]) -> Iterator[FieldMatch]:
+def _contradictions(matches: Sequence[FieldMatch], sets: Container[str]) -> Iterator[FieldMatch]:
     """The matches of one answer that say something else than the truth."""
     for match in pair(matches):
-        of_several = match.field.endswith("]") or match.field in CATEGORIES
+        of_several = match.field.endswith("]") or match.field in sets
         if match.outcome != "correct" and (form(match.prediction) or not of_several):
             yield match
 
@@ -231,7 +230,9 @@ def _value(by_run: Mapping[AskedRun, Any]) -> Any:
     return next(value for value in by_run.values() if text_of(value) == most) if most else None
 
 
-def _error_class(place: _Place, value: Any, read: Sequence[tuple[str, Any]]) -> str:
+def _error_class(
+    place: _Place, value: Any, read: Sequence[tuple[str, Any]], persons: Container[str]
+) -> str:
     """The class of a truth as if it were the answer, and what the models read the truth."""
     outcome: Outcome = "substituted"
     if place.truth is None:
@@ -240,4 +241,4 @@ def _error_class(place: _Place, value: Any, read: Sequence[tuple[str, Any]]) -> 
         outcome = "spurious"
     swapped = FieldMatch(place.field, outcome, value, place.truth, 0.0)
     others = [other for field, other in read if field != place.field]
-    return classify(swapped, others) or "different"
+    return classify(swapped, others, persons) or "different"

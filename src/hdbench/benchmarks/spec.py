@@ -162,7 +162,7 @@ def read_spec(path: Path) -> BenchmarkSpec:
     """
     spec = validate(BenchmarkSpec, read_yaml(path), path)
     try:
-        check_headline(spec.metric, spec.headline)
+        check_headline(spec.metric, spec.headline, spec.higher_is_better)
     except HdbenchError as error:
         raise HdbenchError(f"{path}: {error}") from error
     return spec

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hdbench.common.printing import plain_table, printable
+from hdbench.scoring import METRICS
 
 if TYPE_CHECKING:  # scipy takes long to import
     from hdbench.publishing.repositories import Repository
@@ -117,10 +118,12 @@ def _figures_table(figures: Mapping[str, Any]) -> Table:
     if "why" in found:
         head, ends = ("single items", found["item_ranges"])
     table = plain_table(None, "figure", right=("value", head))
-    for name, value in figures.items():
-        if isinstance(value, float):
-            low, high = ends.get(name, (None, None))
-            table.add_row(name, f"{value:.4f}", "" if low is None else f"{low:.4f} to {high:.4f}")
+    for figure in METRICS[figures["metric"]].figures:
+        value = figures.get(figure.name)
+        if figure.is_rate and value is not None:
+            low, high = ends.get(figure.name, (None, None))
+            shown = "" if low is None else f"{low:.4f} to {high:.4f}"
+            table.add_row(figure.name, f"{value:.4f}", shown)
     return table
 
 

@@ -14,7 +14,6 @@ from hdbench.reading.answer import KINDS, STATUSES, Answer, Status
 from hdbench.reading.answer import Kind as AnswerKind
 from hdbench.reading.schema import Violation
 from hdbench.results.result import Result
-from hdbench.scoring.letters_f1 import PERSONS
 from hdbench.scoring.metric import Metric, coverage_of
 from hdbench.scoring.person_names import read_name
 
@@ -320,7 +319,9 @@ class Checks:
         """
         wrong: dict[str, tuple[str, Seen]] = {}
         for (name, value), seen in self._values.most():
-            if self._is_often(seen) and not (name in PERSONS and value in explained):
+            if self._is_often(seen) and not (
+                name in self.metric.person_fields and value in explained
+            ):
                 wrong.setdefault(name, (_shown(value), seen))
         unfit = {name: seen for name, seen in self._types.most() if self._is_often(seen)}
         warnings = []
@@ -353,7 +354,9 @@ class Checks:
         return {
             value: None
             for (name, value), _ in self._values.most()
-            if name in PERSONS and isinstance(value, str) and read_name(value).is_organisation
+            if name in self.metric.person_fields
+            and isinstance(value, str)
+            and read_name(value).is_organisation
         }
 
 
@@ -361,7 +364,11 @@ def _warn_of_organisations(result: Result, examples: Iterable[str]) -> Iterator[
     """Where many of the persons that the answers alone have are organisations or offices."""
     column = result.statistics["false_positives_organisations"]
     count = int(result.totals["false_positives_organisations"])
-    of = int(sum(result.totals[f"{category}.false_positives"] for category in PERSONS))
+    of = int(
+        sum(
+            result.totals[f"{category}.false_positives"] for category in result.metric.person_fields
+        )
+    )
     if count >= FEW and count > of * ORGANISATIONS_SHARE:
         shown = next(map(_shown, examples), "")
         told = message(

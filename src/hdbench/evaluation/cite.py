@@ -11,6 +11,7 @@ from hdbench.reading import READ_AS, READING
 from hdbench.results.files import given_options, read_results
 from hdbench.results.result import Result
 from hdbench.scoring import METRICS
+from hdbench.scoring.metric import figure_of
 
 SOFTWARE = """\
 @software{{hdbench,
@@ -62,7 +63,8 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> str:
     figures = result.figures()
     headline = benchmark.spec.headline
     value = figures.get(headline)
-    if not isinstance(value, float):
+    figure = figure_of(result.metric, headline)
+    if figure is None or not figure.is_rate or value is None:
         raise HdbenchError(
             f"{benchmark.id}: headline: {headline!r} is no figure of {result.metric.name}: "
             "is the result of this benchmark?"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from hdbench.analysis.error_classes import errors
 from hdbench.analysis.forms import field_name, text_of
 from hdbench.report.differences import Part, differences
-from hdbench.scoring.metric import FieldMatch
+from hdbench.scoring.metric import FieldMatch, Metric
 
 LOST = ("unanswered", "unparsable")
 """The statuses of items without an answer that could be scored."""
@@ -146,16 +146,16 @@ class ItemView:
         return self.status in LOST
 
 
-def item_views(per_item: Sequence[Mapping[str, Any]], item_figure: str) -> list[ItemView]:
+def item_views(per_item: Sequence[Mapping[str, Any]], metric: Metric) -> list[ItemView]:
     """The items as they are shown, the worst first, and of equal ones the dataset's first.
 
     Args:
         per_item: see `Result`.
-        item_figure: the metric's.
+        metric: by which they were scored.
     """
     views, text = [], 0
-    for item in sorted(per_item, key=lambda item: float(item[item_figure])):
-        view = _view(item, float(item[item_figure]), FULL if text < MAX_TEXT else BRIEF)
+    for item in sorted(per_item, key=lambda item: float(item[metric.item_figure])):
+        view = _view(item, metric, FULL if text < MAX_TEXT else BRIEF)
         text += sum(
             len(part.text)
             for row in (*view.errors, *view.others)
@@ -166,18 +166,18 @@ def item_views(per_item: Sequence[Mapping[str, Any]], item_figure: str) -> list[
     return views
 
 
-def _view(item: Mapping[str, Any], figure: float, limits: Limits) -> ItemView:
+def _view(item: Mapping[str, Any], metric: Metric, limits: Limits) -> ItemView:
     matches = [FieldMatch(**match) for match in item["fields"]]
     if item["status"] in LOST:
         wrong: list[tuple[FieldMatch, str | None]] = []
         others = matches
     else:
-        wrong = list(errors(matches))
+        wrong = list(errors(matches, metric.person_fields))
         others = [match for match in matches if match.outcome == "correct"]
     return ItemView(
         id=item["id"],
         status=item["status"],
-        figure=figure,
+        figure=float(item[metric.item_figure]),
         errors=[_row(match, error, limits.value) for match, error in wrong[: limits.rows]],
         more_errors=max(0, len(wrong) - limits.rows),
         others=[_row(match, None, limits.value) for match in others[: limits.rows]],

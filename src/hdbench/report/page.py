@@ -12,10 +12,10 @@ from hdbench.reading.answer import STATUSES
 from hdbench.report.items import BANDS, LOST, ItemView, cut, item_views
 from hdbench.report.pictures import pictures
 from hdbench.report.rendering import TEXTS, render
-from hdbench.report.rows import direction
 from hdbench.report.truth_errors import truth_error_url
 from hdbench.results.files import errors_by_class, given_options
 from hdbench.results.result import Result
+from hdbench.scoring.metric import figure_of
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
 from hdbench.statistics.resampling import rate_names
 
@@ -87,7 +87,7 @@ def report_page(result: Result, benchmark: Benchmark, *, language: str = "en") -
         raise HdbenchError("the result does not have its items: score with --details")
     found = result.intervals
     errors = errors_by_class(result)
-    items = item_views(result.per_item, result.metric.item_figure)
+    items = item_views(result.per_item, result.metric)
     shown = items[:MAX_ITEMS]
     names = list(islice(_fields_with_errors(errors, shown), MAX_FIELDS))
     rates = result.field_rates()
@@ -141,15 +141,14 @@ def report_page(result: Result, benchmark: Benchmark, *, language: str = "en") -
 
 def _rate_names(result: Result) -> list[str]:
     """The rates' names, the headline first."""
-    names = rate_names(result.metric.rates(result.totals))
+    names = rate_names(result.metric, result.metric.rates(result.totals))
     return sorted(names, key=lambda name: name != result.headline)
 
 
 def _figure(result: Result, name: str, found: Intervals) -> Figure:
     value = result.metric.rates(result.totals)[name]
-    higher = direction(name, value) == "higher is better"
-    if name == result.headline:  # which its benchmark knows best
-        higher = result.higher_is_better
+    figure = figure_of(result.metric, name)
+    higher = figure is None or figure.higher_is_better is not False
     return Figure(name, value, found.figures.get(name), found.item_ranges.get(name), higher)
 
 

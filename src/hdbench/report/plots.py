@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from hdbench.analysis.error_classes import ERROR_CLASSES
 from hdbench.errors import escaped
-from hdbench.report.rows import direction, text
+from hdbench.report.rows import text
 from hdbench.results.files import errors_by_class
 from hdbench.results.result import Result
 from hdbench.statistics.bootstrap import Interval
@@ -110,7 +110,7 @@ def _bytes(figure: Figure, kind: str) -> bytes:
 def _fields(result: Result) -> Figure:
     fields = result.field_rates()
     if fields:
-        name = "f1" if "f1" in next(iter(fields.values())) else "accuracy"
+        name = result.metric.field_figures[0].name
         label = f"{_NAMES.get(name, name)} of each field, higher is better"
         shown = sorted(fields, key=lambda field: -_support(fields[field]))[:MAX_BARS]
         label += f"{_more(fields)}\nin brackets: {_COUNTED[name]}"
@@ -121,9 +121,9 @@ def _fields(result: Result) -> Figure:
         rates = result.metric.rates(result.totals)
         label = "rate, higher is better"
         bars = [
-            (value, name)
-            for name, value in rates.items()
-            if isinstance(value, float) and direction(name, value) == "higher is better"
+            (rates[each.name], each.name)
+            for each in result.metric.figures
+            if each.is_rate and each.kind == "rate" and rates.get(each.name) is not None
         ]
     bars.sort(key=lambda bar: bar[0])
     figure, axes = _figure(result, "Fields" if fields else "Rates", len(bars))
@@ -216,7 +216,7 @@ def _items(result: Result, interval: Interval | None) -> Figure:
         )
     axes.set_xlim(-0.01, 1.01)
     axes.yaxis.set_major_locator(_whole_numbers())
-    axes.set_xlabel(f"{name} of an item, {direction(metric.item_figure, 1.0)}")
+    axes.set_xlabel(f"{name} of an item, higher is better")
     axes.set_ylabel("items")
     axes.grid(axis="y", color="#DDDDDD")
     _legend(figure, columns=2)

@@ -1,20 +1,16 @@
 """The rows that the workbook and the CSV files have in common."""
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hdbench.analysis.error_classes import ErrorClass
 from hdbench.errors import HdbenchError
 from hdbench.results.result import Result
-from hdbench.scoring.metric import FieldMatch
+from hdbench.scoring.metric import FieldMatch, Figure
 
 Cell = str | float | None
 """Untrusted text, a number of ours, or nothing."""
-
-_LOWER = re.compile(r"(.*\.)?(cer(_.*)?|.*_error|false_(positives|negatives))")
-_HIGHER_COUNTS = ("true_positives", "items_perfect")
 
 
 class Rows(NamedTuple):
@@ -70,18 +66,16 @@ def error_rows(result: Result) -> Rows:
     return Rows(head, _error_rows(_items(result), result.item_errors))
 
 
-def direction(figure: str, value: Any) -> str:
-    """Which way a figure is better; empty for a count that is neither good nor bad.
+def direction(figure: Figure | None) -> str:
+    """Which way a figure is better; empty for what is neither good nor bad, or no figure.
 
     Example:
-        >>> direction("fuzzy", 0.9), direction("cer_ads", 0.1), direction("items", 263)
-        ('higher is better', 'lower is better', '')
+        >>> direction(Figure("cer", "error", higher_is_better=False)), direction(None)
+        ('lower is better', '')
     """
-    if _LOWER.fullmatch(figure):
-        return "lower is better"
-    if isinstance(value, float) or figure.rpartition(".")[2] in _HIGHER_COUNTS:
-        return "higher is better"
-    return ""
+    if figure is None or figure.higher_is_better is None:
+        return ""
+    return "higher is better" if figure.higher_is_better else "lower is better"
 
 
 def text(value: Any) -> str | None:

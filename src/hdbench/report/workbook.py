@@ -12,6 +12,7 @@ from hdbench.common.excel import write_text
 from hdbench.report.rows import Cell, direction, error_rows, field_rows, item_rows, text
 from hdbench.results.files import errors_by_class, item_set
 from hdbench.results.result import Result
+from hdbench.scoring.metric import figure_of
 from hdbench.statistics.bootstrap import METHOD, Intervals
 
 MAX_ROWS = 100_000
@@ -169,7 +170,7 @@ def _summary(result: Result, found: Intervals) -> Iterator[tuple[str, Sequence[C
     for look, (figure, value) in _flat({result.headline: rates[result.headline]} | rates):
         interval = found.range_of(str(figure))
         ends = [None, None] if interval is None else [interval.low, interval.high]
-        yield look, [figure, value, *ends, direction(str(figure), value)]
+        yield look, [figure, value, *ends, direction(figure_of(metric, str(figure)))]
     if found.why:
         yield _TEXT, ["no intervals", found.why]
     yield _TEXT, []

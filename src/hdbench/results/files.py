@@ -23,7 +23,6 @@ MAX_RESULT = 64 * 2**20
 """Bytes of a result file, at most: one of 700,000 cards has some 30 MiB."""
 
 
-WITH_F1_FORM = ("zettel_f1", "letters_f1")
 """The metrics that count fields; the others compare texts, of which more than the form differs."""
 
 CONFUSIONS = 50
@@ -133,7 +132,7 @@ def errors_by_class(result: Result) -> dict[str, Any]:
         if item["status"] not in ("unparsable", "unanswered")
     )
     figures = {}
-    if result.metric.name in WITH_F1_FORM:
+    if result.metric.has_form_counts:
         items = ([FieldMatch(**match) for match in item["fields"]] for item in result.per_item)
         figures["f1_form"] = f1(*form_counts(items))
     return {

@@ -153,7 +153,10 @@ class Result:
         """The errors of each item of `per_item` with their classes, as `error_classes.errors`."""
         from hdbench.analysis.error_classes import errors  # noqa: PLC0415  which needs the metrics
 
-        return [errors([FieldMatch(**match) for match in item["fields"]]) for item in self.per_item]
+        return [
+            errors([FieldMatch(**match) for match in item["fields"]], self.metric.person_fields)
+            for item in self.per_item
+        ]
 
     @property
     def in_other_formats(self) -> int:

@@ -1,5 +1,6 @@
 """Scoring: pure functions on plain data. Counts first, rates after."""
 
+from importlib.metadata import entry_points
 from typing import Any
 
 from hdbench import __version__
@@ -10,10 +11,29 @@ from hdbench.scoring.metric import Metric
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
 from hdbench.scoring.zettel_f1 import ZettelF1
 
-METRICS: dict[str, type[Metric]] = {
-    metric.name: metric for metric in (ZettelF1, AvisblattCer, LettersF1, SciencemetaAccuracy)
-}
-"""Every metric by its name, as in `hdb/<name>`."""
+GROUP = "hdbench.metrics"
+"""The group of entry points by which other packages bring metrics, each by its name."""
+
+
+def _installed() -> dict[str, type[Metric]]:
+    metrics: dict[str, type[Metric]] = {
+        metric.name: metric for metric in (ZettelF1, AvisblattCer, LettersF1, SciencemetaAccuracy)
+    }
+    for entry in entry_points(group=GROUP):
+        of = f"metric {entry.name!r} of {entry.dist.name if entry.dist else entry.value}"
+        try:
+            metric = entry.load()
+        except Exception as error:
+            raise HdbenchError(f"{of}: cannot be loaded: {error}: update or remove it") from error
+        if not (isinstance(metric, type) and issubclass(metric, Metric)):
+            raise HdbenchError(f"{of}: is no class derived from hdbench.scoring.metric.Metric")
+        if metric.name != entry.name or metrics.setdefault(entry.name, metric) is not metric:
+            raise HdbenchError(f"{of}: its name is {metric.name!r}, or is taken: rename it")
+    return metrics
+
+
+METRICS = _installed()
+"""Every metric by its name, as in `hdb/<name>`: those of hdbench, and of other packages."""
 
 
 def make_metric(name: str, protocol: str = "documented", /, **options: Any) -> Metric:
@@ -35,25 +55,29 @@ def make_metric(name: str, protocol: str = "documented", /, **options: Any) -> M
     return METRICS[name](protocol, **options)
 
 
-def check_headline(name: str, headline: str) -> None:
+def check_headline(name: str, headline: str, higher_is_better: bool | None = None) -> None:
     """Refuse a metric that this hdbench does not have, or a headline that is none of its rates.
 
     Args:
         name: the metric's.
         headline: the figure that shall rank: one that is always a number from 0.0 to 1.0.
+        higher_is_better: the direction in which it shall rank.
 
     Raises:
-        HdbenchError: there is no such metric, or the figure is none of its rates.
+        HdbenchError: there is no such metric, the figure is none of its rates, or has the other
+            direction.
     """
     if name not in METRICS:
         raise HdbenchError(
             f"metric: no {name[:100]!r} in hdbench {__version__}, which has {', '.join(METRICS)}: "
             "if it is of a newer hdbench, install that"
         )
-    metric = METRICS[name]()
-    of_nothing = metric.rates(dict.fromkeys((*metric.statistics, "items"), 0))
-    rates = [figure for figure, value in of_nothing.items() if isinstance(value, float)]
+    rates = {each.name: each for each in METRICS[name].figures if each.is_rate and each.always}
     if headline not in rates:
         raise HdbenchError(
             f"headline: {headline[:100]!r} is no rate of {name}: choose one of {', '.join(rates)}"
+        )
+    if higher_is_better is not None and higher_is_better != rates[headline].higher_is_better:
+        raise HdbenchError(
+            f"higher_is_better: {str(higher_is_better).lower()} is not so of {headline}"
         )

@@ -26,7 +26,16 @@ from hdbench.scoring.avisblatt_pairing import (
     read_ads,
     read_section,
 )
-from hdbench.scoring.metric import FieldMatch, ItemScore, Outcome, check_protocol
+from hdbench.scoring.metric import (
+    COUNTED,
+    COUNTS,
+    PERFECT,
+    FieldMatch,
+    Figure,
+    ItemScore,
+    Metric,
+    Outcome,
+)
 from hdbench.scoring.rates import f1, ratio
 from hdbench.scoring.similarity import similarity
 
@@ -67,7 +76,7 @@ class PreparedPage(NamedTuple):
     legible: list[Ad]
 
 
-class AvisblattCer:
+class AvisblattCer(Metric):
     """Similarity (`fuzzy`) and character error rate (CER) of the advertisements on one page.
 
     The truth's ads are paired with the answer's by section and number (`pair_documented`,
@@ -132,15 +141,28 @@ class AvisblattCer:
         "perfect",
     )
     item_figure: ClassVar[str] = "fuzzy"
-    headline: ClassVar[str] = "fuzzy"
+    figures: ClassVar[tuple[Figure, ...]] = (
+        *Figure.rates("fuzzy"),
+        *Figure.errors("cer"),
+        *Figure.rates("fuzzy_ads"),
+        *Figure.errors("cer_ads"),
+        *Figure.rates("fuzzy_pages"),
+        *Figure.errors("cer_pages"),
+        *Figure.rates("fuzzy_text"),
+        *Figure.errors("cer_text"),
+        *Figure.rates("ad_f1", "ad_precision", "ad_recall"),
+        *Figure.rates("section_accuracy", "section_accuracy_loose", "date_accuracy"),
+        *Figure.errors("ntokens_error", always=False),
+        *COUNTED,
+        *PERFECT,
+    )
     option_names: ClassVar[tuple[str, ...]] = ("normalize",)
 
     def __init__(
         self, protocol: str = "documented", *, normalize: str | Sequence[str] = "none"
     ) -> None:
-        self.protocol = check_protocol(protocol)
+        super().__init__(protocol)
         self.normalize = _check_normalize(normalize)
-        self._published = self.protocol == "published"
 
     @property
     def options(self) -> dict[str, Any]:
@@ -249,9 +271,7 @@ class AvisblattCer:
         fuzzy, cer = fuzzy_ads, cer_ads
         if self._published:
             fuzzy, cer = round(fuzzy_pages, 3), round(cer_pages, 3)
-        tp, fp, fn = (
-            int(totals[name]) for name in ("true_positives", "false_positives", "false_negatives")
-        )
+        tp, fp, fn = (int(totals[name]) for name in COUNTS)
         counted = totals["counted_ads"]
         return {
             "fuzzy": fuzzy,

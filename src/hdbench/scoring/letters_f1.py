@@ -13,14 +13,22 @@ from typing import Any, ClassVar, NamedTuple
 
 from hdbench.errors import HdbenchError
 from hdbench.scoring.letter_values import as_text, first_text, metadata, parts, without_markers
-from hdbench.scoring.metric import FieldMatch, ItemScore, Outcome, check_protocol
+from hdbench.scoring.metric import (
+    COUNTED,
+    COUNTS,
+    PERFECT,
+    FieldMatch,
+    Figure,
+    ItemScore,
+    Metric,
+    Outcome,
+    check_flag,
+)
 from hdbench.scoring.person_names import read_name
 from hdbench.scoring.rates import counts_and_rates, f1, ratio
 
 PERSONS = ("sender_persons", "receiver_persons")
 CATEGORIES = ("send_date", *PERSONS)
-
-_COUNTS = ("true_positives", "false_positives", "false_negatives")
 
 
 class PreparedPersons(NamedTuple):
@@ -54,7 +62,7 @@ _Compared = tuple[dict[str, str], list[str | None], list[str]]
 misses; those that it alone has."""
 
 
-class LettersF1:
+class LettersF1(Metric):
     """Precision, recall and F1 over a letter's date, senders and receivers.
 
     Each category compares sets: what both have is a true positive, what the answer alone has a
@@ -101,13 +109,26 @@ class LettersF1:
     name: ClassVar[str] = "letters_f1"
     rules: ClassVar[int] = 1
     statistics: ClassVar[tuple[str, ...]] = (
-        *(f"{group}.{count}" for group in (*CATEGORIES, "surname") for count in _COUNTS),
+        *(f"{group}.{count}" for group in (*CATEGORIES, "surname") for count in COUNTS),
         "false_positives_organisations",
         "f1",
         "perfect",
     )
     item_figure: ClassVar[str] = "f1"
-    headline: ClassVar[str] = "f1_micro"
+    figures: ClassVar[tuple[Figure, ...]] = (
+        *Figure.rates("f1_micro", "f1_macro", "precision_micro", "recall_micro", "f1_surname"),
+        *COUNTED,
+        *Figure.counts("false_positives_organisations", higher_is_better=False),
+        *PERFECT,
+        *Figure.rates("categories", table=True),
+    )
+    field_figures: ClassVar[tuple[Figure, ...]] = (
+        *Figure.rates("f1", "precision", "recall"),
+        *COUNTED,
+    )
+    set_fields: ClassVar[tuple[str, ...]] = CATEGORIES
+    person_fields: ClassVar[tuple[str, ...]] = PERSONS
+    has_form_counts: ClassVar[bool] = True
     option_names: ClassVar[tuple[str, ...]] = (
         "inferred_from_function",
         "inferred_from_correspondence",
@@ -124,8 +145,7 @@ class LettersF1:
         skip_signatures: bool = False,
         skip_non_signatures: bool = False,
     ) -> None:
-        self.protocol = check_protocol(protocol)
-        self._published = self.protocol == "published"
+        super().__init__(protocol)
         self._options = {
             "inferred_from_function": inferred_from_function,
             "inferred_from_correspondence": inferred_from_correspondence,
@@ -133,9 +153,7 @@ class LettersF1:
             "skip_non_signatures": skip_non_signatures,
         }
         for name, value in self._options.items():
-            if not isinstance(value, bool):
-                raise HdbenchError(f"{name}: {value!r} is not true or false")
-            if value and self._published and name.startswith("inferred"):
+            if check_flag(name, value) and self._published and name.startswith("inferred"):
                 raise HdbenchError(
                     f"{name}: the published results never count inferred persons; "
                     "choose the protocol documented"
@@ -172,6 +190,19 @@ class LettersF1:
             dates = (first_text(reference.get("send_date")),)
         senders, receivers = (self._prepare_persons(name, reference.get(name)) for name in PERSONS)
         return PreparedLetter(dates, (senders, receivers))
+
+    def right_answer(self, reference: dict[str, Any]) -> dict[str, Any]:
+        """A letter's truth with the persons that count, by their names."""
+        names = {
+            field: [
+                person.get("name")
+                for person in persons
+                if isinstance(person, dict) and self._wanted.get(person.get("inferred"))
+            ]
+            for field in PERSONS
+            if isinstance(persons := reference.get(field), list)
+        }
+        return {**reference, **names}
 
     def score(self, record: dict[str, Any] | None, prepared: PreparedLetter) -> ItemScore:
         """The counts of one letter.
@@ -228,10 +259,6 @@ class LettersF1:
             ),
         ]
 
-    def total(self, column: Sequence[float]) -> float:
-        """Added up and rounded once."""
-        return math.fsum(column)
-
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """The figures from the statistics added up over letters.
 
@@ -240,7 +267,7 @@ class LettersF1:
         under published the two F1 are rounded to 2 decimals.
         """
         categories = self.field_rates(totals, {})
-        tp, fp, fn = (sum(rates[count] for rates in categories.values()) for count in _COUNTS)
+        tp, fp, fn = (sum(rates[count] for rates in categories.values()) for count in COUNTS)
         micro = f1(tp, fp, fn)
         macro = math.fsum(rates["f1"] for rates in categories.values()) / len(CATEGORIES)
         return {
@@ -248,7 +275,7 @@ class LettersF1:
             "f1_macro": round(macro, 2) if self._published else macro,
             "precision_micro": ratio(tp, tp + fp),
             "recall_micro": ratio(tp, tp + fn),
-            "f1_surname": f1(*(totals[f"surname.{count}"] for count in _COUNTS)),
+            "f1_surname": f1(*(totals[f"surname.{count}"] for count in COUNTS)),
             "true_positives": tp,
             "false_positives": fp,
             "false_negatives": fn,
@@ -261,7 +288,7 @@ class LettersF1:
         """The headline of each of many totals, as `rates` gives it."""
         counts = (
             map(sum, zip(*(totals[f"{name}.{count}"] for name in CATEGORIES), strict=True))
-            for count in _COUNTS
+            for count in COUNTS
         )
         micro = map(f1, *counts)
         return [round(figure, 2) for figure in micro] if self._published else list(micro)
@@ -271,7 +298,7 @@ class LettersF1:
     ) -> dict[str, dict[str, Any]]:
         """Category → its counts, precision, recall and F1, from its sums over letters."""
         return {
-            category: counts_and_rates(*(int(totals[f"{category}.{count}"]) for count in _COUNTS))
+            category: counts_and_rates(*(int(totals[f"{category}.{count}"]) for count in COUNTS))
             for category in CATEGORIES
         }
 
@@ -282,7 +309,7 @@ class LettersF1:
         field: str,
     ) -> dict[str, float]:
         """The rates of the other categories; those that are rounded are so here too."""
-        emptied = {f"{field}.{count}": 0 for count in _COUNTS} if field in CATEGORIES else {}
+        emptied = {f"{field}.{count}": 0 for count in COUNTS} if field in CATEGORIES else {}
         rates = self.rates({**totals, **emptied})
         if emptied:  # the mean was of all three, of which this one is now 0.0
             others = [rates["categories"][name]["f1"] for name in CATEGORIES if name != field]

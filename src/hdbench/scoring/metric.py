@@ -1,9 +1,11 @@
 """What every metric is: pure functions from a truth and an answer to counts, and to rates."""
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 from hdbench.errors import HdbenchError
 
@@ -54,7 +56,62 @@ class FieldMatch:
     similarity: float
 
 
-class Metric(Protocol):
+FigureKind = Literal["rate", "error", "count"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure that a metric gives, or for `table` a group of such figures.
+
+    Attributes:
+        name: its key.
+        kind: a `rate` is from 0.0 to 1.0, an `error` 0.0 or more; all else is a `count`.
+        higher_is_better: its direction; None of a count that is neither good nor bad.
+        always: whether every result has it; else it can be None, or an option adds it.
+        table: whether it holds figures by field or kind.
+    """
+
+    name: str
+    kind: FigureKind
+    higher_is_better: bool | None
+    always: bool = True
+    table: bool = False
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether it is one number that an interval makes sense for: no count, and no table."""
+        return self.kind != "count" and not self.table
+
+    @classmethod
+    def rates(cls, *names: str, always: bool = True, table: bool = False) -> tuple[Self, ...]:
+        """Rates, of which higher is better."""
+        return tuple(cls(name, "rate", True, always, table) for name in names)
+
+    @classmethod
+    def errors(cls, *names: str, always: bool = True) -> tuple[Self, ...]:
+        """Error rates and errors, of which lower is better."""
+        return tuple(cls(name, "error", False, always) for name in names)
+
+    @classmethod
+    def counts(
+        cls, *names: str, higher_is_better: bool | None = None, table: bool = False
+    ) -> tuple[Self, ...]:
+        """Counts."""
+        return tuple(cls(name, "count", higher_is_better, table=table) for name in names)
+
+
+COUNTS = ("true_positives", "false_positives", "false_negatives")
+COUNTED = (
+    *Figure.counts("true_positives", higher_is_better=True),
+    *Figure.counts("false_positives", "false_negatives", higher_is_better=False),
+)
+"""The figures of `COUNTS`."""
+
+PERFECT = Figure.counts("items_perfect", higher_is_better=True)
+"""How many items need no edit."""
+
+
+class Metric(ABC):
     """A scoring method with its protocol and options bound.
 
     Attributes:
@@ -62,45 +119,76 @@ class Metric(Protocol):
         rules: the version of its rules; another version can give another score.
         statistics: the names of an item's statistics.
         item_figure: the statistic that says how good one item is, higher is better.
-        headline: the figure that ranks, the first of `rates`.
+        figures: what `rates` gives, in its order; the first one is the headline.
+        field_figures: what `field_rates` gives of a field; the first one says how good it is. None
+            where fields have no figures of their own.
         option_names: its options, keyword arguments of its class.
+        set_fields: the fields that have several values in no order.
+        person_fields: those of them whose values are names of persons.
+        has_form_counts: whether each of its fields is right or wrong by itself, so that it can
+            be counted how many are right in form.
+        protocol: which of the two readings of its rules.
+
+    Args:
+        protocol: `documented` or `published`.
+
+    Raises:
+        HdbenchError: there is no such protocol.
     """
 
     name: ClassVar[str]
     rules: ClassVar[int]
     statistics: ClassVar[tuple[str, ...]]
     item_figure: ClassVar[str]
-    headline: ClassVar[str]
-    option_names: ClassVar[tuple[str, ...]]
+    figures: ClassVar[tuple[Figure, ...]]
+    field_figures: ClassVar[tuple[Figure, ...]] = ()
+    option_names: ClassVar[tuple[str, ...]] = ()
+    set_fields: ClassVar[tuple[str, ...]] = ()
+    person_fields: ClassVar[tuple[str, ...]] = ()
+    has_form_counts: ClassVar[bool] = False
 
-    def __init__(self, protocol: str = ..., **options: Any) -> None: ...
+    def __init__(self, protocol: str = "documented") -> None:
+        self.protocol = check_protocol(protocol)
+        self._published = self.protocol == "published"
 
     @property
-    def protocol(self) -> ProtocolName:
-        """Which of the two readings of its rules."""
+    def headline(self) -> str:
+        """The figure that ranks, unless a benchmark names another."""
+        return self.figures[0].name
 
     @property
-    def options(self) -> Mapping[str, Any]:
-        """Every option's value."""
+    def options(self) -> dict[str, Any]:
+        """Every option's value, for the signature."""
+        return {name: getattr(self, name) for name in self.option_names}
 
-    def prepare(self, reference: Any) -> Any:
+    @abstractmethod
+    def prepare(self, reference: dict[str, Any]) -> Any:
         """What scoring needs of one ground truth; made once, used for any number of answers.
 
         None where an option leaves the item out: then it is not among the items at all.
         """
 
-    def score(self, record: Any, prepared: Any) -> ItemScore:
+    def right_answer(self, reference: dict[str, Any]) -> dict[str, Any]:
+        """An answer with no error: a ground truth in the form that answers have."""
+        return reference
+
+    @abstractmethod
+    def score(self, record: dict[str, Any] | None, prepared: Any) -> ItemScore:
         """The statistics of one answer; a record of None is a complete failure."""
 
-    def explain(self, record: Any, prepared: Any) -> list[FieldMatch]:
+    @abstractmethod
+    def explain(self, record: dict[str, Any] | None, prepared: Any) -> list[FieldMatch]:
         """What became of each field of one answer."""
 
     def total(self, column: Sequence[float]) -> float:
-        """One statistic added up over items, in their order."""
+        """One statistic added up over items, in their order, and rounded once."""
+        return math.fsum(column)
 
+    @abstractmethod
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """The figures, from the statistics added up over items and the count `items`."""
 
+    @abstractmethod
     def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
         """The headline of each of many totals: what `rates` gives, in a fraction of the time.
 
@@ -108,6 +196,7 @@ class Metric(Protocol):
             totals: each of `statistics`, and `items`, with a number for each total.
         """
 
+    @abstractmethod
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
     ) -> dict[str, dict[str, Any]]:
@@ -118,6 +207,7 @@ class Metric(Protocol):
             outcomes: how often each field had each outcome.
         """
 
+    @abstractmethod
     def rates_without(
         self,
         totals: Mapping[str, float],
@@ -134,6 +224,22 @@ class Metric(Protocol):
         Returns:
             Those of `rates` that follow from the totals; none where the headline does not.
         """
+
+
+def figure_of(metric: Metric | type[Metric], path: str) -> Figure | None:
+    """The figure that a key of `rates` or `field_rates` is; None where it is none.
+
+    Args:
+        metric: the metric.
+        path: the key, or the keys of a figure in a table, with points between them.
+
+    Example:
+        >>> from hdbench.scoring import METRICS
+        >>> figure_of(METRICS["letters_f1"], "categories.send_date.recall").kind
+        'rate'
+    """
+    known = {figure.name: figure for figure in (*metric.field_figures, *metric.figures)}
+    return next((known[key] for key in reversed(path.split(".")) if key in known), None)
 
 
 def coverage_of(prediction: Any, protocol: ProtocolName) -> Coverage:
@@ -193,3 +299,14 @@ def check_protocol(protocol: str) -> ProtocolName:
         if protocol == known:
             return known
     raise HdbenchError(f"no protocol {protocol!r}: choose one of {', '.join(PROTOCOLS)}")
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """The value of an option that is true or false.
+
+    Raises:
+        HdbenchError: it is neither.
+    """
+    if not isinstance(value, bool):
+        raise HdbenchError(f"{name}: {value!r} is not true or false")
+    return value

@@ -11,7 +11,16 @@ from typing import Any, ClassVar, NamedTuple
 
 from hdbench.errors import HdbenchError
 from hdbench.scoring.bibliographic import IDENTIFIERS, canonical, names, normalize
-from hdbench.scoring.metric import FieldMatch, ItemScore, Outcome, check_protocol
+from hdbench.scoring.metric import (
+    COUNTS,
+    PERFECT,
+    FieldMatch,
+    Figure,
+    ItemScore,
+    Metric,
+    Outcome,
+    check_flag,
+)
 from hdbench.scoring.sequence_ratio import as_text, field_similarity, is_too_long
 
 _PAPER = ("doi", "title", "author", "keyword", "abstract", "pub_time")
@@ -21,7 +30,7 @@ FIELDS = {"paper": _PAPER, "textbook": _BOOK, "ebook": _BOOK, "book": _BOOK}
 """Kind of record → its fields; `book` is one whose truth does not say what kind it is."""
 
 _SETS = ("author", "keyword")
-_COUNTS = ("true_positives", "false_positives", "false_negatives")
+_SET_RATES = ("precision", "recall", "f1")
 
 
 def _statistics() -> Iterator[str]:
@@ -35,8 +44,15 @@ def _statistics() -> Iterator[str]:
             if field in IDENTIFIERS:
                 yield f"{kind}.{field}.canonical"
     for field in _SETS:
-        for count in _COUNTS:
+        for count in COUNTS:
             yield f"{field}.{count}"
+
+
+def _accuracies(suffix: str, *, always: bool = True) -> tuple[Figure, ...]:
+    return (
+        *Figure.rates(f"overall_accuracy{suffix}", always=always),
+        *Figure.rates(f"field_accuracy{suffix}", always=always, table=True),
+    )
 
 
 class PreparedRecord(NamedTuple):
@@ -55,7 +71,7 @@ class PreparedRecord(NamedTuple):
     texts: dict[str, str]
 
 
-class SciencemetaAccuracy:
+class SciencemetaAccuracy(Metric):
     """Mean similarity of the fields of bibliographic records.
 
     A record's fields follow from its kind, the truth's `kind`: `paper`, `textbook` or `ebook`.
@@ -90,7 +106,25 @@ class SciencemetaAccuracy:
     rules: ClassVar[int] = 1
     statistics: ClassVar[tuple[str, ...]] = tuple(_statistics())
     item_figure: ClassVar[str] = "accuracy"
-    headline: ClassVar[str] = "overall_accuracy"
+    figures: ClassVar[tuple[Figure, ...]] = (
+        *_accuracies(""),
+        *Figure.rates("kinds", table=True),
+        *_accuracies("_without_both_empty"),
+        *(
+            figure
+            for suffix in ("_no_autojunk", "_normalized", "_canonical")
+            for figure in _accuracies(suffix, always=False)
+        ),
+        *Figure.rates(*(f"{field}_{rate}" for field in _SETS for rate in _SET_RATES), always=False),
+        *Figure.counts("both_empty"),
+        *Figure.counts("field_both_empty", table=True),
+        *Figure.counts("too_long"),
+        *PERFECT,
+    )
+    field_figures: ClassVar[tuple[Figure, ...]] = (
+        *Figure.rates("accuracy"),
+        *Figure.counts("both_empty", "items"),
+    )
     option_names: ClassVar[tuple[str, ...]] = (
         "no_autojunk",
         "normalize_text",
@@ -107,16 +141,11 @@ class SciencemetaAccuracy:
         canonical_identifiers: bool = False,
         sets: bool = False,
     ) -> None:
-        self.protocol = check_protocol(protocol)
-        self.no_autojunk = _check_flag("no_autojunk", no_autojunk)
-        self.normalize_text = _check_flag("normalize_text", normalize_text)
-        self.canonical_identifiers = _check_flag("canonical_identifiers", canonical_identifiers)
-        self.sets = _check_flag("sets", sets)
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options and their values, for the signature."""
-        return {name: getattr(self, name) for name in self.option_names}
+        super().__init__(protocol)
+        self.no_autojunk = check_flag("no_autojunk", no_autojunk)
+        self.normalize_text = check_flag("normalize_text", normalize_text)
+        self.canonical_identifiers = check_flag("canonical_identifiers", canonical_identifiers)
+        self.sets = check_flag("sets", sets)
 
     def prepare(self, reference: dict[str, Any]) -> PreparedRecord:
         """The fields of a ground truth.
@@ -168,10 +197,6 @@ class SciencemetaAccuracy:
             outcome = _outcome(reference, prediction, alike)
             matches.append(FieldMatch(field, outcome, prepared.values[field], value, alike))
         return matches
-
-    def total(self, column: Sequence[float]) -> float:
-        """Added up and rounded once."""
-        return math.fsum(column)
 
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """Accuracy from the statistics added up over records, 0.0 to 1.0, higher is better.
@@ -305,12 +330,6 @@ def _check_same(answered: Any, expected: Any) -> None:
         )
 
 
-def _check_flag(name: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise HdbenchError(f"{name}: {value!r} is not true or false")
-    return value
-
-
 def _outcome(reference: str, prediction: str, alike: float) -> Outcome:
     if alike == 1.0:
         return "correct"
@@ -399,7 +418,7 @@ def _both_empty(totals: Mapping[str, float]) -> dict[str, int]:
 
 def _set_figures(totals: Mapping[str, float], field: str) -> dict[str, float]:
     """Precision, recall and F1 of a field's names, from their counts over all records."""
-    tp, fp, fn = (totals[f"{field}.{count}"] for count in _COUNTS)
+    tp, fp, fn = (totals[f"{field}.{count}"] for count in COUNTS)
     return {
         f"{field}_precision": tp / (tp + fp) if tp else 0.0,
         f"{field}_recall": tp / (tp + fn) if tp else 0.0,

@@ -14,7 +14,17 @@ from typing import Any, ClassVar, NamedTuple
 
 from hdbench.errors import HdbenchError
 from hdbench.scoring.flatten import Leaves, flatten, without_parents
-from hdbench.scoring.metric import OUTCOMES, FieldMatch, ItemScore, Outcome, check_protocol
+from hdbench.scoring.metric import (
+    COUNTED,
+    COUNTS,
+    OUTCOMES,
+    PERFECT,
+    FieldMatch,
+    Figure,
+    ItemScore,
+    Metric,
+    Outcome,
+)
 from hdbench.scoring.rates import counts_and_rates, f1, ratio
 from hdbench.scoring.similarity import similarity
 
@@ -40,7 +50,7 @@ class PreparedCard(NamedTuple):
     form: dict[str, Any]
 
 
-class ZettelF1:
+class ZettelF1(Metric):
     """Field-level precision, recall and F1 of one card, a nested record.
 
     A field is a leaf of the flattened record. A field of both records is a true positive where the
@@ -79,7 +89,16 @@ class ZettelF1:
         "perfect",
     )
     item_figure: ClassVar[str] = "f1"
-    headline: ClassVar[str] = "f1_micro"
+    figures: ClassVar[tuple[Figure, ...]] = (
+        *Figure.rates("f1_micro", "f1_macro", "precision_micro", "recall_micro"),
+        *COUNTED,
+        *PERFECT,
+    )
+    field_figures: ClassVar[tuple[Figure, ...]] = (
+        *Figure.rates("f1", "precision", "recall"),
+        *COUNTED,
+    )
+    has_form_counts: ClassVar[bool] = True
     option_names: ClassVar[tuple[str, ...]] = ("threshold", "weights")
 
     def __init__(
@@ -89,10 +108,9 @@ class ZettelF1:
         threshold: float = 0.92,
         weights: Mapping[str, float] | None = None,
     ) -> None:
-        self.protocol = check_protocol(protocol)
+        super().__init__(protocol)
         self.threshold = _check_number("threshold", threshold, 1)
         self.weights = _check_weights(weights)
-        self._published = self.protocol == "published"
         self._total_weight = self._weigh if self.weights else len
         self._absent = (None, "") if self._published else (None,)
 
@@ -153,10 +171,7 @@ class ZettelF1:
         Micro: from the summed counts. Macro F1: the mean of the cards' F1. All from 0.0 to 1.0,
         higher is better.
         """
-        tp, fp, fn = (
-            _plain(totals[name])
-            for name in ("true_positives", "false_positives", "false_negatives")
-        )
+        tp, fp, fn = (_plain(totals[name]) for name in COUNTS)
         return {
             "f1_micro": f1(tp, fp, fn),
             "f1_macro": ratio(totals["f1"], totals["items"]),
@@ -170,12 +185,7 @@ class ZettelF1:
 
     def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
         """The headline of each of many totals, as `rates` gives it."""
-        counts = ("true_positives", "false_positives", "false_negatives")
-        return list(map(f1, *(totals[name] for name in counts)))
-
-    def total(self, column: Sequence[float]) -> float:
-        """Added up and rounded once: the published figures agree to the last digit so."""
-        return math.fsum(column)
+        return list(map(f1, *(totals[name] for name in COUNTS)))
 
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]

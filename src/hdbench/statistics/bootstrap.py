@@ -157,7 +157,7 @@ def intervals(
     """
     check_settings(resamples, level, seed)
     items = len(result.ids)
-    names = rate_names(result.metric.rates(result.totals))
+    names = rate_names(result.metric, result.metric.rates(result.totals))
     if items < MIN_ITEMS:
         ranges = _item_ranges(result, names)
         return Intervals(items, resamples, level, seed, {}, ranges, too_few(items))

@@ -202,8 +202,8 @@ def compare_runs(
     for name, other in results.items():
         check_comparable(names[0], first, name, other)
     rates = [result.metric.rates(result.totals) for result in scored]
-    wanted = rate_names(rates[0])
-    if any(headline not in rate_names(run) for run in rates):
+    wanted = rate_names(first.metric, rates[0])
+    if any(headline not in rate_names(first.metric, run) for run in rates):
         raise HdbenchError(f"headline: no figure {headline!r}: choose of {', '.join(wanted)}")
 
     runs = tables(scored, first.ids)

@@ -17,6 +17,7 @@ from hdbench.statistics.resampling import (
     Table,
     bootstrap,
     check_settings,
+    rate_names,
     tables,
 )
 from hdbench.statistics.scored import Scored
@@ -160,10 +161,10 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
         check_comparable(labels[0], results[0], label, result)
     headlines: list[float] = []
     for label, result in zip(labels, results, strict=True):
-        value = result.metric.rates(result.totals).get(headline)
-        if not isinstance(value, float):
+        rates = result.metric.rates(result.totals)
+        if headline not in rate_names(result.metric, rates):
             raise HdbenchError(f"headline: {label!r} has no figure {headline!r}")
-        headlines.append(value)
+        headlines.append(rates[headline])
     every = zip(headlines, tables(results, sorted(results[0].ids)), strict=True)
     read = []
     for name, runs in sorted(models.items()):

@@ -1,6 +1,6 @@
 """Resampling of items: statistics added up with numpy, and figures of the sums by the metric."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +21,6 @@ NOTHING = 1e-12
 
 _CHUNK = 2**20
 """Numbers in memory at once, about."""
-
-_COUNTS = {"true_positives", "false_positives", "false_negatives"}
-"""Weights make them fractional, but they remain counts."""
 
 
 class Table(NamedTuple):
@@ -86,14 +83,15 @@ def tables(results: Sequence[Scored], ids: Sequence[str]) -> list[Table]:
     return made
 
 
-def rate_names(rates: dict[str, Any]) -> list[str]:
-    """The figures that are rates, not counts or tables of other figures.
+def rate_names(metric: Metric, rates: Mapping[str, Any]) -> list[str]:
+    """The figures of a run that are rates or errors, and have a value.
 
-    Example:
-        >>> rate_names({"f1_micro": 0.5, "true_positives": 3, "ntokens_error": None})
-        ['f1_micro']
+    Args:
+        metric: the run's.
+        rates: its figures.
     """
-    return [n for n, value in rates.items() if isinstance(value, float) and n not in _COUNTS]
+    names = (each.name for each in metric.figures if each.is_rate)
+    return [name for name in names if rates.get(name) is not None]
 
 
 def bootstrap(

@@ -7,6 +7,7 @@ from typing import Any
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import write_whole
+from hdbench.scoring import make_metric
 from hdbench.scoring.metric import reference_for
 
 OWN = "example_predictions.jsonl"
@@ -34,27 +35,18 @@ def write_example(benchmark: Benchmark, folder: Path) -> Path:
     own = benchmark.folder / OWN
     if own.is_file():
         return Path(shutil.copyfile(own, folder / OWN))
-    lines = []
+    metric, lines = make_metric(benchmark.spec.metric), []
     for position, item in enumerate(benchmark.items()):
         if position >= ITEMS:
             break
         if position % ABSENT_EVERY == ABSENT_EVERY - 1:
             continue
-        answer = _answer(reference_for("documented", item.ground_truth))
+        answer = metric.right_answer(reference_for(metric.protocol, item.ground_truth))
         if position % WRONG_EVERY == WRONG_EVERY - 1:
             answer = _with_error(answer, _longest(answer))
         lines.append(json.dumps({"id": item.id, "prediction": answer}) + "\n")
     write_whole(folder / MADE, "".join(lines).encode())
     return folder / MADE
-
-
-def _answer(truth: Any) -> Any:
-    """A truth in the form of an answer, which names persons where a truth has all their names."""
-    if isinstance(truth, dict):
-        if "name" in truth and "alternateName" in truth:
-            return truth["name"]
-        return {key: _answer(value) for key, value in truth.items()}
-    return [_answer(value) for value in truth] if isinstance(truth, list) else truth
 
 
 def _with_error(answer: Any, text: str) -> Any:

@@ -9,8 +9,8 @@ from markupsafe import Markup
 from hdbench.evaluation.warning_texts import in_language
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
-from hdbench.report.rows import direction
 from hdbench.results.result import Result
+from hdbench.scoring.metric import Metric, figure_of
 from hdbench.space.texts import text
 from hdbench.space.views.summary import render
 from hdbench.statistics.bootstrap import MIN_ITEMS
@@ -33,6 +33,7 @@ def comparison_page(
         comparisons: of each pair.
         language: the interface's.
     """
+    metric = next(iter(runs.values())).metric
     return render(
         "comparison.html",
         language,
@@ -42,7 +43,7 @@ def comparison_page(
         verdict=lambda comparison: verdict(comparison, language),
         number=_number,
         signed=_signed,
-        direction=lambda figure: _direction(direction(figure, 1.0) != "lower is better", language),
+        direction=lambda name: _higher(metric, name, language),
         fields_apart=fields_apart,
         lost=any(result.figures()["answered"] < len(result.ids) for result in runs.values()),
         warnings={
@@ -112,6 +113,11 @@ def fields_apart(comparison: Comparison) -> list[tuple[str, FieldEffect]]:
     apart = [(name, effect) for name, effect in comparison.fields.items() if effect.difference]
     apart.sort(key=lambda field: -abs(field[1].difference or 0))
     return [(cut(name), effect) for name, effect in apart[:MAX_FIELDS]]
+
+
+def _higher(metric: Metric, name: str, language: str) -> str:
+    figure = figure_of(metric, name)
+    return _direction(figure is None or figure.higher_is_better is not False, language)
 
 
 def _direction(higher_is_better: bool, language: str) -> str:

@@ -1,0 +1,153 @@
+"""What metrics declare of their figures, held against what they give."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from hdbench.errors import HdbenchError
+from hdbench.scoring import METRICS, check_headline, make_metric
+from hdbench.scoring.metric import OUTCOMES, figure_of
+
+SAMPLES = Path(__file__).parents[2] / "dataset_scripts"
+OPTIONS = {
+    "zettel_f1": [{}, {"weights": {"publication": 0.5}}],
+    "avisblatt_cer": [{}],
+    "letters_f1": [{}],
+    "sciencemeta_accuracy": [
+        {},
+        dict.fromkeys(("no_autojunk", "normalize_text", "canonical_identifiers", "sets"), True),
+    ],
+}
+CASES = [
+    (name, protocol, options)
+    for name, several in OPTIONS.items()
+    for protocol in ("documented", "published")
+    for options in several
+]
+
+
+def truths(metric):
+    (folder,) = (
+        path.parent
+        for path in SAMPLES.glob("*/benchmark.yaml")
+        if f"metric: {metric}\n" in path.read_text(encoding="utf-8")
+    )
+    rows = (folder / "sample/metadata.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(row)["ground_truth"] for row in rows]
+
+
+def scored(metric, answer):
+    """Totals and outcomes over the sample's items, each with an answer to its truth."""
+    scores = [metric.score(answer(truth), metric.prepare(truth)) for truth in truths(metric.name)]
+    totals = {
+        name: metric.total([score.statistics.get(name, 0) for score in scores])
+        for name in metric.statistics
+    }
+    outcomes = {
+        outcome: Counter(field for score in scores for field in score.fields.get(outcome, ()))
+        for outcome in OUTCOMES
+    }
+    return totals | {"items": len(scores)}, outcomes
+
+
+@pytest.mark.parametrize(("name", "protocol", "options"), CASES)
+def test_figures_are_those_that_are_declared(name, protocol, options):
+    metric = make_metric(name, protocol, **options)
+    totals, outcomes = scored(metric, metric.right_answer)
+    rates = metric.rates(totals)
+    assert list(rates) == [figure.name for figure in metric.figures if figure.name in rates]
+    assert next(iter(rates)) == metric.headline
+    given = {figure.name for figure in metric.figures if figure.always}
+    assert given <= rates.keys()
+    for figure in metric.figures:
+        if figure.name in rates:
+            assert isinstance(rates[figure.name], dict) == figure.table
+    of_fields = metric.field_rates(totals, outcomes)
+    for rates_of_field in of_fields.values():
+        assert rates_of_field.keys() == {figure.name for figure in metric.field_figures}
+
+
+@pytest.mark.parametrize(("name", "protocol", "options"), CASES)
+def test_the_right_answer_is_better_than_none_in_every_direction(name, protocol, options):
+    metric = make_metric(name, protocol, **options)
+    right, none = (
+        metric.rates(scored(metric, answer)[0]) for answer in (metric.right_answer, lambda _: None)
+    )
+    better = 0
+    for figure in metric.figures:
+        if figure.table or figure.name not in right or right[figure.name] is None:
+            continue
+        one, other = right[figure.name], none[figure.name]
+        if figure.is_rate:
+            assert 0 <= one <= 1
+        if figure.higher_is_better and other is not None:
+            assert one >= other
+            better += one > other
+        elif figure.higher_is_better is False and other is not None:
+            assert one <= other
+            better += one < other
+    assert better >= 3
+    headline = figure_of(metric, metric.headline)
+    assert right[metric.headline] == float(headline.higher_is_better)
+
+
+def test_a_figure_in_a_table_is_found_by_its_last_known_name():
+    science, letters = METRICS["sciencemeta_accuracy"], METRICS["letters_f1"]
+    assert figure_of(science, "field_accuracy.title").kind == "rate"
+    assert figure_of(science, "kinds.paper.items").higher_is_better is None
+    assert figure_of(letters, "categories.send_date.false_negatives").higher_is_better is False
+    assert figure_of(letters, "options.threshold") is None
+
+
+@pytest.mark.parametrize(
+    ("headline", "higher", "told"),
+    [
+        ("cer", True, "higher_is_better: true is not so of cer"),
+        ("fuzzy", False, "higher_is_better: false is not so of fuzzy"),
+        ("ntokens_error", False, "is no rate of avisblatt_cer"),
+        ("true_positives", True, "is no rate of avisblatt_cer"),
+    ],
+)
+def test_a_headline_is_a_rate_with_its_own_direction(headline, higher, told):
+    check_headline("avisblatt_cer", "cer", higher_is_better=False)
+    with pytest.raises(HdbenchError, match=told):
+        check_headline("avisblatt_cer", headline, higher)
+
+
+PLUGIN = """
+from hdbench.scoring.zettel_f1 import ZettelF1
+
+class Mine(ZettelF1):
+    name = "mine"
+"""
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("mine = theirs:Mine", "mine"),
+        ("other = theirs:Mine", "metric 'other' of theirs: its name is 'mine', or is taken"),
+        ("zettel_f1 = theirs:Mine", "metric 'zettel_f1' of theirs: its name is 'mine', or is"),
+        ("mine = theirs:PATH", "metric 'mine' of theirs: cannot be loaded: "),
+        ("mine = os:path", "is no class derived from hdbench.scoring.metric.Metric"),
+    ],
+)
+def test_another_package_brings_a_metric(tmp_path, entry, told):
+    (tmp_path / "theirs.py").write_text(PLUGIN)
+    about = tmp_path / "theirs-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[hdbench.metrics]\n{entry}\n")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from hdbench.errors import HdbenchError\n"
+        "try:\n    from hdbench.scoring import make_metric\n"
+        "    print(make_metric('mine').name)\nexcept HdbenchError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told in done.stdout
+    assert done.stdout.count("\n") == 1

@@ -52,11 +52,13 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
     predictions = [answer.text or answer.prediction for answer in taken]
     result = metric.compute(predictions=predictions, references=items["ground_truth"], details=True)
 
-    figure = METRICS[recipe.spec.metric].item_figure
+    rules = METRICS[recipe.spec.metric]
+    figure = rules.item_figure
     worst = sorted(result["per_item"], key=lambda item: item[figure])[:WORST]
     worst = [{**item, "id": items[int(item["id"])]["id"]} for item in worst if item[figure] < 1]
     fields = result.pop("fields")
-    print_result(console, f"{name} (sample), {result['protocol']}", result, fields, worst)
+    title = f"{name} (sample), {result['protocol']}"
+    print_result(console, title, rules, result, fields, worst=worst)
     hdbench = _command()
     another = next(other for other in recipe_names() if other != benchmark)
     console.print("\n[bold]Where to go next[/]")

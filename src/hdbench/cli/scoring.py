@@ -79,7 +79,13 @@ def score(
         named = "" if model is None else f"{model}: "
         title = f"{named}{record['benchmark']} {record['dataset_version']}, {record['protocol']}"
         print_result(
-            Console(), title, record, result.field_rates(), result.worst, details=result.per_item
+            Console(),
+            title,
+            result.metric,
+            record,
+            result.field_rates(),
+            worst=result.worst,
+            details=result.per_item,
         )
 
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hdbench.common.printing import plain_table, printable
-from hdbench.scoring import METRICS
+from hdbench.scoring.metric import Metric
 
 if TYPE_CHECKING:  # scipy takes long to import
     from hdbench.publishing.repositories import Repository
@@ -69,10 +69,11 @@ _COUNTS = ("true_positives", "false_positives", "false_negatives")
 def print_result(
     console: Console,
     title: str,
+    metric: Metric | type[Metric],
     figures: Mapping[str, Any],
     fields: Mapping[str, Mapping[str, Any]],
-    worst: Sequence[Mapping[str, Any]],
     *,
+    worst: Sequence[Mapping[str, Any]],
     details: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Print a result: figures with their coverage, what to check, fields, worst items.
@@ -80,6 +81,7 @@ def print_result(
     Args:
         console: where to.
         title: what was scored.
+        metric: by which.
         figures: the figures, headline first, as `Result.figures` gives them, and `intervals`, as
             `Intervals.to_dict` does.
         fields: field → its counts and rates.
@@ -87,7 +89,7 @@ def print_result(
         details: what became of every item, to list those whose answers were not clean.
     """
     console.print(printable(title, MAX_NOTE), style="bold")
-    console.print(_figures_table(figures))
+    console.print(_figures_table(metric, figures))
     console.print(_coverage(figures))
     if strictly := _strictly(figures):
         console.print(strictly)
@@ -112,13 +114,13 @@ def print_result(
     console.print(Text(figures["signature"], style="dim"), soft_wrap=True)
 
 
-def _figures_table(figures: Mapping[str, Any]) -> Table:
+def _figures_table(metric: Metric | type[Metric], figures: Mapping[str, Any]) -> Table:
     found = figures["intervals"]
     head, ends = ("95 % interval", found["figures"])
     if "why" in found:
         head, ends = ("single items", found["item_ranges"])
     table = plain_table(None, "figure", right=("value", head))
-    for figure in METRICS[figures["metric"]].figures:
+    for figure in metric.figures:
         value = figures.get(figure.name)
         if figure.is_rate and value is not None:
             low, high = ends.get(figure.name, (None, None))

@@ -14,6 +14,8 @@ PARTIAL = {
     "kind": "partial",
     "message": "3 of 4 items have an answer, and the other 1 count as failures: complete the run, "
     "or compare it only with runs of the same items",
+    "key": "partial",
+    "values": {"given": 3, "items": 4, "count": 1},
     "count": 1,
     "of": 4,
     "ids": ["0002"],

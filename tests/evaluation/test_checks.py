@@ -3,17 +3,16 @@
 import json
 import random
 from collections import Counter
-from dataclasses import asdict
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hdbench.evaluation.checks import Checks, Frequent
-from hdbench.evaluation.warning_texts import in_language
 from hdbench.reading.answer import KINDS, Answer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.results.result import Candidate, prepare, score_items
+from hdbench.results.warning_texts import in_language
 from hdbench.scoring import make_metric
 
 SCHEMA = AnswerSchema(
@@ -75,13 +74,25 @@ def test_a_good_run_has_no_warnings():
 
 def test_warnings_are_json_data():
     warning = only(check(with_year("place", 20, 20)), "wrong_field")
-    assert json.loads(json.dumps(asdict(warning))) == {
+    assert json.loads(json.dumps(warning.to_dict())) == {
         "kind": "wrong_field",
         "message": (
             'year is wrongly "place" in 20 of 40 answers, and not of the schema\'s type in 20: '
             "does the prompt ask for it as the schema and the truth have it? "
             "f1_micro 0.750, without this field 1.000"
         ),
+        "key": "wrong_value",
+        "values": {
+            "field": "year",
+            "shown": '"place"',
+            "count": 20,
+            "answers": {"key": "answers", "values": {"number": 40}},
+            "and_type": {"key": "and_type", "values": {"count": 20}},
+            "without": {
+                "key": "without",
+                "values": {"headline": "f1_micro", "score": 0.75, "other": 1.0},
+            },
+        },
         "count": 20,
         "of": 40,
         "ids": ["0000", "0001", "0002", "0003", "0004"],
@@ -255,14 +266,14 @@ def test_each_kind_of_answer_without_a_record_is_named_however_few():
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - {"text", "other"}))
 def test_each_kind_has_its_message_in_german_too(kind):
     (warning,) = check([unparsable(0, kind), *(card(number) for number in range(1, 9))])
-    assert in_language(warning.message, "de").text.startswith("1 von 9 Antworten")
+    assert in_language(warning.to_dict(), "de").text.startswith("1 von 9 Antworten")
 
 
 def test_records_that_were_set_aside_are_counted():
     aside = Answer("0000", "…", card(0), "unwrapped", set_aside=True)
     warning = only(check([aside, card(1)]), "several_records")
     assert (warning.count, warning.of, warning.ids) == (1, 2, ["0000"])
-    assert in_language(warning.message, "de").language == "de"
+    assert in_language(warning.to_dict(), "de").language == "de"
 
 
 def test_one_count_of_input_tokens_for_all_items_asks_whether_the_image_was_sent():

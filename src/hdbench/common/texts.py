@@ -2,11 +2,25 @@
 
 from functools import cached_property
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 from hdbench.common.checked import read_yaml
 
 LANGUAGES = ("en", "de")
+
+
+class _German(Formatter):
+    """Numbers with a comma before the decimals, and points between thousands."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """A value in its place."""
+        text = str(super().format_field(value, format_spec))
+        return text.translate(_SIGNS) if isinstance(value, int | float) else text
+
+
+_SIGNS = str.maketrans(",.", ".,")
+_FORMATTERS = {"en": Formatter(), "de": _German()}
 
 
 class Texts:
@@ -36,4 +50,4 @@ class Texts:
             language: one of `LANGUAGES`.
             values: what stands in its places.
         """
-        return self.translations[language][key].format(**values)
+        return _FORMATTERS[language].vformat(self.translations[language][key], (), values)

@@ -9,11 +9,11 @@ from itertools import islice
 from typing import Any, Literal
 
 from hdbench.errors import escaped
-from hdbench.evaluation.warning_texts import message
 from hdbench.reading.answer import KINDS, STATUSES, Answer, Status
 from hdbench.reading.answer import Kind as AnswerKind
 from hdbench.reading.schema import Violation
 from hdbench.results.result import Result
+from hdbench.results.warning_texts import Message, in_words, message
 from hdbench.scoring.metric import Metric, coverage_of
 from hdbench.scoring.person_names import read_name
 
@@ -92,17 +92,27 @@ class RunWarning:
 
     Attributes:
         kind: what it is about.
-        message: one line: what was seen, what it can mean, what to do.
+        said: what was seen, what it can mean, what to do.
         count: of how many items or values it was seen.
         of: among how many.
         ids: the first items that show it.
     """
 
     kind: Kind
-    message: str
+    said: Message
     count: int
     of: int
     ids: list[str]
+
+    @property
+    def message(self) -> str:
+        """What it says, in one line in English."""
+        return in_words(**self.said)
+
+    def to_dict(self) -> dict[str, Any]:
+        """It as JSON data."""
+        about = {"count": self.count, "of": self.of, "ids": self.ids}
+        return {"kind": self.kind, "message": self.message, **self.said, **about}
 
 
 @dataclass(slots=True)
@@ -334,13 +344,13 @@ class Checks:
                 shown=shown,
                 count=seen.count,
                 answers=self._of(self._records),
-                and_type=message("and_type", count=unfit[name].count) if name in unfit else "",
+                and_type=message("and_type", count=unfit[name].count) if name in unfit else None,
                 without=_without(result, name),
             )
             warnings.append(RunWarning("wrong_field", told, seen.count, self._records, seen.ids))
         return warnings
 
-    def _of(self, number: int) -> str:
+    def _of(self, number: int) -> Message:
         """That many answers, and whether there are more."""
         return message(
             "answers_looked_at" if self._looked_at < self._given else "answers", number=number
@@ -375,7 +385,7 @@ def _warn_of_organisations(result: Result, examples: Iterable[str]) -> Iterator[
             "organisations",
             count=count,
             persons=of,
-            example=message("example", shown=shown) if shown else "",
+            example=message("example", shown=shown) if shown else None,
         )
         ids = [item_id for item_id, number in zip(result.ids, column, strict=True) if number]
         yield RunWarning("organisations", told, count, of, ids[:EXAMPLES])
@@ -388,11 +398,11 @@ def _is_counted(value: Any) -> bool:
     return isinstance(value, int | float)
 
 
-def _without(result: Result, name: str) -> str:
+def _without(result: Result, name: str) -> Message | None:
     """The score with and without a field, where that can be told."""
     rates = result.metric.rates_without(result.totals, result.fields, name)
     if not rates:
-        return ""
+        return None
     headline = next(iter(rates))
     score = result.metric.rates(result.totals)[headline]
     return message("without", headline=headline, score=score, other=rates[headline])

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
@@ -17,6 +16,7 @@ from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.usage import Usage
 from hdbench.results.files import answers_sha256
 from hdbench.results.result import Candidate, Result, candidate_of, prepare, score_items
+from hdbench.results.warning_texts import id_message
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import Metric
 
@@ -224,14 +224,15 @@ def _score_run(
     if left_out := 0 if asked is None else sum(item not in asked for item in benchmark.ids()):
         how = f" ({info.subset})" if info is not None and info.subset else ""
         partial = [f"{RUN_FILE}: {left_out} items were not asked{how}, and are not scored"]
+    of = len(container.runs[run])
     ids = [
-        RunWarning("ids", message, len(found), len(container.runs[run]), found[:EXAMPLES])
-        for message, found in answers.differences
+        RunWarning("ids", id_message(each), len(each.ids), of, each.ids[:EXAMPLES])
+        for each in answers.differences
     ]
     result.reading = {
         **read_as,
         "notes": [*partial, *container.notes],
         "schema_violations": {name: dict(rules) for name, rules in violations.items()},
-        "warnings": [asdict(warning) for warning in [*ids, *checks.warnings(result)]],
+        "warnings": [warning.to_dict() for warning in [*ids, *checks.warnings(result)]],
     }
     return result

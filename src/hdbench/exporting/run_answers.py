@@ -14,6 +14,7 @@ from hdbench.reading.answers import Answers
 from hdbench.reading.container import Container
 from hdbench.reading.files import open_container
 from hdbench.reading.run_info import RUN_FILE, RunInfo, is_run, read_run_info
+from hdbench.results.warning_texts import id_message, in_words
 
 
 class ItemAnswer(NamedTuple):
@@ -57,7 +58,11 @@ class RunAnswers:
             raise
         self.notes = [
             *self._container.notes,
-            *(each.message for answers in self._runs.values() for each in answers.differences),
+            *(
+                in_words(**id_message(each))
+                for answers in self._runs.values()
+                for each in answers.differences
+            ),
         ]
 
     @classmethod

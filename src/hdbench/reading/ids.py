@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from hdbench.errors import HdbenchError
 
@@ -12,16 +12,22 @@ _ENDING = re.compile(r"\.(json|txt|jpe?g|png|tiff?|webp|gif|bmp|jp2|pdf|xml|md)$
 _PAGE = re.compile(r"(?P<item>.+?)[-_. ](?:p|page|s|seite)?[-_. ]?\d+$", re.IGNORECASE)
 
 
+Way = Literal["pages", "files", "zeros", "other"]
+"""As pages of an item, as names of files, without leading zeros, or written differently."""
+
+
 class Difference(NamedTuple):
     """A way in which ids of a file differ from the benchmark's.
 
     Attributes:
-        message: one line for a person.
+        way: what they look like.
         ids: the file's ids.
+        item: the benchmark's id for the first of them.
     """
 
-    message: str
+    way: Way
     ids: list[str]
+    item: str
 
 
 class Matched(NamedTuple):
@@ -97,21 +103,18 @@ def _without_page(item_id: str) -> str:
 
 def _differences(matched: dict[str, str]) -> list[Difference]:
     """How ids differ, with an example of each way."""
-    ways: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    ways: dict[Way, list[tuple[str, str]]] = defaultdict(list)
     for item, item_id in matched.items():
         if _form(item_id) != _form(item):
-            way = "look like pages of an item"
+            way: Way = "pages"
         elif _ENDING.search(item_id) and not _ENDING.search(item):
-            way = "look like file names"
+            way = "files"
         elif item_id.isdecimal():
-            way = "differ from the benchmark's by leading zeros"
+            way = "zeros"
         else:
-            way = "are written differently"
+            way = "other"
         ways[way].append((item_id, item))
     return [
-        Difference(
-            f"ids that {way}: {len(pairs)} ({pairs[0][0]!r} is taken for {pairs[0][1]!r})",
-            [item_id for item_id, _ in pairs],
-        )
+        Difference(way, [item_id for item_id, _ in pairs], item=pairs[0][1])
         for way, pairs in ways.items()
     ]

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.warning_texts import in_language
 from hdbench.reading.answer import STATUSES
 from hdbench.report.items import BANDS, LOST, ItemView, cut, item_views
 from hdbench.report.pictures import pictures
@@ -15,6 +14,7 @@ from hdbench.report.rendering import TEXTS, render
 from hdbench.report.truth_errors import truth_error_url
 from hdbench.results.files import errors_by_class, given_options
 from hdbench.results.result import Result
+from hdbench.results.warning_texts import in_language
 from hdbench.scoring.metric import figure_of
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
 from hdbench.statistics.resampling import rate_names
@@ -107,9 +107,7 @@ def report_page(result: Result, benchmark: Benchmark, *, language: str = "en") -
         strictly=result.strict_headline,
         no_interval=_no_interval(found, language),
         few=MIN_ITEMS,
-        warnings=[
-            in_language(each["message"], language) for each in result.reading.get("warnings", ())
-        ],
+        warnings=[in_language(each, language) for each in result.reading.get("warnings", ())],
         notes=result.reading.get("notes", ()),
         violations=_violations(result),
         fields=fields[:MAX_FIELDS],

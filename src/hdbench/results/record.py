@@ -11,10 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hdbench import __version__
 from hdbench.common.checked import validate
+from hdbench.common.texts import LANGUAGES
 from hdbench.errors import HdbenchError
 from hdbench.reading.answer import KINDS, STATUSES, Kind, Status
 from hdbench.reading.run_info import RunInfo
 from hdbench.results.result import Result
+from hdbench.results.warning_texts import in_language
 from hdbench.scoring import METRICS, check_headline, make_metric
 from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric
 
@@ -83,6 +85,11 @@ class _Record(_Checked):
 _MATCH = {each.name for each in dataclasses.fields(FieldMatch)}
 
 _WARNING = {"kind": str, "message": str, "count": int, "of": int, "ids": list}
+_SAID = {"key": str, "values": dict}
+"""What warnings of records have since they are data."""
+
+MAX_MESSAGE = 10_000
+"""Characters of a warning in words, at most; those of the checks have some 300."""
 
 
 def from_record(value: Any, where: str) -> Result:
@@ -298,12 +305,19 @@ def _counts(value: dict[str, Any], key: str, where: str) -> dict[str, dict[str, 
 
 
 def _is_warning(value: Any) -> bool:
-    return (
+    known = _WARNING | _SAID if isinstance(value, dict) and "key" in value else _WARNING
+    if not (
         isinstance(value, dict)
-        and value.keys() == _WARNING.keys()
-        and all(type(value[name]) is kind for name, kind in _WARNING.items())
+        and value.keys() == known.keys()
+        and all(type(value[name]) is kind for name, kind in known.items())
         and _are_texts(value["ids"])
-    )
+    ):
+        return False
+    try:
+        told = {language: in_language(value, language) for language in LANGUAGES}
+    except ValueError:
+        return False
+    return all(len(each.text) <= MAX_MESSAGE for each in told.values()) or "key" not in value
 
 
 def _are_texts(value: Any) -> TypeGuard[list[str]]:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import jinja2
 
-from hdbench.evaluation.warning_texts import in_language
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
 from hdbench.report.rendering import shown
 from hdbench.results.result import Result
+from hdbench.results.warning_texts import in_language
 from hdbench.space.texts import text
 from hdbench.space.views.example import MADE
 
@@ -39,9 +39,7 @@ def summary(
         value=_value,
         ends=_ends,
         number="{:.4f}".format,
-        warnings=[
-            in_language(warning["message"], language) for warning in result.reading["warnings"]
-        ],
+        warnings=[in_language(warning, language) for warning in result.reading["warnings"]],
         cut=cut,
         most=MAX_MESSAGE,
         language=language,

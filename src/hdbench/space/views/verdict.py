@@ -6,10 +6,10 @@ from string import ascii_uppercase
 
 from markupsafe import Markup
 
-from hdbench.evaluation.warning_texts import in_language
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
 from hdbench.results.result import Result
+from hdbench.results.warning_texts import in_language
 from hdbench.scoring.metric import Metric, figure_of
 from hdbench.space.texts import text
 from hdbench.space.views.summary import render
@@ -47,7 +47,7 @@ def comparison_page(
         fields_apart=fields_apart,
         lost=any(result.figures()["answered"] < len(result.ids) for result in runs.values()),
         warnings={
-            name: [in_language(each["message"], language) for each in islice(found, MAX_WARNINGS)]
+            name: [in_language(each, language) for each in islice(found, MAX_WARNINGS)]
             for name, result in runs.items()
             if (found := result.reading["warnings"])
         },

@@ -1,0 +1,85 @@
+"""What warnings say: data, put into words in English or German when they are shown."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hdbench.common.texts import Texts
+from hdbench.reading.ids import Difference
+
+_TEXTS = Texts(Path(__file__).with_name("translations"))
+
+Message = dict[str, Any]
+"""`key`, that of a text, and `values`: what stands in its places, that is, texts, numbers, messages
+and None."""
+
+
+class Told(NamedTuple):
+    """A message as it is shown.
+
+    Attributes:
+        text: the message.
+        language: what it is written in.
+    """
+
+    text: str
+    language: str
+
+
+def message(key: str, **values: Any) -> Message:
+    """What a warning says, or a part of it, as JSON data.
+
+    Args:
+        key: its key in `translations/warnings.yaml`.
+        values: what stands in its places; a place with None stays empty.
+    """
+    return {"key": key, "values": values}
+
+
+def in_words(key: str, values: Mapping[str, Any], language: str = "en") -> str:
+    """A message in words.
+
+    Args:
+        key: as for `message`.
+        values: as for `message`.
+        language: of `hdbench.common.texts.LANGUAGES`.
+
+    Raises:
+        ValueError: there is no such text, or its values are others.
+
+    Example:
+        >>> in_words("truncated", {"count": 3, "given": 1263}, "de")[:40]
+        '3 von 1.263 Antworten brechen ab, und wa'
+    """
+    shown = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            parts = value.get("values")
+            if not isinstance(parts, dict) or any(
+                isinstance(each, dict) for each in parts.values()
+            ):
+                raise ValueError(f"{name} is no part of a message")
+            value = in_words(value.get("key", ""), parts, language)  # noqa: PLW2901
+        shown[name] = "" if value is None else value
+    try:
+        return _TEXTS.text(key, language, **shown)
+    except (KeyError, IndexError, TypeError, OverflowError) as error:
+        raise ValueError(f"no message {key!r} of {', '.join(values)}") from error
+
+
+def id_message(difference: Difference) -> Message:
+    """What is said of ids that differ from the benchmark's."""
+    written, item = (repr(name) for name in (difference.ids[0], difference.item))
+    return message(f"ids_{difference.way}", count=len(difference.ids), written=written, id=item)
+
+
+def in_language(warning: Mapping[str, Any], language: str) -> Told:
+    """A warning of a record in a language; in English where the record has only that.
+
+    Args:
+        warning: `key` and `values`, or, of records before they held these, `message`.
+        language: of `hdbench.common.texts.LANGUAGES`.
+    """
+    if "key" in warning:
+        return Told(in_words(warning["key"], warning["values"], language), language)
+    return Told(warning["message"], "en")

@@ -10,6 +10,16 @@ from hdbench.common.checked import read_yaml
 LANGUAGES = ("en", "de")
 
 
+def decimal(number: str, language: str) -> str:
+    """A number that is written with a point, as a language writes it.
+
+    Example:
+        >>> decimal("0.672", "en"), decimal("0.672", "de")
+        ('0.672', '0,672')
+    """
+    return number.replace(".", ",") if language == "de" else number
+
+
 class _German(Formatter):
     """Numbers with a comma before the decimals, and points between thousands."""
 

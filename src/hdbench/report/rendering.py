@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from hdbench.common.texts import Texts
+from hdbench.common.texts import Texts, decimal
 from hdbench.errors import escaped
 
 LINE_BREAK = "↵"
@@ -23,7 +23,8 @@ TEXTS = Texts(Path(__file__).with_name("translations"))
 def render(template: str, language: str = "en", **context: Any) -> str:
     """A page from a template of this package.
 
-    In a template `t(key, name=value)` is a text of `TEXTS` in the page's language.
+    In a template `t(key, name=value)` is a text of `TEXTS` in the page's language, and
+    `decimal("0.5")` a number as it is written there.
 
     Whatever a template puts out is escaped, and its control and invisible characters and lone
     surrogates are written as escapes, so that the page can be written as UTF-8. The style sheet
@@ -35,8 +36,8 @@ def render(template: str, language: str = "en", **context: Any) -> str:
         language: the page's, one of `hdbench.common.texts.LANGUAGES`.
         context: what it is given.
     """
-    told = partial(markup, language=language)
-    return _environment().get_template(template).render(t=told, language=language, **context)
+    own = {"t": partial(markup, language=language), "decimal": partial(decimal, language=language)}
+    return _environment().get_template(template).render(**own, language=language, **context)
 
 
 def markup(key: str, language: str, **values: Any) -> Markup:

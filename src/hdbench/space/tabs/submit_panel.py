@@ -20,7 +20,7 @@ from hdbench.space.jobs.tasks import submission
 from hdbench.space.jobs.working import Workers
 from hdbench.space.tabs.telling import visitor_of
 from hdbench.space.texts import Say, reason
-from hdbench.space.views.summary import problem, render
+from hdbench.space.views.summary import four_digits, problem, render
 
 
 def submit_panel(context: SpaceContext, workers: Workers, say: Say, repository: str) -> gr.State:
@@ -118,6 +118,6 @@ def _done(submission: Submission, url: str, language: str) -> str:
         language,
         url=url,
         headline=result.headline,
-        value=f"{result.figures()[result.headline]:.4f}",
+        value=four_digits(result.figures()[result.headline], language),
         folder=submission.folder,
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import jinja2
 
+from hdbench.common.texts import decimal
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
 from hdbench.report.rendering import shown
@@ -36,9 +37,9 @@ def summary(
         run=run,
         result=result,
         figures=result.figures(),
-        value=_value,
-        ends=_ends,
-        number="{:.4f}".format,
+        value=partial(_value, language=language),
+        ends=partial(_ends, language=language),
+        number=partial(four_digits, language=language),
         warnings=[in_language(warning, language) for warning in result.reading["warnings"]],
         cut=cut,
         most=MAX_MESSAGE,
@@ -62,14 +63,21 @@ def frame(address: str, language: str) -> str:
     return render("frame.html", language, address=address)
 
 
-def _value(result: Result) -> str:
-    return f"{result.figures()[result.headline]:.4f}"
+def four_digits(value: float, language: str) -> str:
+    """A figure as a language writes it."""
+    return decimal(f"{value:.4f}", language)
 
 
-def _ends(result: Result) -> tuple[str, str] | None:
+def _value(result: Result, language: str) -> str:
+    return four_digits(result.figures()[result.headline], language)
+
+
+def _ends(result: Result, language: str) -> tuple[str, str] | None:
     """The ends of the headline's interval or, of too few items, its range over single items."""
     found = result.intervals.range_of(result.headline)
-    return None if found is None else (f"{found.low:.4f}", f"{found.high:.4f}")
+    if found is None:
+        return None
+    return four_digits(found.low, language), four_digits(found.high, language)
 
 
 def render(template: str, language: str, /, **values: object) -> str:
@@ -78,10 +86,10 @@ def render(template: str, language: str, /, **values: object) -> str:
     Args:
         template: its file name.
         language: the interface's.
-        values: what it is given, beside `text`.
+        values: what it is given, beside `text` and `decimal`.
     """
-    told = partial(text, language=language)
-    return _environment().get_template(template).render(text=told, **values)
+    own = {"text": partial(text, language=language), "decimal": partial(decimal, language=language)}
+    return _environment().get_template(template).render(**own, **values)
 
 
 @cache

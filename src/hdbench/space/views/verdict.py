@@ -1,11 +1,13 @@
 """What a comparison says: each pair's verdict in a sentence, and the figures behind it."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import islice
 from string import ascii_uppercase
 
 from markupsafe import Markup
 
+from hdbench.common.texts import decimal
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
 from hdbench.results.result import Result
@@ -41,8 +43,8 @@ def comparison_page(
         letters=dict(zip(runs, ascii_uppercase, strict=False)),
         comparisons=comparisons,
         verdict=lambda comparison: verdict(comparison, language),
-        number=_number,
-        signed=_signed,
+        number=partial(_number, language=language),
+        signed=partial(_signed, language=language),
         direction=lambda name: _higher(metric, name, language),
         fields_apart=fields_apart,
         lost=any(result.figures()["answered"] < len(result.ids) for result in runs.values()),
@@ -81,14 +83,14 @@ def verdict(comparison: Comparison, language: str) -> Markup:
         a=a,
         b=b,
         headline=comparison.headline,
-        value_a=_number(values[0]),
-        value_b=_number(values[1]),
+        value_a=_number(values[0], language),
+        value_b=_number(values[1], language),
         direction=_direction(comparison.higher_is_better, language),
-        difference=_number(abs(headline.difference)),
+        difference=_number(abs(headline.difference), language),
         evidence=_evidence(comparison, language),
         items=comparison.items,
         least=MIN_ITEMS,
-        detectable=_number(comparison.detectable or 0),
+        detectable=_number(comparison.detectable or 0, language),
     )
     return Markup(sentence)  # noqa: S704  our own text; the names in it are escaped
 
@@ -100,9 +102,17 @@ def _evidence(comparison: Comparison, language: str) -> str:
     if headline.interval is not None:
         ends = (headline.interval.low, headline.interval.high)
         low, high = (-ends[1], -ends[0]) if headline.difference < 0 else ends
-        told.append(text("compare_interval", language, low=_number(low), high=_number(high)))
+        told.append(
+            text(
+                "compare_interval",
+                language,
+                low=_number(low, language),
+                high=_number(high, language),
+            )
+        )
     p = comparison.p_holm
-    told.append("p &lt; 0.001" if p < 0.001 else f"p = {p:.2g}")  # noqa: PLR2004  as is usual
+    shown = "p &lt; 0.001" if p < 0.001 else f"p = {p:.2g}"  # noqa: PLR2004  as is usual
+    told.append(decimal(shown, language))
     if comparison.comparisons > 1:
         told[-1] += text("compare_corrected", language, pairs=comparison.comparisons)
     return "; ".join(told)
@@ -124,21 +134,22 @@ def _direction(higher_is_better: bool, language: str) -> str:
     return text("higher" if higher_is_better else "lower", language)
 
 
-def _number(value: float) -> str:
+def _number(value: float, language: str = "en") -> str:
     """A figure, without a sign where it is rounded to zero.
 
     Example:
         >>> _number(0.8444), _number(-0.01), _number(-0.0001)
         ('0.844', '−0.010', '0.000')
     """
-    return f"{round(value, 3) + 0.0:.3f}".replace("-", "−")
+    return decimal(f"{round(value, 3) + 0.0:.3f}".replace("-", "−"), language)
 
 
-def _signed(value: float) -> str:
+def _signed(value: float, language: str = "en") -> str:
     """A difference, always with its sign, if it is not zero.
 
     Example:
         >>> _signed(0.01), _signed(-0.01), _signed(0.0001)
         ('+0.010', '−0.010', '0.000')
     """
-    return f"+{_number(value)}" if round(value, 3) > 0 else _number(value)
+    number = _number(value, language)
+    return f"+{number}" if round(value, 3) > 0 else number

@@ -127,7 +127,7 @@ def test_the_german_page_says_what_the_english_one_says(of_cards):
         "2 beantwortet, 1 ohne Antwort, 1 unlesbar",
         "Ohne brauchbare Antwort: 2. Sie zählen als vollständig falsch.",
         "4 Einträge: zu wenige für ein Intervall.",
-        "Einzelne Einträge: 0.0000 bis 0.5000.",
+        "Einzelne Einträge: 0,0000 bis 0,5000.",
         "und 42 weitere Felder",
         "… und 3000 weitere Zeichen",
         "Kein Bild: damaged.jpg ist nicht lesbar",

@@ -126,7 +126,7 @@ def test_the_headline_stands_with_interval_coverage_and_direction(report):
     ("language", "strictly", "formats"),
     [
         ("en", "If only valid JSON counted: 0.0000.", "1 are data in another format than JSON"),
-        ("de", "Zählte nur gültiges JSON: 0.0000.", "1 der unlesbaren Antworten sind Daten"),
+        ("de", "Zählte nur gültiges JSON: 0,0000.", "1 der unlesbaren Antworten sind Daten"),
     ],
 )
 def test_what_strict_reading_gives_stands_beside_the_coverage(cards, language, strictly, formats):

@@ -273,8 +273,8 @@ def test_it_speaks_german_to_a_german_browser(open_tab):
     assert page.get_by_role("button", name="Vergleichen", exact=True).is_visible()
     drop(page, {"gut.jsonl": lines(GOOD), "schlecht.jsonl": lines(POOR)})
     assert verdicts(page) == [
-        "gut liest besser als schlecht: f1_micro 1.000 gegenüber 0.500 (höher ist besser), ein "
-        "Unterschied von 0.500 (p < 0.001)."
+        "gut liest besser als schlecht: f1_micro 1,000 gegenüber 0,500 (höher ist besser), ein "
+        "Unterschied von 0,500 (p < 0,001)."
     ]
 
 

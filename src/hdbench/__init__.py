@@ -3,4 +3,4 @@
 __version__ = "0.1.0"
 
 NAMESPACE = "hdb"
-"""Where on the Hub the benchmarks are that hdbench builds, unless another namespace is named."""
+"""Where the benchmarks that hdbench builds are on the Hub, unless another namespace is named."""

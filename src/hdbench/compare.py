@@ -1,6 +1,6 @@
 """ScienceMetaBench's `compare.py`: two files in, accuracy and a spreadsheet out.
 
-Scripts that were written for it need only another import. The scoring is that of
+Scripts written for it need only a different import. The scoring is that of
 `hdb/sciencemeta_accuracy`, with each similarity rounded to three decimals.
 """
 
@@ -18,7 +18,7 @@ from hdbench.errors import HdbenchError
 from hdbench.scoring.sequence_ratio import as_text, field_similarity
 
 MAX_ROWS = 1_048_576
-"""Rows, with the head, that a sheet can have."""
+"""Maximum number of rows in a sheet, including the header."""
 
 
 def main(
@@ -26,17 +26,17 @@ def main(
 ) -> tuple[float, dict[str, float], list[dict[str, Any]]]:
     """Compare a model's records with the benchmark's, joined on `sha256`.
 
-    A record that the model did not give scores 0.0 in every field.
+    A record that the model did not return scores 0.0 in every field.
 
     Args:
-        file_llm: the model's records, JSON Lines.
-        file_bench: the benchmark's, JSON Lines.
-        key_list: the fields to compare; exactly these are averaged.
+        file_llm: the model's records, in JSON Lines.
+        file_bench: the benchmark's records, in JSON Lines.
+        key_list: the fields to compare; only these are averaged.
 
     Returns:
         The overall accuracy, the mean over the fields; field → accuracy, the mean over the
         benchmark's records (both 0.0 to 1.0, higher is better); and for each of those records, in
-        their order, its `sha256` and each field's `llm_<field>`, `benchmark_<field>` and
+        order, its `sha256` and each field's `llm_<field>`, `benchmark_<field>` and
         `similarity_<field>`.
 
     Raises:
@@ -62,9 +62,9 @@ def write_similarity_data_to_excel(
 ) -> None:
     """Write the details of a comparison as a spreadsheet: the whole file or nothing.
 
-    The first sheet has a row for each record, with `llm_<field>`, `benchmark_<field>` and
-    `similarity_<field>`; the second the means. Every value is text, one that looks like a formula
-    too. Text that is too long for a cell is cut, and ends in `… [cut]`.
+    The first sheet has one row per record, with `llm_<field>`, `benchmark_<field>` and
+    `similarity_<field>`; the second has the means. Every value is text, even one that looks like a
+    formula. Text that is too long for a cell is cut and ends in `… [cut]`.
 
     Args:
         key_list: the fields, as given to `main`.
@@ -109,7 +109,7 @@ def _check_keys(
     if isinstance(key_list, str) or not key_list or len(set(key_list)) < len(key_list):
         raise HdbenchError(f"key_list: {key_list!r} is not a list of fields, each once")
     for key in key_list:
-        # Two records without a field agree in it, so a misspelt one would be always right.
+        # Two records without a field agree in it, so a misspelt one would always be right.
         if not any(key in truth for truth in truths.values()):
             raise HdbenchError(f"key_list: no record of {file_bench} has a field {key!r}")
 
@@ -149,7 +149,7 @@ def _workbook(
     """The .xlsx file."""
     data = io.BytesIO()
     with xlsxwriter.Workbook(data, {"in_memory": True}) as book:
-        # Without the mark Excel would make a formula of such a text as soon as it is edited.
+        # Without the mark, Excel would turn such a text into a formula as soon as it is edited.
         text = book.add_format({"quote_prefix": True})
         head = ["sha256"]
         for key in key_list:
@@ -162,7 +162,7 @@ def _workbook(
 
 
 def _write_sheet(sheet: Any, head: list[str], rows: Iterable[Sequence[Any]], text: Any) -> None:
-    """Fill a sheet: similarities and accuracies as numbers, all else as text."""
+    """Fill a sheet: similarities and accuracies as numbers, everything else as text."""
     sheet.freeze_panes(1, 1)
     for number, row in enumerate([head, *rows]):
         for column, value in enumerate(row):

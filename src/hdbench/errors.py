@@ -2,7 +2,7 @@
 
 
 class HdbenchError(ValueError):
-    """Something a person can put right: one line that says where, what, and what to do."""
+    """Something a person can fix: one line that says where, what, and what to do."""
 
 
 def escaped(text: str) -> str:

@@ -1,1 +1,1 @@
-"""What kinds of errors there are, and what is equal in form."""
+"""What kinds of errors there are, and which values are equal in form."""

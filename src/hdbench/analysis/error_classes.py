@@ -1,29 +1,29 @@
-"""What kind of error each error is, by stated rules, and the figure that forgives mere form.
+"""The class of each error, by stated rules, and the figure that forgives differences of form.
 
-Pure functions on what `Metric.explain` gives for one item after another.
+Pure functions on what `Metric.explain` returns for one item after another.
 
-| class | rule, the first that holds | truth → answer |
+| class | rule, the first that holds | reference → answer |
 |---|---|---|
-| `missing` | the truth has a letter or digit, the answer none | 1912 → "," |
-| `other_field` | the truth has none, the answer is what another field has | (none) → Bern |
-| `invented` | the truth has none, the answer has | (none) → Berlin |
-| `case` | equal but for capitals (and ſ, ß) | Bern → BERN |
+| `missing` | the reference has a letter or digit, the answer none | 1912 → "," |
+| `other_field` | the reference has none, the answer is what another field has | (none) → Bern |
+| `invented` | the reference has none, the answer has | (none) → Berlin |
+| `case` | equal except for capitals (and ſ, ß) | Bern → BERN |
 | `white_space` | equal also without white space | De Witt → Dewitt |
 | `punctuation` | equal also without signs, or equal in `form` | X,184 → X.184; 8° → In-8 |
 | `diacritics` | equal also without diacritics, or with ae, oe, ue for umlauts | Vène → Vene |
 | `other_field` | the answer is what another field has | 1902 → Zwickau |
-| `truncated` | the answer's words are a piece of the truth's | Maurice Edmond → Maurice |
-| `over_specified` | the truth's words are a piece of the answer's | Thieme → Thieme Verlag |
+| `truncated` | the answer's words are a piece of the reference's | Maurice Edmond → Maurice |
+| `over_specified` | the reference's words are a piece of the answer's | Thieme → Thieme Verlag |
 | `number_or_date` | both have digits; all words are numbers, or digits differ alone | 1917 → 1918 |
-| `truncated` | the answer's text begins the truth's | Sklavenhandel → Sklavenh |
+| `truncated` | the reference's text begins with the answer's | Sklavenhandel → Sklavenh |
 | `ocr` | the edit distance is small | Ludvig → Ludwig |
 | `different` | all others | Glaser → Blanke |
 
-The first three also go by what the metric calls missing and spurious. From `punctuation` on it is
-the forms that are compared. A truncated answer has at least `TRUNCATED_SHARE` of the truth, what
-another field has `OTHER_FIELD_LENGTH` letters and digits, and `ocr` at most `OCR_DISTANCE`. Numbers
-may be Roman ones, if there are others. White space and signs between two digits always separate
-them: "12-20" is not "1220".
+The first three also depend on what the metric calls missing and spurious. From `punctuation` on,
+the forms are compared. A truncated answer has at least `TRUNCATED_SHARE` of the reference, a value
+of another field has at least `OTHER_FIELD_LENGTH` letters and digits, and `ocr` has a distance of
+at most `OCR_DISTANCE`. Numbers may be Roman ones, if there are others. White space and signs
+between two digits always separate them: "12-20" is not "1220".
 """
 
 import re
@@ -64,16 +64,17 @@ ErrorClass = Literal[
 ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
 
 OCR_DISTANCE = 0.25
-"""Edit distance over the longer form's length, at most, of an OCR-like error."""
+"""Maximum edit distance of an OCR-like error, divided by the length of the longer form."""
 
 TRUNCATED_SHARE = 0.25
-"""The share of the truth's letters and digits that a truncated answer has, at least."""
+"""Minimum share of the reference's letters and digits that a truncated answer has."""
 
 PAIRED_SIMILARITY = 0.7
-"""How alike a missing and a spurious person are, at least, to be one; in any order of words."""
+"""Minimum similarity of a missing and a spurious person to be one; in any word order."""
 
 OTHER_FIELD_LENGTH = 3
-"""Letters and digits, at least, of a value of another field: a shorter one is often chance."""
+"""Minimum number of letters and digits in a value of another field: a shorter one is often
+chance."""
 
 _DIGITS = re.compile(r"[0-9]+")
 _NUMBER = re.compile(r"[0-9]+|m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
@@ -84,9 +85,9 @@ class ErrorSummary(NamedTuple):
 
     Attributes:
         total: class → number of errors.
-        fields: field, a list's items as one → class → number of errors.
-        confusions: the truth's and the answer's one or two characters → how often the one was
-            read as the other, in errors of the class `ocr`.
+        fields: field, with a list's items as one → class → number of errors.
+        confusions: one or two characters in the reference and in the answer → how often the former
+            were read as the latter, in errors of the class `ocr`.
     """
 
     total: Counter[ErrorClass]
@@ -95,7 +96,7 @@ class ErrorSummary(NamedTuple):
 
 
 class FormCounts(NamedTuple):
-    """Counts in which what differs in form alone is right."""
+    """Counts in which values that differ only in form are right."""
 
     true_positives: int
     false_positives: int
@@ -105,14 +106,14 @@ class FormCounts(NamedTuple):
 def classify(
     match: FieldMatch, record_values: Collection[Any] = (), persons: Container[str] = ()
 ) -> ErrorClass | None:
-    """The class of one error, by the rules of this module; None where the metric finds none.
+    """The class of one error, by the rules of this module; None if the metric finds no error.
 
     A person's name "Last, First" is also taken as "First Last", and the earlier class counts. Two
-    values of the same text that the metric holds for different are `different`.
+    values with the same text that the metric considers different are `different`.
 
     Args:
-        match: what became of a field, of any metric; paired, where it is one of a set of values.
-        record_values: what the truth has in its other fields.
+        match: what became of a field, by any metric; paired, if it is one of a set of values.
+        record_values: what the ground truth has in its other fields.
         persons: the fields whose values are names of persons.
 
     Example:
@@ -130,8 +131,8 @@ def errors(
     """The errors of one item with their classes, after `pair`.
 
     Args:
-        matches: what `Metric.explain` gives. Of an item without an answer all are missing.
-        persons: the fields whose values are names of persons, as `Metric.person_fields`.
+        matches: what `Metric.explain` returns. For an item without an answer, all are missing.
+        persons: the fields whose values are names of persons; see `Metric.person_fields`.
     """
     values: dict[str, list[Any]] = {}
     for match in matches:
@@ -147,7 +148,7 @@ def errors(
 
 @dataclass(frozen=True, slots=True)
 class _Elsewhere:
-    """The keys of the fields but one; a set for each field would take time with their square."""
+    """The keys of all fields but one; a set for each field would take quadratic time."""
 
     fields_with: Mapping[str, int]
     own: frozenset[str]
@@ -157,11 +158,12 @@ class _Elsewhere:
 
 
 def pair(matches: Sequence[FieldMatch]) -> list[FieldMatch]:
-    """The matches of one item, in which a missing and a spurious value of a set become one.
+    """The matches of one item, in which a missing and a spurious value of a set become one match.
 
-    A set is a field with several values and no places, as the persons of a letter. The most similar
-    two are paired first, from `PAIRED_SIMILARITY` on; two values that are both numbers or dates
-    always. Values with places in a list (Avisblatt's ads) have been paired by their metric.
+    A set is a field with several values and no places, such as the persons of a letter. The most
+    similar two are paired first, if their similarity is at least `PAIRED_SIMILARITY`; two values
+    that are both numbers or dates are always paired. Values with places in a list (Avisblatt's ads)
+    have been paired by their metric.
 
     Example:
         >>> missing = FieldMatch("sender_persons", "missing", "Muster, Anna", None, 0.0)
@@ -200,7 +202,7 @@ def summarise(items: Iterable[Sequence[tuple[FieldMatch, ErrorClass]]]) -> Error
     """The classes of all errors, counted, and the characters that were confused.
 
     Args:
-        items: what `errors` gives, item after item.
+        items: what `errors` returns, item by item.
     """
     fields: dict[str, Counter[ErrorClass]] = {}
     confused: Counter[tuple[str, str]] = Counter()
@@ -216,11 +218,11 @@ def summarise(items: Iterable[Sequence[tuple[FieldMatch, ErrorClass]]]) -> Error
 
 
 def confusions(reference: str, prediction: str) -> list[tuple[str, str]]:
-    """The one or two characters of a truth that stand as one or two others in the answer.
+    """The one or two characters of a reference that appear as one or two others in the answer.
 
-    Read off the edit operations of the Levenshtein distance of the texts in NFC; neighbouring ones
-    are taken together, two characters for two as one for one. Longer replacements, and what was
-    only left out or added, are no confusions.
+    Derived from the edit operations of the Levenshtein distance between the texts in NFC; adjacent
+    ones are taken together, two characters for two as one for one each. Longer replacements, and
+    what was only left out or added, are not confusions.
 
     Example:
         >>> confusions("Haſe im Kern", "Hafe in Kem")
@@ -241,13 +243,13 @@ def confusions(reference: str, prediction: str) -> list[tuple[str, str]]:
 
 
 def form_counts(items: Iterable[Sequence[FieldMatch]]) -> FormCounts:
-    """The counts of the figure `f1_form`, for metrics that count fields: cards and letters.
+    """The counts for the figure `f1_form`, for metrics that count fields: cards and letters.
 
-    What the metric counts right is right, and so is a pair of values, after `pair`, of the same
-    `form`. Each field has the weight 1.
+    What the metric counts as right is right, and so is a pair of values, after `pair`, with the
+    same `form`. Each field has the weight 1.
 
     Args:
-        items: what `Metric.explain` gives, item after item.
+        items: what `Metric.explain` returns, item by item.
     """
     correct = substituted = missing = spurious = 0
     for matches in items:
@@ -265,7 +267,7 @@ def form_counts(items: Iterable[Sequence[FieldMatch]]) -> FormCounts:
     return FormCounts(correct, substituted + spurious, substituted + missing)
 
 
-def _classify(  # noqa: PLR0911  one return a rule
+def _classify(  # noqa: PLR0911  one return per rule
     match: FieldMatch, other_keys: Container[str], persons: Container[str]
 ) -> ErrorClass | None:
     if match.outcome == "correct":
@@ -292,7 +294,7 @@ def _classify(  # noqa: PLR0911  one return a rule
     return min(classes, key=ERROR_CLASSES.index)
 
 
-def _compare_forms(  # noqa: PLR0911  one return a rule
+def _compare_forms(  # noqa: PLR0911  one return per rule
     truth: str, answer: str, other_keys: Container[str]
 ) -> ErrorClass:
     words, answer_words = words_of(truth), words_of(answer)
@@ -317,7 +319,7 @@ def _compare_forms(  # noqa: PLR0911  one return a rule
 
 
 def _readings(truth: str, *, is_person: bool) -> list[str]:
-    """A truth's text, and a person's name also in the other order."""
+    """A reference's text, and a person's name also in the other order."""
     last, comma, first = truth.partition(",")
     return [truth, f"{first} {last}"] if comma and is_person else [truth]
 
@@ -332,7 +334,7 @@ def _folded(text: str) -> str:
 
 
 def _holds(words: Sequence[str], part: Sequence[str]) -> bool:
-    """Whether a part's words are among the words, in one piece."""
+    """Whether a part's words are among the words, contiguously."""
     return bool(part) and f" {' '.join(part)} " in f" {' '.join(words)} "
 
 
@@ -348,7 +350,7 @@ def _are_numbers(words: Iterable[str]) -> bool:
 
 
 def _likeness(truth: Sequence[str], answer: Sequence[str]) -> float:
-    """How alike the words of two values are, 0.0 to 1.0; of two numbers or dates 0.7 at least."""
+    """How alike the words of two values are, 0.0 to 1.0; at least 0.7 for two numbers or dates."""
     alike = fuzz.token_sort_ratio(" ".join(truth), " ".join(answer)) / 100
     if truth and answer and _are_numbers([*truth, *answer]):
         return max(alike, PAIRED_SIMILARITY)

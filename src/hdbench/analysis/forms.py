@@ -1,4 +1,4 @@
-"""The form of a value: what stays of it when only its way of being written is taken away."""
+"""The form of a value: what remains of it when the way it is written is disregarded."""
 
 import re
 import reprlib
@@ -30,7 +30,7 @@ _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": 
 
 
 def text_of(value: Any) -> str:
-    """A JSON value as text, as the metrics compare it: its `str()`, of nothing the empty text.
+    """A JSON value as text, as the metrics compare it: its `str()`, or the empty text for nothing.
 
     Example:
         >>> text_of(1924), text_of(None), text_of([])
@@ -56,13 +56,13 @@ def field_name(path: str) -> str:
 
 
 def form(value: Any, field: str = "") -> str:
-    """A value with the freedom there is in writing it taken away; doing so again changes nothing.
+    """A value without the freedom in how to write it; applying this again changes nothing.
 
-    NFKC, case folded (also ſ to s and ß to ss), quotes and dashes each of one kind, no space round
-    a sign, other white space as one space. Besides, of a card:
+    NFKC, case folded (also ſ to s and ß to ss), one kind of quotes and one of dashes, no space
+    around a sign, other white space as one space. In addition, for a card:
 
-    - `publication.format`: its number, of `8°`, `8'`, `8 °`, `in-8`, `8vo`; any other as it is.
-    - `publication.year`: its four digits, where there is one group of four.
+    - `publication.format`: the number in `8°`, `8'`, `8 °`, `in-8`, `8vo`; any other as it is.
+    - `publication.year`: its four digits, if there is one group of four.
     - `publication.pages`: without `S.`, `p.`, `pp.`, `Bl.`, brackets, and signs at the ends.
 
     Args:
@@ -96,7 +96,7 @@ def words_of(text: str) -> list[str]:
 
 
 def joined(parts: Sequence[str]) -> str:
-    """Parts without anything between them, but a space between two digits.
+    """Parts with nothing between them, except a space between two digits.
 
     Example:
         >>> joined(["X", "184"]), joined(["12", "20"])
@@ -116,7 +116,7 @@ def key(text: str) -> str:
 
 
 def without_diacritics(text: str) -> set[str]:
-    """A text in small letters without its diacritics, and one with umlauts as two letters.
+    """A lower-case text without its diacritics, and one with umlauts as two letters.
 
     Example:
         >>> sorted(without_diacritics("müller"))

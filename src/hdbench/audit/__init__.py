@@ -1,1 +1,1 @@
-"""Truth values that good runs of several makers contradict, for a person to look at."""
+"""Ground-truth values that good runs by several makers contradict, for a person to look at."""

@@ -1,4 +1,4 @@
-"""Finding the truth values that most good models contradict with one same value."""
+"""Finding the ground-truth values that most good models contradict with the same value."""
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -14,30 +14,31 @@ from hdbench.scoring.metric import FieldMatch, Metric, Outcome
 from hdbench.scoring.similarity import similarity
 
 MAKERS = 3
-"""So many makers at least: two may share their training data, or a habit."""
+"""Minimum number of makers: two may share their training data, or a habit."""
 
 _LOST = ("unanswered", "unparsable")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A truth value that most good models contradict with one same value.
+    """A ground-truth value that most good models contradict with the same value.
 
     Attributes:
-        id: the item's.
-        field: the field's path; of a value that the truth lacks, without its place in a list.
-        truth: the truth's value, as it was scored; None where it has none.
-        value: what the models read, in the spelling of most of them; None for nothing.
+        id: the item's id.
+        field: the field's path, without its place in a list if the ground truth lacks the value.
+        truth: the ground-truth value, as it was scored; None if there is none.
+        value: what the models read, in the most common spelling; None for nothing.
         agreeing: how many good models give this value.
         good: how many good models there are.
-        makers: the makers of those that give it.
+        makers: the makers of the models that give it.
         models: their names, the best first.
         runs: the names of their runs.
-        similarity: of truth and value, 0.0 to 1.0.
-        error_class: of the truth, as if the value were right and the truth an answer: `missing`:
-            the truth lacks the value, `invented`: the models read nothing there, `truncated`: the
-            truth is a part of the value, `over_specified`: has it as a part, `other_field`: it is
-            what another field has; for the others see `hdbench.analysis.error_classes`.
+        similarity: that of the ground truth and the value, 0.0 to 1.0.
+        error_class: the class of the ground truth, as if the value were right and the ground truth
+            an answer: `missing`: it lacks the value, `invented`: the models read nothing there,
+            `truncated`: it is a part of the value, `over_specified`: the value is a part of it,
+            `other_field`: it is what another field has; for the others see
+            `hdbench.analysis.error_classes`.
     """
 
     id: str
@@ -55,20 +56,20 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """The truth of a benchmark beside what good models read.
+    """A benchmark's ground truth beside what good models read.
 
     Attributes:
         benchmark: its name.
-        dataset_version: of the benchmark.
-        dataset_sha256: of its truths.
-        metric: by which values were compared.
-        protocol: of the metric.
-        headline: the figure by which runs are good.
+        dataset_version: the benchmark's version.
+        dataset_sha256: the hash of its ground truth.
+        metric: the one that values were compared by.
+        protocol: the metric's protocol.
+        headline: the figure that decides which runs are good.
         items: the number of items.
-        of_form: how many more truth values differ in nothing but form from what most good models
-            read; they are no findings.
+        of_form: how many more ground-truth values differ only in form from what most good models
+            read; they are not findings.
         runs: all runs, the best first.
-        findings: in the order of the items, and in each by field.
+        findings: in the order of the items, and within each by field.
     """
 
     benchmark: str | None
@@ -84,36 +85,36 @@ class Audit:
 
 
 class _Place(NamedTuple):
-    """What is contradicted: a value of the truth, or, where `truth` is None, its absence."""
+    """What is contradicted: a value of the ground truth, or, if `truth` is None, its absence."""
 
     field: str
     truth: str | None
 
 
 def audit(runs: Mapping[str, Result]) -> Audit:
-    """Find the truth values that most good models, of several makers, contradict with one value.
+    """Find ground-truth values that most good models, by several makers, contradict with one value.
 
     - **Good models**: see `hdbench.audit.models.ask`.
-    - **Contradict**: the metric does not count the value right. A truth that is absent is
-      contradicted by a value, and a value by its absence; but not a value of several, as a person
-      of a letter or one of a page's ads: it may have been overlooked. Persons are paired with
-      those of the truth that are like them; see `hdbench.analysis.error_classes.pair`. A lost
-      answer contradicts nothing.
-    - **One same value**: the same `hdbench.analysis.forms.form`, so that `8°` and `in-8` do not
-      split the vote; the spelling of most is shown, of equally many that of the best model.
-    - **Most**: more than half of all good models, those with other values among them.
-    - **Of several makers**: of `MAKERS` or more; see `hdbench.audit.models.maker_of`.
+    - **Contradict**: the metric does not count the value as right. An absent ground truth is
+      contradicted by a value, and a value by its absence; but not one of several values, such as a
+      person in a letter or one of a page's ads: it may have been overlooked. Persons are paired
+      with those in the ground truth that are like them; see
+      `hdbench.analysis.error_classes.pair`. A lost answer contradicts nothing.
+    - **One value**: the same `hdbench.analysis.forms.form`, so that `8°` and `in-8` do not split
+      the vote; the most common spelling is shown, in a tie that of the best model.
+    - **Most**: more than half of all good models, including those with other values.
+    - **By several makers**: by `MAKERS` or more; see `hdbench.audit.models.maker_of`.
 
-    A truth of the same form as the value (`Seurat` for `SEURAT`) is no finding: only counted. What
-    is found may be a slip of the truth, a convention that the prompt does not tell, or an error
-    that the models share: a person has to look at the image.
+    A ground truth with the same form as the value (`Seurat` for `SEURAT`) is not a finding: it is
+    only counted. A finding may be a slip in the ground truth, a convention that the prompt does not
+    mention, or an error that the models share: a person has to look at the image.
 
     Args:
-        runs: name → result with details, all of the same items.
+        runs: name → result with details, all for the same items.
 
     Raises:
         HdbenchError: there are no runs; they are not comparable, or a result has no details; the
-            good models are of fewer than `MAKERS` makers.
+            good models are by fewer than `MAKERS` makers.
     """
     from hdbench.statistics.comparison import check_comparable  # noqa: PLC0415  slow to import
 
@@ -158,7 +159,7 @@ def audit(runs: Mapping[str, Result]) -> Audit:
 def _of_item(
     item_id: str, answers: Sequence[tuple[AskedRun, Mapping[str, Any]]], metric: Metric
 ) -> tuple[list[Finding], int]:
-    """The findings of one item, and how many more differ in form alone."""
+    """The findings of one item, and how many more differ only in form."""
     truths: dict[_Place, Any] = {}
     votes: dict[tuple[_Place, str], dict[AskedRun, Any]] = {}
     for run, item in answers:
@@ -183,7 +184,7 @@ def _of_item(
                 agreed[place, value] = by_run
     values = {key: _value(by_run) for key, by_run in agreed.items()}
 
-    # What the models read in all fields: the truth, but where they contradict it.
+    # What the models read in all fields: the ground truth, except where they contradict it.
     contradicted = {place for place, _ in agreed}
     read = [(place.field, value) for (place, _), value in values.items()]
     read += [(place.field, truth) for place, truth in truths.items() if place not in contradicted]
@@ -216,7 +217,7 @@ def _place(match: FieldMatch) -> _Place:
 
 
 def _contradictions(matches: Sequence[FieldMatch], sets: Container[str]) -> Iterator[FieldMatch]:
-    """The matches of one answer that say something else than the truth."""
+    """The matches of one answer that differ from the ground truth."""
     for match in pair(matches):
         of_several = match.field.endswith("]") or match.field in sets
         if match.outcome != "correct" and (form(match.prediction) or not of_several):
@@ -224,16 +225,16 @@ def _contradictions(matches: Sequence[FieldMatch], sets: Container[str]) -> Iter
 
 
 def _value(by_run: Mapping[AskedRun, Any]) -> Any:
-    """The spelling of most, None for nothing; of equally many that of the best run."""
+    """The most common spelling, None for nothing; in a tie, that of the best run."""
     spellings = Counter(map(text_of, by_run.values()))
-    [(most, _)] = spellings.most_common(1)  # of equals the one counted first
+    [(most, _)] = spellings.most_common(1)  # in a tie, the one counted first
     return next(value for value in by_run.values() if text_of(value) == most) if most else None
 
 
 def _error_class(
     place: _Place, value: Any, read: Sequence[tuple[str, Any]], persons: Container[str]
 ) -> str:
-    """The class of a truth as if it were the answer, and what the models read the truth."""
+    """The class of a ground truth as if it were an answer to what the models read."""
     outcome: Outcome = "substituted"
     if place.truth is None:
         outcome = "missing"

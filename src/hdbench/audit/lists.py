@@ -11,7 +11,7 @@ from hdbench.report.csv_files import csv_bytes
 from hdbench.report.rows import Rows, text
 
 MAX_ROWS = 200
-"""Findings that a terminal shows."""
+"""How many findings a terminal shows."""
 
 _HEAD = ("id", "field", "truth", "proposed value", "agreement", "makers", "error class", "verdict")
 
@@ -20,8 +20,8 @@ def print_audit(console: Console, audit: Audit) -> None:
     """Print an audit: how many findings there are, who was asked, and each finding.
 
     Args:
-        console: where to.
-        audit: of `hdbench.audit.findings.audit`.
+        console: where to print.
+        audit: from `hdbench.audit.findings.audit`.
     """
     good = [run for run in audit.runs if run.good]
     title = f"{audit.benchmark or audit.metric} {audit.dataset_version or ''}, {audit.protocol}"
@@ -58,11 +58,11 @@ def print_audit(console: Console, audit: Audit) -> None:
 def work_list(audit: Audit) -> bytes:
     """The findings as a CSV file, with an empty column `verdict` to fill in.
 
-    As of `hdbench.report.csv_files`: nothing in it is taken for a formula by a spreadsheet, and
-    what is invisible is written as an escape.
+    As in `hdbench.report.csv_files`: no spreadsheet takes anything in it for a formula, and
+    invisible characters are written as escapes.
 
     Args:
-        audit: of `hdbench.audit.findings.audit`.
+        audit: from `hdbench.audit.findings.audit`.
     """
     rows = (
         (

@@ -1,4 +1,4 @@
-"""Which models' answers an audit asks: of each model its best run, and of the models the good."""
+"""Which models' answers an audit asks: each model's best run, and only those of good models."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from typing import Any
 from hdbench.results.result import Result
 
 ANSWERED = 0.95
-"""The share of the items that a good run has answered, at least."""
+"""The minimum share of the items that a good run has answered."""
 
 _MAKERS = {"genai": "google", "mistralai": "mistral"}
-"""The maker where a provider goes by another name."""
+"""The maker, where a provider goes by another name."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class AskedRun:
     """A run, and whether it is asked.
 
     Attributes:
-        name: the run's.
+        name: the run's name.
         model: the model that answered.
         maker: who made the model.
         figure: the headline.
@@ -40,11 +40,11 @@ class AskedRun:
 def maker_of(run: Mapping[str, Any], name: str) -> tuple[str, str]:
     """A run's maker and model.
 
-    Of a model `maker/model`, as OpenRouter names them, what stands before the slash; else the
-    provider, which is the maker of what most providers offer; else the model, or the run.
+    For a model `maker/model`, as OpenRouter names them, the part before the slash; otherwise the
+    provider, as most providers offer what they make themselves; otherwise the model, or the run.
 
     Args:
-        run: what the run says of itself.
+        run: what the run says about itself.
         name: the run's name.
 
     Example:
@@ -66,14 +66,14 @@ def maker_of(run: Mapping[str, Any], name: str) -> tuple[str, str]:
 def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
     """The runs with what makes each good or not, the best first.
 
-    Of the runs of one model the best by the headline stands for the model, so that a model that was
-    run three times has one vote; of equal ones the first. Such a run is good where the headline is
-    in the upper half (at least the median of the models' best, of an even number the lower of the
-    two in the middle) and `ANSWERED` of the items have an answer. The half is of the models that
-    are given, since what can be reached differs between benchmarks.
+    The best run of a model by the headline stands for the model, so a model that was run three
+    times has one vote; in a tie, the first. Such a run is good if the headline is in the upper half
+    (at least the median of the models' best; with an even number, the lower of the middle two) and
+    `ANSWERED` of the items have an answer. The half is taken among the given models, since what
+    can be reached differs between benchmarks.
 
     Args:
-        runs: name → result, of the same items and the same headline.
+        runs: name → result, with the same items and the same headline.
     """
     first = next(iter(runs.values()))
     up = first.higher_is_better

@@ -13,10 +13,10 @@ from hdbench.report.pictures import Picture, pictures
 from hdbench.report.rendering import render
 
 MAX_ITEMS = 1_000
-"""Items that are shown, the first."""
+"""How many items are shown, from the first."""
 
 MAX_VALUE = 2_000
-"""Characters of a value that are shown."""
+"""How many characters of a value are shown."""
 
 CLASS_WORDS = {
     "missing": "the truth has nothing",
@@ -41,8 +41,8 @@ class FindingView:
 
     Attributes:
         finding: the finding.
-        truth: the truth's value in parts.
-        value: the other in parts.
+        truth: the ground-truth value in parts.
+        value: the models' value in parts.
     """
 
     finding: Finding
@@ -51,15 +51,15 @@ class FindingView:
 
 
 def audit_page(audit: Audit, title: str, media: Mapping[str, Sequence[Path]]) -> str:
-    """The page of an audit, complete in itself, without a script.
+    """The page of an audit, self-contained, without a script.
 
     Args:
-        audit: of `hdbench.audit.findings.audit`.
-        title: the benchmark's.
+        audit: from `hdbench.audit.findings.audit`.
+        title: the benchmark's title.
         media: id → the files that the models were shown; see `Benchmark.media`.
 
     Returns:
-        HTML that can be written as UTF-8; all that is not ours is escaped.
+        HTML that can be written as UTF-8; everything that is not ours is escaped.
     """
     found = [(item, list(group)) for item, group in groupby(audit.findings, lambda each: each.id)]
     shown = found[:MAX_ITEMS]

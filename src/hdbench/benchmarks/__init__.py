@@ -1,1 +1,1 @@
-"""Benchmarks: what a dataset repository says of itself, and its items."""
+"""Benchmarks: what a dataset repository says about itself, and its items."""

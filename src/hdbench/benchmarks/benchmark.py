@@ -1,4 +1,4 @@
-"""A benchmark: a dataset repository that says of itself how it is scored."""
+"""A benchmark: a dataset repository that describes how it is scored."""
 
 import hashlib
 import re
@@ -15,7 +15,7 @@ from hdbench.reading.schema import AnswerSchema
 
 METADATA = "metadata.jsonl"
 PROMPTS = "prompt*.txt"
-"""What models were asked with: the benchmark's prompt, and others of published runs."""
+"""The prompts that models were given: the benchmark's own, and others from published runs."""
 
 _DESCRIPTION = "benchmark.yaml"
 _ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -33,11 +33,11 @@ class Benchmark:
     """A benchmark in a folder: its description and, one at a time, its items.
 
     Attributes:
-        id: its name with namespace, or the folder it was read from.
+        id: its name with the namespace, or the folder it was read from.
         folder: where its files are.
-        spec: what it says of itself.
-        revision: the commit of one from the Hub; None of one in a folder.
-        within: where its media may lie: what comes from the Hub are links into the client's cache.
+        spec: what it says about itself.
+        revision: the commit, if it comes from the Hub; None if it is in a folder.
+        within: where its media may be: files from the Hub are links into the client's cache.
     """
 
     id: str
@@ -48,15 +48,15 @@ class Benchmark:
 
     @property
     def schema(self) -> Path | None:
-        """The JSON Schema of an answer, where the benchmark has one."""
+        """The JSON Schema of an answer, if the benchmark has one."""
         path = self.folder / "answer.schema.json"
         return path if path.is_file() else None
 
     def answer_schema(self, *prompts: str) -> AnswerSchema | None:
-        """The form of an answer, which knows the benchmark's prompts; None where it has no schema.
+        """The form of an answer, which knows the benchmark's prompts; None if it has no schema.
 
         Args:
-            prompts: what else a model was asked with.
+            prompts: other prompts that a model was given.
 
         Raises:
             HdbenchError: the schema or a prompt is unusable.
@@ -70,7 +70,7 @@ class Benchmark:
         """The items' ids in the dataset's order.
 
         Raises:
-            HdbenchError: see `items`, but for the ground truth's JSON.
+            HdbenchError: see `items`, except for the ground truth's JSON.
         """
         return (item_id for _, item_id, _ in self._rows())
 
@@ -90,9 +90,9 @@ class Benchmark:
             yield Item(item_id, ground_truth)
 
     def media(self) -> dict[str, list[Path]]:
-        """Id → the files that a model is shown: a letter's pages, or one; none where there is none.
+        """Id → the files shown to a model: a letter's pages, or one file; none if there are none.
 
-        They are not opened, and need not be there.
+        They are not opened, and need not exist.
 
         Raises:
             HdbenchError: see `ids`, or a file is not below the benchmark's folder.
@@ -135,11 +135,12 @@ class Benchmark:
 def load_benchmark(name: str, *, revision: str | None = None, media: bool = False) -> Benchmark:
     """The benchmark in a folder below the working directory, else on the Hub: `hdb/zettelkatalog`.
 
-    From the Hub comes what describes it, and its media only where they are asked for.
+    From the Hub, what describes it is fetched, and its media only if requested.
 
     Args:
-        name: the folder; or the dataset's name with namespace.
-        revision: a tag, branch or commit on the Hub, where it is then taken from in any case.
+        name: the folder, or the dataset's name with the namespace.
+        revision: a tag, branch or commit on the Hub; if given, the benchmark always comes from
+            there.
         media: whether its media are needed.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a benchmark says of itself: its `benchmark.yaml`, and what may stand there."""
+"""What a benchmark says about itself: its `benchmark.yaml`, and what may be in it."""
 
 import datetime
 import re
@@ -15,7 +15,7 @@ from hdbench.scoring import check_headline
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 MEDIA_KEYS = {"image": "file_name", "pages": "pages_file_names", "pdf": "file_name"}
-"""The key of a row's media in the metadata, by the column that `load_dataset` makes of it."""
+"""The key of a row's media in the metadata, by the column that `load_dataset` makes from it."""
 
 # A date is "date32": a string that looks like one would be given a time of day by `datasets`.
 ColumnType = Literal["string", "int32", "int64", "float64", "bool", "date32", "strings"]
@@ -38,11 +38,11 @@ Address = Annotated[str, Field(max_length=300), AfterValidator(_checked_address)
 """Where a reader may be sent: a page without query or fragment, or an e-mail address."""
 
 Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-"""A text that says something."""
+"""A text that is not blank."""
 
 
 class UrlSource(Strict):
-    """Files that were published at one address each.
+    """Files that were each published at an address of their own.
 
     Attributes:
         url: the address that the registry's paths are relative to; it names the revision.
@@ -59,7 +59,7 @@ class HubSource(Strict):
     """A dataset repository on the Hub.
 
     Attributes:
-        hub: its name with namespace.
+        hub: its name with the namespace.
         revision: a commit.
     """
 
@@ -72,8 +72,8 @@ class Rights(Strict):
 
     Attributes:
         stated_by: the person or institution who says so.
-        since: the day from which on it holds.
-        ground: on what ground, such as a contract or the owner's letter.
+        since: the day from which it holds.
+        ground: the grounds for it, such as a contract or the owner's letter.
     """
 
     stated_by: Said
@@ -89,25 +89,26 @@ class BenchmarkSpec(Strict):
     """What `benchmark.yaml` says.
 
     Attributes:
-        name: the dataset's name without namespace.
+        name: the dataset's name without the namespace.
         version: the dataset's version, `1.0.0`; that of a sample ends in `+sample`.
-        metric: the metric's name without namespace.
-        headline: the figure that ranks.
+        metric: the metric's name without the namespace.
+        headline: the figure used for ranking.
         higher_is_better: the headline's direction.
         media: the column that holds what a model is shown: an image, a list of images, or a PDF.
         split: the one split.
-        licence: an SPDX identifier, or `other` where none is stated.
+        licence: an SPDX identifier, or `other` if none is stated.
         rights: why it may be published without an open licence; without it, it may not.
         citation: BibTeX.
-        columns: the columns for the viewer, beside id, media, sha256 and ground_truth.
-        files: further plain files of the repository.
+        columns: the columns for the viewer, besides id, media, sha256 and ground_truth.
+        files: further plain files in the repository.
         source: where it comes from; a benchmark made by its own author has none.
         maintainers: who maintains it.
-        contact: where they are reached.
-        corrected_by: who may correct its truth, and by what.
-        report_errors_at: where errors in its truth are reported. An e-mail (`mailto:…`) and a form
-            for a discussion on the Hub or an issue on GitHub (`…/discussions/new`, `…/issues/new`)
-            are filled in with an item's values. Without it reports have no such link.
+        contact: where they can be reached.
+        corrected_by: who may correct its ground truth, and by what means.
+        report_errors_at: where to report errors in its ground truth. An e-mail (`mailto:…`) and a
+            form for a discussion on the Hub or an issue on GitHub (`…/discussions/new`,
+            `…/issues/new`) are filled in with an item's values. Without it, reports have no such
+            link.
     """
 
     name: str

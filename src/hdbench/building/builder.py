@@ -44,7 +44,7 @@ class Built:
 
     Attributes:
         folder: the repository.
-        version: the dataset's.
+        version: the dataset's version.
         rows: how many rows it has.
         missing: the media files that the source lacks.
         metadata_sha256: the content hash.
@@ -72,15 +72,15 @@ def build(
 
     Args:
         recipe: what to build.
-        out: the namespace folder, as `hdb`.
+        out: the namespace folder, such as `hdb`.
         source: a folder with the source files; None downloads them.
         allow_missing: keep rows whose media the source lacks, with null media.
-        accept_licence: build although the licence is not an open one.
-        accept_changed: names of pinned files that may differ: a corrected table, which gives a
-            version of its own.
+        accept_licence: build even if the licence is not an open one.
+        accept_changed: names of pinned files that may differ, such as a corrected table; this gives
+            a version of its own.
 
     Raises:
-        HdbenchError: a file of the source is missing, damaged or not as pinned, an id occurs
+        HdbenchError: a source file is missing, damaged or not as pinned, an id occurs
             twice, or the licence is not accepted.
     """
     spec = recipe.spec
@@ -115,7 +115,7 @@ def install_spaces(out: Path) -> list[Path]:
     """Copy the metrics and the scorer into a namespace folder, so that it is the whole namespace.
 
     Raises:
-        HdbenchError: a folder of such a name is there that hdbench did not make.
+        HdbenchError: there is a folder of such a name that hdbench did not make.
     """
     installed = []
     for space in sorted(
@@ -130,9 +130,9 @@ def install_spaces(out: Path) -> list[Path]:
 
 
 def _forget_cached_copy(folder: Path) -> None:
-    """Drop what `datasets` cached of another folder with the very same content.
+    """Drop what `datasets` cached from another folder with exactly the same content.
 
-    It would be loaded in this one's place, and with it the absolute paths of the other folder's
+    It would be loaded instead of this one, and with it the absolute paths of the other folder's
     images, which may have been moved or deleted since.
     """
     import datasets  # noqa: PLC0415  slow to import
@@ -181,7 +181,7 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
 
 
 def _metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec) -> bytes:
-    """One line of the metadata; the truth is a JSON text, so that "", null and absent stay so.
+    """One line of the metadata; the ground truth is JSON text, so "", null and absent stay so.
 
     The media are null unless all are there: half a letter is not the letter.
     """

@@ -34,13 +34,13 @@ def write_cards(recipe: Recipe, built: Built, folder: Path) -> None:
 
     The recipe's own README.md is YAML between two `---` lines and a Jinja template, which is given
     `spec`, `rows`, `sample`, `excluded` and `corrections` (of the errata), `missing`, `example`
-    (a row of middling length, as JSON) and `picture` (the path of that row's image, or of one that
-    is made of the first page of its PDF; empty where the row has neither). What `load_dataset`
-    needs is added to the YAML, as `configs`. A translation, as `README.zh.md`, is a template of the
-    same values.
+    (a row of medium length, as JSON) and `picture` (the path of that row's image, or of one that
+    is made from the first page of its PDF; empty if the row has neither). What `load_dataset`
+    needs is added to the YAML, as `configs`. A translation, such as `README.zh.md`, is a template
+    with the same values.
 
     Raises:
-        HdbenchError: a template is not of that form.
+        HdbenchError: a template does not have that form.
     """
     lines = [line.value for line in read_jsonl(folder / METADATA)]
     key = MEDIA_KEYS[recipe.spec.media]
@@ -75,7 +75,7 @@ def write_cards(recipe: Recipe, built: Built, folder: Path) -> None:
 
 
 def _summary(body: str) -> str:
-    """The first paragraph below the title of a card, or the title where nothing follows."""
+    """The first paragraph below the title of a card, or the title if nothing follows."""
     title, *paragraphs = body.strip().split("\n\n")
     return " ".join((paragraphs or [title.lstrip("# ")])[0].replace("**", "").split())
 
@@ -94,15 +94,15 @@ def _picture(media: str | list[str] | None, folder: Path) -> str:
 
 
 def fill_card(path: Path, header: dict[str, Any], **values: Any) -> str:
-    """A card's text: the template with more keys in its YAML, and filled in.
+    """A card's text: the template, filled in, with more keys in its YAML.
 
     Args:
         path: YAML between two `---` lines, and a Jinja template.
-        header: the further keys.
+        header: the additional keys.
         values: what the template is given.
 
     Raises:
-        HdbenchError: it is not of that form.
+        HdbenchError: it does not have that form.
     """
     try:
         _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
@@ -138,7 +138,7 @@ def _config(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:
     return {
         "config_name": "default",
         # `datasets` finds a folder's cache by its configs alone: without the content hash in
-        # them, another folder of that name would come from this one's cache.
+        # them, another folder with that name would be read from this one's cache.
         "description": f"Version {spec.version}, metadata sha256 {built.metadata_sha256}",
         "data_files": [{"split": spec.split, "path": [METADATA, f"{MEDIA_FOLDERS[spec.media]}/*"]}],
         "features": [

@@ -1,4 +1,4 @@
-"""Croissant metadata: what search engines and other loaders read of a dataset repository."""
+"""Croissant metadata: what search engines and other loaders read about a dataset repository."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ _ACCENT = re.compile(r"""\{?\\(["'`^~])\{?(\w)\}?\}?""")
 def croissant(
     spec: BenchmarkSpec, built: Built, folder: Path, description: str, header: dict[str, Any]
 ) -> dict[str, Any]:
-    """The JSON-LD of a built repository, by version 1.0 of the Croissant format.
+    """The JSON-LD of a built repository, in version 1.0 of the Croissant format.
 
-    Its paths are relative, so that it holds for any copy of the repository. The rows of
+    Its paths are relative, so it is valid for any copy of the repository. The rows of
     `metadata.jsonl` are the record set `items`; images are the record set `images`, which `items`
-    names by their paths.
+    refers to by their paths.
 
     Args:
         spec: the benchmark.
@@ -129,7 +129,7 @@ def _licence(name: str) -> str:
 
 
 def _creators(citation: str) -> list[dict[str, str]]:
-    r"""The authors of a BibTeX entry; one that is wholly in braces is an organisation.
+    r"""The authors of a BibTeX entry; one entirely in braces is an organisation.
 
     Example:
         >>> [each["name"] for each in _creators(r'author = {M{\"u}ller, Gabriel and {RISE}},')]

@@ -1,4 +1,4 @@
-"""Reviewed corrections of published truths: never silent, and nothing published is lost."""
+"""Reviewed corrections of published ground truth: never silent, and nothing published is lost."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _STEP = re.compile(r"(?P<key>[^.\[\]]+)|\[(?P<index>\d+|\*)\]|\[(?P<name>\w+)=(?
 
 
 class _Erratum(Strict):
-    """What is wrong with an item, and who stands for it.
+    """What is wrong with an item, and who vouches for it.
 
     Attributes:
-        id: the item; of a correction also `*`, for every item that has the wrong value.
+        id: the item; for a correction also `*`, meaning every item that has the wrong value.
         evidence: what shows it, for the card.
         proposed_by: who proposed it.
-        approved_by: who approved it: somebody else, wherever there is one.
-        upstream: where it was reported to those who published the truth.
+        approved_by: who approved it: someone else, wherever there is anyone.
+        upstream: where it was reported to those who published the ground truth.
     """
 
     id: str
@@ -43,7 +43,7 @@ class _Erratum(Strict):
 
     @property
     def signed(self) -> str:
-        """Who stands for it, as a sentence of a card."""
+        """Who vouches for it, as a sentence for a card."""
         by = (
             f"Proposed and approved by {self.approved_by}"
             if self.approved_by == self.proposed_by
@@ -57,13 +57,13 @@ class Exclusion(_Erratum):
 
 
 class Correction(_Erratum):
-    """A value of a truth that was published wrongly.
+    """A ground-truth value that was published wrongly.
 
     Attributes:
-        field: its path, `advertisements[3].date`; `[*]` stands for every item of a list, and
-            `[name=Müller]` for those items whose `name` is that.
+        field: its path, such as `advertisements[3].date`; `[*]` stands for every item of a list,
+            and `[name=Müller]` for those items whose `name` is that.
         old: the published value; null where the field is absent.
-        new: the right one; null takes the field away.
+        new: the correct value; null removes the field.
     """
 
     field: str
@@ -88,11 +88,11 @@ class Errata(Strict):
     def apply(self, rows: Iterable[Row], *, changed: bool = False) -> Iterator[Row]:
         """The rows without the excluded ones, and the others corrected.
 
-        A corrected truth keeps the published one under `as_published`.
+        A corrected ground truth keeps the published one under `as_published`.
 
         Args:
             rows: as the source has them.
-            changed: the source is a later one, in which errors may have been corrected.
+            changed: whether the source is a later one, in which errors may have been corrected.
 
         Raises:
             HdbenchError: something excluded or corrected is not in an unchanged source.
@@ -125,7 +125,7 @@ class Errata(Strict):
 
 
 def holders(truth: Any, field: str) -> tuple[list[dict[str, Any]], str]:
-    """The objects that a path leads to, and the key in them, which they need not have.
+    """The objects that a path leads to, and the key in them, which they may lack.
 
     Example:
         >>> holders({"ads": [{"date": "1731"}, {}]}, "ads[*].date")
@@ -139,7 +139,7 @@ def holders(truth: Any, field: str) -> tuple[list[dict[str, Any]], str]:
 
 
 def _correct(truth: Any, correction: Correction) -> bool:
-    """Correct a truth in place; False if the wrong value is not in it."""
+    """Correct a ground truth in place; False if the wrong value is not in it."""
     found, key = holders(truth, correction.field)
     wrong = [holder for holder in found if holder.get(key) == correction.old]
     for holder in wrong:

@@ -1,4 +1,4 @@
-"""Recording a correction: in the recipe's errata, with the version that it makes."""
+"""Recording a correction: in the recipe's errata, together with the new version."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Added:
     Attributes:
         path: the errata.
         version: the dataset's new version.
-        checked: whether the published truths were at hand to compare with.
+        checked: whether the published ground truth was available to compare with.
     """
 
     path: Path
@@ -64,25 +64,25 @@ def add_correction(
 ) -> Added:
     """Record a correction in a recipe: `errata.yaml`, the version, and the changelog.
 
-    The values are compared with the published ones where these are at hand: in the built dataset,
-    or in the recipe itself where it is in the plain form. Where the published value is a text, so
-    are `old` and `new`; elsewhere they are JSON, and a text where they are no JSON.
+    The values are compared with the published ones if these are available: in the built dataset,
+    or in the recipe itself if it is in the plain form. If the published value is a text, so are
+    `old` and `new`; otherwise they are JSON, or a text if they are not valid JSON.
 
     Args:
         name: the benchmark, or the folder of a recipe.
         item: the item's id; `*` for every item that has the wrong value.
-        field: the path of the value, as `publication.year` or `advertisements[3].date`.
+        field: the path of the value, such as `publication.year` or `advertisements[3].date`.
         old: the published value; `null` where the field is absent.
-        new: the right one; `null` takes the field away.
-        evidence: what shows that it is right; it stands in the card.
+        new: the correct value; `null` removes the field.
+        evidence: what shows that it is right; it is shown in the card.
         proposed_by: who proposed it.
-        approved_by: who approved it; the same name where there is nobody else.
-        upstream: where it was reported to those who published the truth.
+        approved_by: who approved it; the same name if there is nobody else.
+        upstream: where it was reported to those who published the ground truth.
         out: the namespace folder in which the dataset may be built.
 
     Raises:
-        HdbenchError: there is no such item, field or published value, it is corrected already,
-            nothing would change, or the recipe is not one that can be edited.
+        HdbenchError: there is no such item, field or published value, it is already corrected,
+            nothing would change, or the recipe cannot be edited.
     """
     recipe = find_recipe(name)
     if recipe.folder.resolve().is_relative_to(Path(hdbench.__file__).parent.resolve()):
@@ -129,7 +129,7 @@ def _json(text: str) -> Any:
 
 
 def _published(recipe: Recipe, out: Path) -> dict[str, dict[str, Any]] | None:
-    """The truths as published, by id, where they are at hand."""
+    """The ground truths as published, by id, if they are available."""
     if not recipe.has_script:
         plain = replace(recipe, errata=Errata())
         return {row.id: row.ground_truth for row in plain.rows(plain.source(None))}
@@ -145,7 +145,7 @@ def _published(recipe: Recipe, out: Path) -> dict[str, dict[str, Any]] | None:
 
 
 def _values(truths: Mapping[str, dict[str, Any]], correction: Correction) -> list[Any]:
-    """What stands where a correction points to; None where the key is absent."""
+    """The values that a correction points to; None where the key is absent."""
     found = [
         holders(truth, correction.field)
         for item, truth in truths.items()
@@ -178,7 +178,7 @@ def _check_errata(
     correction: Correction,
     path: Path,
 ) -> None:
-    """Whether no other entry corrects the same value already."""
+    """Check that no other entry already corrects the same value."""
     place = f"{correction.id} {correction.field}"
     for other in errata.corrections:
         if (other.id, other.field, other.old) == (correction.id, correction.field, correction.old):
@@ -211,13 +211,13 @@ def _with_correction(path: Path, errata: Errata, correction: Correction) -> str:
     text = path.read_text(encoding="utf-8") if path.is_file() else _HEAD
     editor = YAML()
     editor.preserve_quotes = True
-    editor.width = 10_000  # no line is folded anew
+    editor.width = 10_000  # no line is folded again
     editor.indent(mapping=2, sequence=4, offset=2)
     editor.representer.add_representer(
         type(None), lambda dumper, _: dumper.represent_scalar("tag:yaml.org,2002:null", "null")
     )
     dumped = correction.model_dump()
-    first = {key: dumped[key] for key in ("id", "field", "old", "new")}  # of which null says a lot
+    first = {key: dumped[key] for key in ("id", "field", "old", "new")}  # where null says a lot
     entry = _quoted(first | {key: value for key, value in dumped.items() if value is not None})
     document = editor.load(text)
     if not document:
@@ -235,7 +235,7 @@ def _with_correction(path: Path, errata: Errata, correction: Correction) -> str:
 
 
 def _quoted(value: Any) -> Any:
-    """A value whose texts stay texts for every reader of YAML, as `no` and `12:30` would not."""
+    """A value whose texts stay texts for every reader of YAML, unlike bare `no` and `12:30`."""
     if isinstance(value, str):
         return DoubleQuotedScalarString(value)
     if isinstance(value, dict):
@@ -269,7 +269,7 @@ def _with_entry(recipe: Recipe, version: str, correction: Correction) -> str:
 
 
 def _write(texts: Mapping[Path, str]) -> None:
-    """Write files: all of them, or none."""
+    """Write files: all or none."""
     before = {path: path.read_bytes() if path.is_file() else None for path in texts}
     try:
         for path, text in texts.items():

@@ -14,15 +14,15 @@ _RULES = {
 def eval_yaml(spec: BenchmarkSpec) -> str:
     """The Hub's declaration of a benchmark: a task for each protocol.
 
-    Results of models name its tasks: `hdbench export --format eval-results` does so. It names no
-    `evaluation_framework`: the Hub takes only those of its own list (`packages/tasks/src/eval.ts`
-    of huggingface.js), on which hdbench is not, and does without one. `inspect-ai` is on it, but
-    asks each task for scorers, of which only inspect-ai's built-in ones are allowed: they would
-    give another figure under this benchmark's name. Its task there is that of
-    `hdbench.integrations.inspect_task`.
+    Model results name its tasks, as those of `hdbench export --format eval-results` do. It names
+    no `evaluation_framework`: the Hub accepts only those on its own list
+    (`packages/tasks/src/eval.ts` of huggingface.js), which does not have hdbench, and does not
+    need one. `inspect-ai` is on it, but requires scorers for each task, and only inspect-ai's
+    built-in ones are allowed: they would give a different figure under this benchmark's name. The
+    benchmark's task for inspect-ai is in `hdbench.integrations.inspect_task`.
 
     Args:
-        spec: the benchmark's.
+        spec: the benchmark's specification.
     """
     rules = "; ".join(f"{name}: {_RULES[name]}" for name in PROTOCOLS)
     better = "higher is better" if spec.higher_is_better else "lower is better: results have 1 - it"

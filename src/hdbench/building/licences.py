@@ -1,4 +1,4 @@
-"""Licences with which a dataset may be built and published without further leave."""
+"""Licences under which a dataset may be built and published without further permission."""
 
 OPEN_LICENCES = {
     "apache-2.0": "Apache-2.0",
@@ -8,4 +8,4 @@ OPEN_LICENCES = {
     "mit": "MIT",
     "pddl": "PDDL-1.0",
 }
-"""The Hub's name of each → its SPDX identifier."""
+"""The Hub's name for each → its SPDX identifier."""

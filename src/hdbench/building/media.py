@@ -1,4 +1,4 @@
-"""Images and PDFs: known to be whole, and kept under their sha256."""
+"""Images and PDFs: checked to be whole, and stored under their sha256."""
 
 import hashlib
 import io
@@ -16,7 +16,7 @@ _IMAGE_SUFFIXES = {"JPEG": "jpg", "PNG": "png", "TIFF": "tif", "WEBP": "webp"}
 
 
 def copy_media(files: Source, path: str, folder: Path, kind: str) -> tuple[str, str]:
-    """Copy an image or a PDF of the source into a repository.
+    """Copy an image or a PDF from the source into a repository.
 
     Args:
         files: the source.

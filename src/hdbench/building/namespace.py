@@ -10,7 +10,7 @@ from filelock import FileLock, Timeout
 from hdbench.errors import HdbenchError
 
 MARKER = ".built-by-hdbench"
-"""A file in each folder that may be built anew: what is not ours is never replaced."""
+"""A file in each folder that may be rebuilt: what is not ours is never replaced."""
 
 
 def is_ours(folder: Path) -> bool:
@@ -20,14 +20,14 @@ def is_ours(folder: Path) -> bool:
 
 @contextmanager
 def writing(out: Path, name: str) -> Iterator[Path]:
-    """A new folder to write a repository into; it takes its place when all is written.
+    """A new folder to write a repository into; it is put in place when everything is written.
 
     Args:
-        out: the namespace folder, made where it is absent.
+        out: the namespace folder, created if it does not exist.
         name: the repository's name in it.
 
     Raises:
-        HdbenchError: a folder of that name is there that hdbench did not make, or another process
+        HdbenchError: a folder with that name exists that hdbench did not make, or another process
             is writing it.
     """
     target, beside = out / name, out / f".{name}.partial"
@@ -42,7 +42,7 @@ def writing(out: Path, name: str) -> Iterator[Path]:
     try:
         with FileLock(lock, blocking=False):
             try:
-                shutil.rmtree(beside, ignore_errors=True)  # of a process that was killed
+                shutil.rmtree(beside, ignore_errors=True)  # left by a process that was killed
                 beside.mkdir()
                 yield beside
                 (beside / MARKER).touch()

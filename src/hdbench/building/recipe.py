@@ -46,7 +46,7 @@ class Recipe:
 
     Attributes:
         folder: `benchmark.yaml`, the card, the schema, and `build.py` with `registry.txt`, or
-            `metadata.jsonl` with its media where the rows are there in the plain form already.
+            `metadata.jsonl` with its media if the rows are already there in the plain form.
         spec: what the built `benchmark.yaml` will say.
         sample: build the sample that the recipe carries, rather than the benchmark.
     """
@@ -67,14 +67,14 @@ class Recipe:
         return not self.sample and (self.folder / "build.py").is_file()
 
     def source(self, folder: Path | None, accept_changed: Sequence[str] = ()) -> Source:
-        """The verified source files: of a folder, or downloaded.
+        """The verified source files: from a folder, or downloaded.
 
         Args:
             folder: where they are; None downloads them.
-            accept_changed: names of pinned files that may differ, as a corrected table does.
+            accept_changed: names of pinned files that may differ, such as a corrected table.
 
         Raises:
-            HdbenchError: the folder is not there, or there is nowhere to download from.
+            HdbenchError: the folder does not exist, or there is nowhere to download from.
         """
         if not self.has_script:
             return folder_source(self.plain_folder, {})
@@ -106,7 +106,7 @@ class Recipe:
         return replace(self, spec=self.spec.model_copy(update=version))
 
     def prompt(self, source: Source) -> bytes:
-        """The prompt: the published one where there is one, or this project's own."""
+        """The prompt: the published one if there is one, otherwise this project's own."""
         if self.has_script and isinstance(self.spec.source, UrlSource):
             return source.read(self.spec.source.prompt)
         path = self.plain_folder / "prompt.txt"
@@ -118,7 +118,7 @@ class Recipe:
             raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
 
     def files(self, source: Source) -> dict[str, bytes]:
-        """The further files of the repository, by name; a sample has those that it carries."""
+        """The repository's other files, by name; a sample has those that it carries."""
         if self.has_script and self.spec.files:
             made: dict[str, bytes] = self._script().files(source)
             return {name: made[name] for name in self.spec.files}
@@ -126,7 +126,7 @@ class Recipe:
         return {path.name: path.read_bytes() for path in paths if path.is_file()}
 
     def rows(self, source: Source) -> Iterator[Row]:
-        """The rows, those that the errata exclude left out, and the others corrected.
+        """The rows, without those that the errata exclude and with the others corrected.
 
         Raises:
             HdbenchError: a row is unusable, or the errata do not fit the source.
@@ -137,7 +137,7 @@ class Recipe:
         yield from map(self._with_columns, rows)
 
     def _with_columns(self, row: Row) -> Row:
-        """A row with the columns that the recipe's script makes of its truth."""
+        """A row with the columns that the recipe's script makes from its ground truth."""
         if not (self.folder / "build.py").is_file():
             return row
         try:
@@ -187,7 +187,7 @@ def recipe_names() -> list[str]:
 
 
 def find_recipe(name: str, *, sample: bool = False) -> Recipe:
-    """The recipe of that name, or in the folder of that path.
+    """The recipe with that name, or in the folder at that path.
 
     Raises:
         HdbenchError: there is none, or one of its files is unusable.
@@ -217,12 +217,12 @@ def _is_recipe(folder: Path) -> bool:
 
 
 def read_registry(path: Path) -> dict[str, str]:
-    """The pinned sha256 of each source file: lines of path, a blank, sha256.
+    """The pinned sha256 of each source file: lines of a path, a space and a sha256.
 
-    `-` for the sha256 stands for a file of which only the revision is pinned.
+    `-` instead of the sha256 stands for a file of which only the revision is pinned.
 
     Raises:
-        HdbenchError: the file cannot be read, or a line is not of that form.
+        HdbenchError: the file cannot be read, or a line does not have that form.
     """
     registry = {}
     try:

@@ -1,4 +1,4 @@
-"""Recorded runs of published benchmarks: JSON Lines packed by gzip, a run a line."""
+"""Recorded runs of published benchmarks: gzipped JSON Lines, one run per line."""
 
 import gzip
 import math
@@ -15,21 +15,21 @@ from hdbench.common.jsonio import MAX_LINE, parse_line
 from hdbench.errors import HdbenchError
 
 MAX_UNPACKED = 512 * 2**20
-"""Bytes that a file of runs is unpacked to, at most: one benchmark's are held in memory."""
+"""Maximum bytes that a file of runs is unpacked to: one benchmark's are held in memory."""
 
 MAX_LINES = 10_000
-"""Lines in such a file, at most: each run becomes a folder."""
+"""Maximum lines in such a file: each run becomes a folder."""
 
 MAX_NAME = 200
-"""Characters of a run's name, at most: it becomes the name of a folder."""
+"""Maximum characters of a run's name: it becomes the name of a folder."""
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]*(/[A-Za-z0-9][\w.+-]*)*", re.ASCII)
 
-_Named = Annotated[str, Field(pattern=r"\S")]  # no pattern fits where there is a lone surrogate
+_Named = Annotated[str, Field(pattern=r"\S")]  # no pattern matches a lone surrogate
 
 
 class _Checked(BaseModel):
-    """A part of a line; keys that are not read, as an item's score, are passed over."""
+    """A part of a line; keys that are not read, such as an item's score, are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
@@ -54,9 +54,9 @@ class RecordedRun(NamedTuple):
 
     Attributes:
         where: its file and line, for messages.
-        run: its name, unique in its file also without regard to case, and with "_" for "/".
+        run: its name, unique in its file even ignoring case, and with "_" for "/".
         provider: who served the model.
-        model: the model's name as the provider has it.
+        model: the model's name as the provider gives it.
         prompt: the name of the prompt's file.
         published: the figures as published.
         answers: one object per item: `id`, `prediction` (None where nothing was parsed) and `text`
@@ -81,11 +81,11 @@ def read_recorded(path: Path) -> Iterator[RecordedRun]:
     """The recorded runs of one benchmark, one at a time.
 
     Args:
-        path: a file of JSON Lines, packed by gzip.
+        path: a gzipped file of JSON Lines.
 
     Raises:
-        HdbenchError: the file is unusable or has no runs, a line is no run, a name of a run is no
-            name of a folder, or a run or an id in one occurs twice; the message names the line.
+        HdbenchError: the file is unusable or has no runs, a line is not a run, a run's name cannot
+            name a folder, or a run or an id in one occurs twice; the message names the line.
     """
     seen: dict[str, str] = {}
     for where, value in _lines(path):
@@ -129,7 +129,7 @@ def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:
     head = validate(_Run, value, Path(where))
-    is_table = head.run.casefold().endswith(".parquet")  # the tables stand beside the runs
+    is_table = head.run.casefold().endswith(".parquet")  # the tables are beside the runs
     if len(head.run) > MAX_NAME or not _NAME.fullmatch(head.run) or is_table:
         raise HdbenchError(
             f"{where}: run: {head.run[:MAX_NAME]!r} cannot name a folder: it has to be letters, "
@@ -161,7 +161,7 @@ def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:
 
 
 def _is_finite(value: Any) -> bool:
-    """Whether a JSON value, which is not nested deep, can be written as JSON again."""
+    """Whether a JSON value, which is not deeply nested, can be written as JSON again."""
     if isinstance(value, dict):
         return all(map(_is_finite, value.values()))
     if isinstance(value, list):

@@ -44,7 +44,7 @@ class _Published(NamedTuple):
     """A benchmark whose runs may be in the source.
 
     Attributes:
-        name: the dataset's, without namespace.
+        name: the dataset's name, without its namespace.
         file: the name of the file with its runs.
         prompts: the name of each published prompt → its sha256.
     """
@@ -71,7 +71,7 @@ class BuiltResults:
     missing: list[str]
 
     def __str__(self) -> str:
-        """A line for a person."""
+        """A line for the user."""
         runs = ", ".join(f"{name} {count}" for name, count in self.runs.items())
         lacking = f"; not in the source: {', '.join(self.missing)}" if self.missing else ""
         total = sum(self.runs.values())
@@ -84,8 +84,8 @@ def build_results(out: Path, source: Path | None) -> BuiltResults:
     Building the same input again gives the same bytes.
 
     Args:
-        out: the namespace folder, as `hdb`.
-        source: a folder with a file `<published name>.jsonl.gz` for one benchmark or more.
+        out: the namespace folder, such as `hdb`.
+        source: a folder with a file `<published name>.jsonl.gz` for one or more benchmarks.
 
     Raises:
         HdbenchError: there is no source, or one of its files is unusable.
@@ -113,7 +113,7 @@ def build_results(out: Path, source: Path | None) -> BuiltResults:
 
 
 def _published_benchmarks() -> list[_Published]:
-    """The benchmarks that were published as folders, with prompts, of one repository."""
+    """The benchmarks that were published as folders of one repository, with prompts."""
     found = []
     for name in recipe_names():
         recipe = find_recipe(name)
@@ -130,7 +130,7 @@ def _published_benchmarks() -> list[_Published]:
 
 
 def _write_benchmark(benchmark: _Published, file: Path, folder: Path) -> Iterator[dict[str, Any]]:
-    """Write the runs of a benchmark, and give the row of each."""
+    """Write the runs of a benchmark, and yield the row of each."""
     place = folder / benchmark.name
     place.mkdir()
     tables = []
@@ -150,7 +150,7 @@ def _write_benchmark(benchmark: _Published, file: Path, folder: Path) -> Iterato
         (place / run.folder / OUR_ANSWERS).write_bytes(answers_jsonl(run.answers))
         tables.append(answers_table(info, run.answers))
         yield run_row(info, run.answers)
-    # A row group a run would be two and a half times as large.
+    # One row group per run would be two and a half times as large.
     write_table(place / ANSWERS_TABLE, pa.concat_tables(tables))
 
 
@@ -172,8 +172,8 @@ def _recipe() -> Path:
 
 
 def _card(built: BuiltResults, rows: list[dict[str, Any]]) -> str:
-    """The recipe's README.md with what `load_dataset` needs in its YAML, and filled in."""
-    # The second of each finds runs that are added later, as what the Space proposes.
+    """The recipe's README.md, filled in, with what `load_dataset` needs in its YAML."""
+    # The second of each finds runs that are added later, such as those that the Space proposes.
     files = {"runs": ["runs.parquet", f"*/*/{RUN_TABLE}"]} | {
         name: [f"{name}/{ANSWERS_TABLE}", f"{name}/*/{ANSWERS_TABLE}"] for name in built.runs
     }
@@ -181,7 +181,7 @@ def _card(built: BuiltResults, rows: list[dict[str, Any]]) -> str:
         {
             "config_name": name,
             # `datasets` finds a folder's cache by its configs alone: without the content hash in
-            # them, another build would come from this one's cache.
+            # them, another build would be read from this one's cache.
             "description": f"sha256 {_sha256(built.folder / paths[0])}",
             "data_files": [{"split": "test", "path": paths}],
         }

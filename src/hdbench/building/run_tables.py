@@ -44,8 +44,8 @@ ANSWERS = pa.schema(
         "error": pa.string(),
     }
 )
-"""The columns of a table of answers. Runs recorded so far have no tokens, seconds and errors; those
-of later runs have, and the form is to stay."""
+"""The columns of a table of answers. Runs recorded so far have no tokens, seconds and errors;
+later runs have them, and the form is to stay the same."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -54,8 +54,8 @@ def run_row(info: RunInfo, answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """A run as a row of `RUNS`.
 
     Args:
-        info: what it says of itself.
-        answers: its answers; an item without one need not be there.
+        info: what it says about itself.
+        answers: its answers; an item without one may be left out.
     """
     answered = [
         answer
@@ -80,7 +80,7 @@ def answers_table(info: RunInfo, answers: Iterable[dict[str, Any]]) -> pa.Table:
     """The answers of a run as a table of `ANSWERS`.
 
     Args:
-        info: what the run says of itself.
+        info: what the run says about itself.
         answers: its answers.
     """
     about = {"run": info.run, "model": info.model, "provider": info.provider}
@@ -100,7 +100,7 @@ def _answer_row(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _utf8(text: str | None) -> str | None:
-    """A text as Parquet can have it: in UTF-8 there are no lone surrogates."""
+    """A text as Parquet can hold it: in UTF-8 there are no lone surrogates."""
     return text and _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -108,7 +108,7 @@ def answers_jsonl(answers: Iterable[dict[str, Any]]) -> bytes:
     """Answers as JSON Lines.
 
     Raises:
-        ValueError: there is a number that JSON has not, as NaN.
+        ValueError: there is a number that JSON does not have, such as NaN.
     """
     return "".join(json_text(answer) + "\n" for answer in answers).encode()
 
@@ -117,7 +117,7 @@ def json_text(value: Any) -> str:
     """A value as JSON on one line, its lone surrogates as escapes.
 
     Raises:
-        ValueError: there is a number that JSON has not, as NaN.
+        ValueError: there is a number that JSON does not have, such as NaN.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

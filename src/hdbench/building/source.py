@@ -26,8 +26,8 @@ class Source:
         locate: path → the file on this machine; raises `MissingFileError`.
         names: every path.
         registry: path → sha256, as pinned; empty for files whose publisher gives none, or that
-            nobody else published, as a sample's.
-        may_differ: pinned paths that are taken even if they are not as pinned.
+            nobody else published, such as a sample's.
+        may_differ: pinned paths that are accepted even if they are not as pinned.
     """
 
     locate: Callable[[str], Path]
@@ -49,7 +49,7 @@ class Source:
         local = self.locate(path)
         data = local.read_bytes()
         pinned = self.registry.get(path) if path not in self.may_differ else None
-        if len(local.stem) == SHA256_DIGITS:  # a file that is named by its content
+        if len(local.stem) == SHA256_DIGITS:  # a file named after its content
             pinned = local.stem
         if pinned and hashlib.sha256(data).hexdigest() != pinned:
             hint = ""
@@ -69,7 +69,7 @@ class Source:
         """The JSON value of a file.
 
         Raises:
-            HdbenchError: it is not JSON, or as `read`.
+            HdbenchError: it is not JSON, or see `read`.
         """
         data = self.read(path)
         try:
@@ -85,7 +85,7 @@ def folder_source(
     may_differ: Collection[str] = (),
     within: Path | None = None,
 ) -> Source:
-    """The files below a folder; a path that leads out of it, or of `within`, is refused."""
+    """The files below a folder; a path that leads out of it, or out of `within`, is refused."""
     root = (within or folder).resolve()
 
     def locate(path: str) -> Path:
@@ -105,7 +105,7 @@ def folder_source(
 def download_source(url: str, revision: str, registry: Mapping[str, str]) -> Source:
     """The files of a published revision, each downloaded once into the user's cache.
 
-    A download that was interrupted resumes where it stopped when it is started again. The cache is
+    An interrupted download resumes where it stopped when it is started again. The cache is
     `hdbench` in the operating system's cache folder, or the folder that `HDBENCH_CACHE` names.
     """
     import pooch  # noqa: PLC0415  slow to import, and needed here only
@@ -147,7 +147,7 @@ def hub_source(repository: str, revision: str) -> Source:
     """The files of a dataset repository on the Hub, downloaded into the user's cache.
 
     Raises:
-        HdbenchError: it cannot be downloaded; what came is kept for the next time.
+        HdbenchError: it cannot be downloaded; what has arrived is kept for the next time.
     """
     from huggingface_hub import snapshot_download  # noqa: PLC0415  slow to import
 

@@ -1,4 +1,4 @@
-"""The command line's beginning: the application, what commands share, and how it ends."""
+"""The start of the command line: the application, what commands share, and how it ends."""
 
 from pathlib import Path
 from typing import Annotated
@@ -27,7 +27,7 @@ _ORDER = (
 
 
 class _ByTask(TyperGroup):
-    """Lists the commands in the order in which a person comes to need them."""
+    """Lists the commands in the order in which a user comes to need them."""
 
     def list_commands(self, ctx: object) -> list[str]:
         """The names of all commands."""
@@ -94,7 +94,7 @@ def _common(
 
 
 def one_line(error: Exception) -> str:
-    """An error as a line for a terminal."""
+    """An error as one line for a terminal."""
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror

@@ -1,4 +1,4 @@
-"""`hdbench demo`: the whole way once, on the sample, by the calls that a user would make."""
+"""`hdbench demo`: the whole workflow once, on the sample, with the calls that a user would make."""
 
 import shutil
 import sys
@@ -21,7 +21,7 @@ from hdbench.scoring import METRICS
 
 
 def run_demo(benchmark: str, out: Path, console: Console) -> None:
-    """Build a sample into `out`, load it, score the sample answers, and print what came of it.
+    """Build a sample into `out`, load it, score the sample answers, and print the result.
 
     Args:
         benchmark: one of the benchmarks that this hdbench has.
@@ -75,7 +75,7 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
 
 
 def _command() -> str:
-    """How a person calls hdbench from where they are: it may not be on their PATH."""
+    """How users call hdbench from where they are: it may not be on their PATH."""
     if shutil.which("hdbench"):
         return "hdbench"
     started = Path(sys.argv[0])

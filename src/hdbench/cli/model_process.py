@@ -1,7 +1,7 @@
 """`hdbench`'s command line in a process that ends with the one that started it.
 
-A Space runs its models in it: such a process can be ended at any moment, in the middle of a token
-too, gives all its memory back, and takes nothing with it when a model or an image brings it down.
+A Space runs its models in it: such a process can be ended at any moment, even in the middle of a
+token, frees all its memory, and takes nothing with it when a model or an image brings it down.
 """
 
 import os
@@ -22,5 +22,5 @@ def _end_with_parent() -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    os.nice(_NICENESS)  # so that the pages of other visitors stay quick meanwhile
+    os.nice(_NICENESS)  # so that the pages of other visitors stay fast meanwhile
     main()

@@ -66,7 +66,7 @@ def publish(
 
 
 def _ask(why: str, owner: str, *, yes: bool) -> None:
-    """Go on only if somebody wants it.
+    """Go on only if the user wants it.
 
     Raises:
         HdbenchError: there is nobody to ask.

@@ -90,7 +90,7 @@ def score(
 
 
 def _options(texts: Sequence[str]) -> dict[str, Any]:
-    """The metric's options by name, from `threshold=0.8`."""
+    """The metric's options by name, from texts like `threshold=0.8`."""
     options: dict[str, Any] = {}
     for text in texts:
         name, sign, value = text.partition("=")

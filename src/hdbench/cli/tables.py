@@ -19,19 +19,19 @@ if TYPE_CHECKING:  # scipy takes long to import
     from hdbench.statistics.comparison import Comparison
 
 MAX_FIELDS = 40
-"""Rows of the table of fields: a model can invent any number of fields."""
+"""Maximum rows of the table of fields: a model can invent any number of fields."""
 
 MAX_NOTE = 1_000
-"""Characters of a note or warning that are shown."""
+"""How many characters of a note or warning are shown."""
 
 MAX_VIOLATIONS = 8
-"""Rows of the table of schema violations."""
+"""Maximum rows of the table of schema violations."""
 
 MAX_ALIKE = 5
-"""Files below one folder, with one ending, that are listed each; more are counted."""
+"""Files below one folder, with one extension, that are each listed; more are counted."""
 
 MAX_ERRORS = 4
-"""Errors that are shown of one item."""
+"""How many errors of one item are shown."""
 
 _SHORT = {
     "f1": "F1",
@@ -42,7 +42,7 @@ _SHORT = {
     "false_positives": "FP",
     "false_negatives": "FN",
 }
-"""The statistics of an item that are shown, with their columns' heads."""
+"""The statistics of an item that are shown, with their column headings."""
 
 _KINDS = {
     "prompt": "prompt repeated",
@@ -81,12 +81,12 @@ def print_result(
     Args:
         console: where to.
         title: what was scored.
-        metric: by which.
+        metric: the metric.
         figures: the figures, headline first, as `Result.figures` gives them, and `intervals`, as
             `Intervals.to_dict` does.
         fields: field → its counts and rates.
-        worst: what became of the worst items, the worst first.
-        details: what became of every item, to list those whose answers were not clean.
+        worst: the details of the worst items, worst first.
+        details: the details of every item, to list those whose answers were not clean.
     """
     console.print(printable(title, MAX_NOTE), style="bold")
     console.print(_figures_table(metric, figures))
@@ -158,7 +158,7 @@ def _strictly(figures: Mapping[str, Any]) -> str:
 
 
 def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:
-    """The fields in which most answers do not keep to the benchmark's schema."""
+    """The fields in which most answers break the benchmark's schema."""
     table = plain_table("Against the schema", "field", "rule", right=["times"])
     rows = [
         (count, field, rule) for field, rules in violations.items() for rule, count in rules.items()
@@ -172,7 +172,7 @@ def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:
 
 
 def _reading_table(details: Sequence[Mapping[str, Any]]) -> Table:
-    """The ids of each status but `clean`."""
+    """The ids of each status except `clean`."""
     table = plain_table("What was done to read the answers", "status", "ids", right=())
     by_status: dict[str, list[str]] = {}
     for item in details:
@@ -186,7 +186,7 @@ def _reading_table(details: Sequence[Mapping[str, Any]]) -> Table:
 def _fields_table(fields: Mapping[str, Mapping[str, Any]]) -> Table:
     columns = [_SHORT.get(name, name) for name in next(iter(fields.values()), {})]
     table = plain_table("Fields", "field", right=columns)
-    # Fields of the truth come first: those that a model invented can be any number.
+    # Fields of the ground truth come first: a model can invent any number of others.
     ordered = sorted(fields.items(), key=lambda item: _is_invented(item[1]))
     for field, rates in ordered[:MAX_FIELDS]:
         table.add_row(printable(field), *(_number(value) for value in rates.values()))
@@ -245,7 +245,7 @@ def print_comparison(console: Console, comparison: "Comparison") -> None:
 
     Args:
         console: where to.
-        comparison: of `hdbench.statistics.comparison`.
+        comparison: from `hdbench.statistics.comparison`.
     """
     a, b = printable(comparison.a), printable(comparison.b)
     console.print(Text.assemble("A ", (a.plain, "bold"), ", B ", (b.plain, "bold")))
@@ -293,7 +293,7 @@ def print_evaluations(console: Console, evaluations: Sequence["Evaluation"]) -> 
 
     Args:
         console: where to.
-        evaluations: of `hdbench.running.evaluating`.
+        evaluations: from `hdbench.running.evaluating`.
     """
     for each in evaluations:
         figures = each.result.figures()
@@ -317,7 +317,7 @@ def print_repositories(console: Console, repositories: Sequence["Repository"]) -
 
     Args:
         console: where to.
-        repositories: of `hdbench.publishing.repositories`.
+        repositories: from `hdbench.publishing.repositories`.
     """
     for each in repositories:
         heading = (
@@ -342,5 +342,5 @@ def print_repositories(console: Console, repositories: Sequence["Repository"]) -
 
 
 def _bytes(size: int) -> str:
-    """A size for a person, in powers of 1,000."""
+    """A size for people, in powers of 1,000."""
     return f"{size:,} B" if size < 10_000 else f"{size / 1000:,.0f} kB"  # noqa: PLR2004

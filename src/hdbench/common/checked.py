@@ -1,4 +1,4 @@
-"""Files that people write, read and checked: YAML, text, and values that must fit a model."""
+"""Read and check the files that people write: YAML, text, and values that must fit a model."""
 
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,13 +12,13 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class Strict(BaseModel):
-    """Unknown keys are refused: a misspelt one must not go unnoticed."""
+    """Unknown keys are rejected: a misspelt one must not go unnoticed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def read_yaml(path: Path) -> Any:
-    """The value of a YAML file.
+    """The value in a YAML file.
 
     Raises:
         HdbenchError: it cannot be read, or is not YAML.
@@ -46,7 +46,7 @@ def read_text_file(path: Path) -> str:
 
 
 def validate(model: type[Model], value: Any, path: Path) -> Model:
-    """A value of a file as a model.
+    """A value from a file as a model.
 
     Raises:
         HdbenchError: it does not fit; the message names the file and the first wrong key.

@@ -1,4 +1,4 @@
-"""Untrusted text in the cells of an Excel sheet: shown, and never run."""
+"""Untrusted text in the cells of an Excel sheet: shown, never run."""
 
 import re
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from hdbench.errors import escaped
 
 MAX_CELL = 32_767
-"""Characters, counted in UTF-16, that a cell can hold."""
+"""Maximum number of characters that a cell can hold, counted in UTF-16."""
 
 _WITHIN_CODE = re.compile(r"(?<=_)(?=x[0-9a-fA-F]{4}_)")
 _OVERLAP = re.compile(r"(?<=_x[0-9a-fA-F]{4})_(?=x[0-9a-fA-F]{4}_)")
@@ -20,10 +20,10 @@ def write_text(sheet: Any, row: int, column: int, value: str, look: Any) -> None
 
 
 def write_cell(sheet: Any, row: int, column: int, text: str, look: Any) -> None:
-    """Write a text that a cell can hold, even if xlsxwriter would take it for its own markup."""
+    """Write a text that fits in a cell, even if xlsxwriter would take it for its own markup."""
     if text.startswith("<r>") and text.endswith("</r>"):
-        # It would copy such a string into the file as it is. Of a text in several pieces it
-        # protects a code for a character twice, unless that is in two of them.
+        # It would copy such a string into the file as it is. In a text in several pieces, it
+        # protects a character code twice, unless the code is split between two of them.
         pieces = _WITHIN_CODE.split(text[2:])
         sheet.write_rich_string(row, column, text[0], text[1], *pieces, look)
     else:
@@ -31,7 +31,7 @@ def write_cell(sheet: Any, row: int, column: int, text: str, look: Any) -> None:
 
 
 def cell_text(value: str) -> str:
-    r"""A text as a cell can hold it: escaped but for line breaks, and cut with a note.
+    r"""A text made to fit in a cell: escaped except for line breaks, and cut with a note.
 
     Example:
         >>> cell_text("a\nb\x00\ud800")
@@ -40,7 +40,7 @@ def cell_text(value: str) -> str:
     shown = value[:MAX_CELL]  # escapes only make it longer
     if not shown.isprintable():
         shown = "\n".join(map(escaped, shown.split("\n")))
-    # Of two codes for characters that share a sign xlsxwriter would protect only the first.
+    # If two character codes share a sign, xlsxwriter would protect only the first.
     shown = _OVERLAP.sub(r"\\x5f", shown)
     units = shown.encode("utf-16-le")
     if len(value) <= MAX_CELL and len(units) <= 2 * MAX_CELL:

@@ -1,4 +1,4 @@
-"""The extras of hdbench: what is missing of one, and the command that installs it here."""
+"""The extras of hdbench: what is missing from one, and the command that installs it here."""
 
 import json
 import shlex
@@ -11,9 +11,9 @@ from packaging.requirements import Requirement
 
 
 def install_command(extra: str) -> str:
-    """The command that installs an extra into this environment, from where hdbench itself came.
+    """The command that installs an extra into this environment, from the same place as hdbench.
 
-    Where that was a checkout or a file, pip wrote it down (PEP 610); else it was an index.
+    If that was a checkout or a file, pip recorded it (PEP 610); otherwise it was an index.
 
     Args:
         extra: its name, such as `vlm`.
@@ -36,7 +36,7 @@ def install_command(extra: str) -> str:
 
 
 def missing_packages(extra: str) -> list[str]:
-    """The packages of an extra that are not installed; none where hdbench itself is not.
+    """The packages of an extra that are not installed; none if hdbench itself is not installed.
 
     Args:
         extra: its name.

@@ -15,17 +15,17 @@ _STATUSES = {
     429: "too many requests: wait for some minutes",
 }
 DESCRIPTION = ("*.md", "*.yaml", "*.json", "*.txt", "metadata.jsonl", "LICENSE*")
-"""What describes a benchmark: all that scoring needs, and no media."""
+"""What describes a benchmark: everything that scoring needs, and no media."""
 
 
 @contextmanager
 def one_line_errors(what: str, advice: str) -> Iterator[None]:
-    """Raise what the Hub's client raises as a line that a person can act on.
+    """Turn errors of the Hub's client into one line that a person can act on.
 
-    A token is in none of them.
+    No such line contains a token.
 
     Args:
-        what: what is named first: the repository.
+        what: what the line names first: the repository.
         advice: what to do.
     """
     from httpx2 import HTTPError  # noqa: PLC0415  slow to import
@@ -37,7 +37,7 @@ def one_line_errors(what: str, advice: str) -> Iterator[None]:
 
     try:
         yield
-    except RepositoryNotFoundError as error:  # the Hub's status is 401 where there is no token
+    except RepositoryNotFoundError as error:  # the Hub's status is 401 if there is no token
         raise HdbenchError(f"{what}: {_STATUSES[404]}; {advice}") from error
     except HfHubHTTPError as error:
         status = error.response.status_code
@@ -55,17 +55,17 @@ def one_line_errors(what: str, advice: str) -> Iterator[None]:
 
 
 def fetch_dataset(repository: str, *, revision: str | None = None, media: bool = False) -> Path:
-    """The folder of a dataset from the Hub, fetched into the client's cache.
+    """The folder of a dataset on the Hub, fetched into the client's cache.
 
-    Without a network what is there from before is taken.
+    Without a network, what is already in the cache is used.
 
     Args:
-        repository: its id, as `hdb/zettelkatalog`.
-        revision: a tag, branch or commit; without it `main`.
-        media: also all that does not describe it.
+        repository: its id, such as `hdb/zettelkatalog`.
+        revision: a tag, branch or commit; `main` if not given.
+        media: also fetch everything that does not describe it.
 
     Returns:
-        The folder, named by the commit; its files are links into the cache.
+        The folder, named after the commit; its files are links into the cache.
 
     Raises:
         HdbenchError: it cannot be fetched, and is not in the cache.

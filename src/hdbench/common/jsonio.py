@@ -1,4 +1,4 @@
-"""Reading and writing JSON and JSON Lines, bounded: the files are untrusted."""
+"""Reading and writing JSON and JSON Lines, with bounds: the files are untrusted."""
 
 import json
 import os
@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 from hdbench.errors import HdbenchError
 
 MAX_DEPTH = 100
-"""Objects and lists inside one another, at most. Records here are three deep."""
+"""Maximum depth to which objects and lists are nested. Records here are three deep."""
 
 MAX_LINE = 64 * 2**20
-"""Bytes in one line of a JSON Lines file, at most."""
+"""Maximum number of bytes in one line of a JSON Lines file."""
 
 
 class Line(NamedTuple):
-    """One line of a JSON Lines file, and where it stands."""
+    """One line of a JSON Lines file, and its place."""
 
     number: int
     offset: int
@@ -41,25 +41,25 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _nothing(_: str) -> None:
-    """Python and JavaScript write NaN and the infinities where there is no number."""
+    """Python and JavaScript write NaN and the infinities if there is no number."""
 
 
 DECODER = json.JSONDecoder(parse_constant=_nothing)
-"""As `json.loads`, but NaN and the infinities, which JSON does not have, are null."""
+"""Same as `json.loads`, but NaN and the infinities, which JSON does not have, become null."""
 
 _UNIQUE = json.JSONDecoder(parse_constant=_nothing, object_pairs_hook=_without_duplicates)
 
 
 def parse_json(text: str, *, unique: bool = False) -> Any:
-    """The value of a JSON text; NaN and the infinities, which JSON does not have, are null.
+    """The value of a JSON text; NaN and the infinities, which JSON does not have, become null.
 
     Args:
         text: JSON.
-        unique: refuse a key that occurs twice in an object; otherwise its last value counts.
+        unique: reject a key that occurs twice in an object; otherwise its last value counts.
 
     Raises:
         ValueError: the text is not JSON, is nested more than `MAX_DEPTH` deep, has a key twice, or
-            a number of more digits than Python reads.
+            has a number with more digits than Python reads.
 
     Example:
         >>> parse_json('{"year": 1957}')
@@ -71,9 +71,9 @@ def parse_json(text: str, *, unique: bool = False) -> Any:
         raise ValueError(f"nested more than {MAX_DEPTH} deep") from None
     except (json.JSONDecodeError, _DuplicateError):
         raise
-    except ValueError:  # Python says then how its own bound on integers can be lifted
+    except ValueError:  # Python's message says how to lift its own bound on integers
         raise ValueError("a number has too many digits: shorten it, or put it in quotes") from None
-    # The walk is needed only where there are enough brackets for so deep a nesting.
+    # The walk is needed only if there are enough brackets for such deep nesting.
     if text.count("{") + text.count("[") > MAX_DEPTH and is_too_deep(value):
         raise ValueError(f"nested more than {MAX_DEPTH} deep")
     return value
@@ -100,7 +100,7 @@ def parse_line(raw: bytes, where: str, *, unique: bool = False) -> dict[str, Any
     Args:
         raw: the line's bytes, UTF-8.
         where: the file and line, for the message.
-        unique: refuse a key that occurs twice in an object.
+        unique: reject a key that occurs twice in an object.
 
     Raises:
         HdbenchError: the line is not UTF-8, not JSON, not an object, or has a key twice.
@@ -119,12 +119,12 @@ def parse_line(raw: bytes, where: str, *, unique: bool = False) -> dict[str, Any
 
 
 def read_jsonl(path: Path, *, name: str | None = None, unique: bool = False) -> Iterator[Line]:
-    """The objects of a JSON Lines file, one at a time; blank lines are passed over.
+    """The objects of a JSON Lines file, one at a time; blank lines are skipped.
 
     Args:
         path: the file.
         name: what messages call it; its path, if not given.
-        unique: refuse a key that occurs twice in an object.
+        unique: reject a key that occurs twice in an object.
 
     Raises:
         HdbenchError: the file cannot be read, or a line is unusable (the message names it).
@@ -156,12 +156,13 @@ def write_json(path: Path, value: Any) -> None:
         HdbenchError: the file cannot be written.
     """
     text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-    # Outside its strings JSON is ASCII, so every surrogate stands where `\udXXX` is an escape.
+    # Outside its strings, JSON is ASCII, so every surrogate is in a place where `\udXXX` is an
+    # escape.
     write_whole(path, text.encode("utf-8", errors="backslashreplace"))
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file beside its place and rename it: the whole file or nothing.
+    """Write a file next to its destination and rename it: the whole file or nothing.
 
     Raises:
         HdbenchError: the file cannot be written.
@@ -172,7 +173,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A file to be written beside its place, renamed when the block ends: whole or not at all.
+    """A file to write next to its destination, renamed when the block ends: all or nothing.
 
     Raises:
         HdbenchError: the file cannot be written.
@@ -182,7 +183,7 @@ def whole_file(path: Path) -> Iterator[Path]:
             beside = Path(folder) / "file"
             yield beside
             with beside.open("rb") as file:
-                os.fsync(file.fileno())  # else a power cut could leave the new name with nothing
+                os.fsync(file.fileno())  # otherwise a power cut could leave the new name empty
             beside.replace(path)
     except OSError as error:
         raise HdbenchError(f"{path}: cannot be written: {error.strerror or error}") from None

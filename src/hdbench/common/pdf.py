@@ -1,4 +1,4 @@
-"""PDFs, opened by one thread at a time: PDFium crashes when two call it."""
+"""PDFs, opened by one thread at a time: PDFium crashes if two threads call it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ _PDFIUM = Lock()
 
 @contextmanager
 def opened(source: Path | bytes) -> Iterator[pypdfium2.PdfDocument]:
-    """A PDF; no other thread has one open meanwhile.
+    """An open PDF; no other thread has one open in the meantime.
 
     Raises:
         PdfError: it is damaged.
@@ -26,12 +26,12 @@ def opened(source: Path | bytes) -> Iterator[pypdfium2.PdfDocument]:
 
 
 def rendered(page: pypdfium2.PdfPage, scale: float) -> Image.Image:
-    """A page of an opened PDF in RGB; a scale of 1 is 72 pixels an inch."""
+    """A page of an opened PDF in RGB; a scale of 1 is 72 pixels per inch."""
     bitmap = page.render(scale=scale)
     try:
         image: Image.Image = bitmap.to_pil().convert("RGB")
-        return image.copy()  # it may still lie in the bitmap's memory
+        return image.copy()  # it may still use the bitmap's memory
     finally:
-        # Here, and not when it is collected, which may be while another thread has a PDF open.
+        # Here, and not when it is garbage-collected: another thread may have a PDF open by then.
         bitmap.close()
         page.close()

@@ -10,11 +10,11 @@ from rich.text import Text
 from hdbench.errors import escaped
 
 MAX_VALUE = 48
-"""Characters of a value that are shown."""
+"""Maximum number of characters shown of a value."""
 
 
 def printable(value: Any, most: int = MAX_VALUE) -> Text:
-    r"""Untrusted value as harmless text: control and invisible characters escaped, and cut.
+    r"""An untrusted value as harmless text: control and invisible characters escaped, and cut.
 
     Example:
         >>> printable("\x1b[31mred").plain
@@ -25,7 +25,7 @@ def printable(value: Any, most: int = MAX_VALUE) -> Text:
 
 
 def plain_table(title: str | None, *columns: str, right: Iterable[str]) -> Table:
-    """An empty table in the style of all: its title, columns of text, and columns of numbers."""
+    """An empty table in the common style: its title, columns of text, and columns of numbers."""
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     for column in columns:
         table.add_column(column, overflow="fold")

@@ -1,4 +1,4 @@
-"""Progress of long work, for a person at a terminal or for whoever listens."""
+"""The progress of long tasks, for a person at a terminal or for a listener."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -12,10 +12,10 @@ from rich.progress import track
 Element = TypeVar("Element")
 
 Listener = Callable[[int, int | None], None]
-"""What is told how many elements are done, and of how many, if that is known."""
+"""A function that is told how many elements are done, and the total, if it is known."""
 
 EVERY = 0.1
-"""Seconds between what a listener is told."""
+"""Seconds between two calls of a listener."""
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
@@ -23,14 +23,14 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 def progress(
     elements: Iterable[Element], title: str, total: int | None = None
 ) -> Iterable[Element]:
-    """The elements, with a bar on standard error while they are gone through, if it is a terminal.
+    """The elements, with a bar on standard error as they are iterated over, if it is a terminal.
 
     Within `listening` there is no bar, and the listener is told instead.
 
     Args:
-        elements: what is gone through.
-        title: what stands before the bar.
-        total: how many there are, if that is known.
+        elements: what is iterated over.
+        title: the text in front of the bar.
+        total: how many there are, if known.
     """
     listener = _listener.get()
     if listener is not None:
@@ -43,10 +43,10 @@ def progress(
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Have a listener told of all progress within, in this thread or task and no other.
+    """Tell a listener about all progress within the block, in this thread or task and no other.
 
     Args:
-        listener: what is told: seldom, and once at the end of each loop.
+        listener: what to call: seldom, and once at the end of each loop.
 
     Example:
         >>> with listening(lambda done, total: print(done, "of", total)):

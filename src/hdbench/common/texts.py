@@ -11,7 +11,7 @@ LANGUAGES = ("en", "de")
 
 
 def decimal(number: str, language: str) -> str:
-    """A number that is written with a point, as a language writes it.
+    """A number written with a decimal point, as a language writes it.
 
     Example:
         >>> decimal("0.672", "en"), decimal("0.672", "de")
@@ -21,10 +21,10 @@ def decimal(number: str, language: str) -> str:
 
 
 class _German(Formatter):
-    """Numbers with a comma before the decimals, and points between thousands."""
+    """Numbers with a decimal comma and points between the thousands."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """A value in its place."""
+        """A value, formatted for its placeholder."""
         text = str(super().format_field(value, format_spec))
         return text.translate(_SIGNS) if isinstance(value, int | float) else text
 
@@ -58,6 +58,6 @@ class Texts:
         Args:
             key: its key in a file.
             language: one of `LANGUAGES`.
-            values: what stands in its places.
+            values: the values of its placeholders.
         """
         return _FORMATTERS[language].vformat(self.translations[language][key], (), values)

@@ -1,1 +1,1 @@
-"""Scoring answers against a benchmark, and what has to be known before the figures are believed."""
+"""Scoring answers against a benchmark, and what to know before believing the figures."""

@@ -31,57 +31,63 @@ Kind = Literal[
 ]
 
 WARNED_OF = dict.fromkeys(kind for kind in KINDS if kind not in ("text", "other"))
-"""Kinds of answers without a record that are warned of, however few: each has a cause of its own
-that can be fixed. Others are warned of where they are most."""
+"""Kinds of answers without a record that are warned about, however few: each has a cause of its own
+that can be fixed. Other kinds are warned about if they are the majority."""
 
 FEW = 5
-"""Items that must show a thing before it counts as a pattern: fewer are often chance, and a share
-of a page or two says nothing."""
+"""Number of items that must show something before it counts as a pattern: fewer are often chance,
+and a share of a page or two says nothing."""
 
 UNANSWERED_SHARE = 0.1
-"""Items without an answer: some failed requests are ordinary, and stand in the coverage. From a
-tenth on the score says as much about what was asked as about the model."""
+"""Share of items without an answer: some failed requests are normal, and appear in the coverage.
+From a tenth on, the score says as much about what was asked as about the model."""
 
 UNPARSABLE_SHARE = 0.5
-"""Answers given that could not be read: where most could not, it is not one item's difficulty."""
+"""Share of given answers that could not be read: if most could not, it is not due to one difficult
+item."""
 
 TRUNCATED_SHARE = 0.05
-"""Answers that are cut off: one in twenty can move a model past its neighbours in a ranking."""
+"""Share of answers that are cut off: one in twenty can move a model past its neighbours in a
+ranking."""
 
 CUT_OFF = 2
-"""Answers cut off, at least: a single one may be a model that went round in circles."""
+"""Minimum number of answers cut off: a single one may be a model that went round in circles."""
 
 TOKENS_ITEMS = 10
 TOKENS_SHARE = 0.9
-"""Items with counted input, at least, and how many of them have one count: a few images of one size
-are ordinary; a run that sent none may still have had an image in a first trial or a retry."""
+"""Minimum number of items with counted input, and the share of them that have the same count: a few
+images of one size are normal; a run that sent none may still have had an image in a first trial or
+a retry."""
 
 REPEATED_SHARE = 0.05
-"""Answers that are one and the same: true records of different items are never."""
+"""Share of answers that are identical: true records of different items never are."""
 
 FIELD_SHARE = 0.1
-"""Answers in which a field has the same wrong value, or one of the wrong type."""
+"""Share of answers in which a field has the same wrong value, or one of the wrong type."""
 
 ORGANISATIONS_SHARE = 1 / 3
-"""Of the wrong persons: below that a model errs now and then, above it understood "person" so."""
+"""Share of the wrong persons: below it, a model errs now and then; above it, the model understood
+"person" that way."""
 
 FIELDS = 10
-"""Fields that are warned of, at most: a record of another form altogether has all of them wrong."""
+"""Maximum number of fields warned about: a record of an entirely different form has all of them
+wrong."""
 
 EXAMPLES = 5
-"""Ids that are named, at most."""
+"""Maximum number of ids that are named."""
 
 SHOWN = 60
 ANSWER_SHOWN = 160
-"""Characters of a value, and of an answer, that are shown, at most."""
+"""Maximum number of characters shown of a value, and of an answer."""
 
 VALUE = 200
-"""Characters of a value or name that is counted, at most: what many items share is short."""
+"""Maximum number of characters in a value or name that is counted: what many items share is
+short."""
 
 ALL_UNTIL = 5_000
 ONE_IN = 50
-"""So many answers are all looked at, then one in so many: looking at all their values takes longer
-than scoring, and a share does not need a whole catalogue."""
+"""This many answers are all looked at, then one in this many: looking at all their values takes
+longer than scoring, and a share does not need a whole catalogue."""
 
 _INDEX = re.compile(r"\[\d*\]")
 
@@ -92,8 +98,8 @@ class RunWarning:
 
     Attributes:
         kind: what it is about.
-        said: what was seen, what it can mean, what to do.
-        count: of how many items or values it was seen.
+        said: what was seen, what it can mean, and what to do.
+        count: in how many items or values it was seen.
         of: among how many.
         ids: the first items that show it.
     """
@@ -106,11 +112,11 @@ class RunWarning:
 
     @property
     def message(self) -> str:
-        """What it says, in one line in English."""
+        """What it says, in one line of English."""
         return in_words(**self.said)
 
     def to_dict(self) -> dict[str, Any]:
-        """It as JSON data."""
+        """The warning as JSON data."""
         about = {"count": self.count, "of": self.of, "ids": self.ids}
         return {"kind": self.kind, "message": self.message, **self.said, **about}
 
@@ -123,8 +129,8 @@ class Seen:
         count: how often.
         ids: the first items.
         shown: how it is shown to a person.
-        truth: that of the first item.
-        truths_differ: whether another item's truth is another one.
+        truth: the ground truth of the first item.
+        truths_differ: whether another item has a different ground truth.
     """
 
     count: int = 0
@@ -134,17 +140,17 @@ class Seen:
     truths_differ: bool = False
 
     def add(self, item_id: str) -> None:
-        """Once more."""
+        """Count it once more."""
         self.count += 1
         if len(self.ids) < EXAMPLES:
             self.ids.append(item_id)
 
 
 class Frequent:
-    """The most frequent of any number of keys, in bounded memory (Misra and Gries, 1982).
+    """The most frequent among any number of keys, in bounded memory (Misra and Gries, 1982).
 
-    With at most `size` different keys the counts are exact. With more, a count can be too low by
-    one in `size + 1` of all that was added, never too high.
+    With at most `size` different keys, the counts are exact. With more, a count can be too low by
+    one in `size + 1` of everything that was added, but never too high.
 
     Example:
         >>> frequent = Frequent(2)
@@ -159,7 +165,7 @@ class Frequent:
         self._seen: dict[Hashable, Seen] = {}
 
     def add(self, key: Hashable, item_id: str) -> Seen | None:
-        """Count a key once more; where too many are kept, all of them once less instead."""
+        """Count a key once more; if too many are kept, count each of them once less instead."""
         seen = self._seen.get(key)
         if seen is None:
             if len(self._seen) == self.size:
@@ -170,7 +176,7 @@ class Frequent:
         return seen
 
     def most(self) -> list[tuple[Any, Seen]]:
-        """The keys that are kept, the most frequent first; of equals the one kept longest."""
+        """The keys that are kept, the most frequent first; among equals, the one kept longest."""
         return sorted(self._seen.items(), key=lambda entry: -entry[1].count)
 
     def _forget(self) -> None:
@@ -204,8 +210,8 @@ class Checks:
 
         Args:
             answer: its answer.
-            prepared: its truth, from the metric's `prepare`; None leaves the item out.
-            violations: where the answer does not keep to the benchmark's schema.
+            prepared: its ground truth, from the metric's `prepare`; None leaves the item out.
+            violations: where the answer does not conform to the benchmark's schema.
         """
         if prepared is None:
             return
@@ -233,7 +239,7 @@ class Checks:
         """What looks broken; what concerns the whole run comes first.
 
         Args:
-            result: what scoring the same items gave.
+            result: the result of scoring the same items.
         """
         organisations: list[RunWarning] = []
         explained: dict[str, None] = {}
@@ -249,8 +255,8 @@ class Checks:
         ]
 
     def _add_content(self, answer: Answer, prepared: Any) -> None:
-        # By the record, as a model can think something else each time, and by the text, as a
-        # harness can put an item's own id into the record. A hash needs little place.
+        # By the record, as a model can think something different each time, and by the text, as a
+        # harness can put an item's own id into the record. A hash needs little space.
         record = repr(answer.prediction)
         for content in dict.fromkeys((hash(record), hash(answer.text or record))):
             seen = self._answers.add(content, answer.id)
@@ -323,9 +329,9 @@ class Checks:
                 return
 
     def _wrong_fields(self, result: Result, explained: Container[Any]) -> list[RunWarning]:
-        """One warning a field, wrong values before types that are scored all the same.
+        """One warning per field, wrong values before types that are scored all the same.
 
-        Names that another warning explains are passed over.
+        Names that another warning explains are skipped.
         """
         wrong: dict[str, tuple[str, Seen]] = {}
         for (name, value), seen in self._values.most():
@@ -371,7 +377,7 @@ class Checks:
 
 
 def _warn_of_organisations(result: Result, examples: Iterable[str]) -> Iterator[RunWarning]:
-    """Where many of the persons that the answers alone have are organisations or offices."""
+    """Warn if many of the persons that only the answers have are organisations or offices."""
     column = result.statistics["false_positives_organisations"]
     count = int(result.totals["false_positives_organisations"])
     of = int(
@@ -399,7 +405,7 @@ def _is_counted(value: Any) -> bool:
 
 
 def _without(result: Result, name: str) -> Message | None:
-    """The score with and without a field, where that can be told."""
+    """The score with and without a field, if that can be told."""
     rates = result.metric.rates_without(result.totals, result.fields, name)
     if not rates:
         return None
@@ -409,6 +415,6 @@ def _without(result: Result, name: str) -> Message | None:
 
 
 def _shown(value: Any, most: int = SHOWN) -> str:
-    """A value in one short line."""
+    """A value as one short line."""
     text = json.dumps(value, ensure_ascii=False)
     return escaped(text if len(text) <= most else text[: most - 1] + "…")

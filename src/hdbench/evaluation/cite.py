@@ -26,8 +26,8 @@ def cite(path: Path | str) -> str:
     """What to cite: the benchmark and hdbench as BibTeX, and a sentence for each run.
 
     Args:
-        path: a result of `hdbench score --json`, whose benchmark is where it was scored; or the
-            folder of a benchmark.
+        path: a result of `hdbench score --json`, with its benchmark where it was when scored; or
+            the folder of a benchmark.
 
     Raises:
         HdbenchError: it is neither, or the benchmark is not there.
@@ -50,7 +50,7 @@ def _text(benchmark: Benchmark, versions: Iterable[str], sentences: Iterable[str
     citation = benchmark.spec.citation.strip()
     missing = f"% {benchmark.spec.name}: its benchmark.yaml has no citation"  # a comment in BibTeX
     software = [SOFTWARE.format(version=escaped(version)) for version in versions]
-    # A line break in a model's name would make an entry of its own.
+    # A line break in a model's name would start an entry of its own.
     return "\n\n".join([citation or missing, *software, *map(escaped, sentences)])
 
 
@@ -58,7 +58,7 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> str:
     """How a result was computed, and its headline, in a sentence of plain text.
 
     Raises:
-        HdbenchError: the benchmark's headline is no figure of the result's metric.
+        HdbenchError: the benchmark's headline is not a figure of the result's metric.
     """
     figures = result.figures()
     headline = benchmark.spec.headline

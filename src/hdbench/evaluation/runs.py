@@ -1,4 +1,4 @@
-"""What the commands over runs take: results, run folders, and answers of a named benchmark."""
+"""What the commands on runs accept: results, run folders, and answers to a named benchmark."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,23 +21,24 @@ def load_runs(
     details: bool = False,
     revision: str | None = None,
 ) -> dict[str, Result]:
-    """The results of runs, scored where they are not yet.
+    """The results of runs, scored if they are not scored yet.
 
     Args:
-        paths: each a result of `hdbench score --json`, which stays as it was scored; a run folder,
-            with a `run.json`; a folder that has such folders below it; or, with `benchmark`, a file
-            or folder of answers.
-        benchmark: the folder of the built benchmark; without it what each run.json names.
-        protocol: of what is scored now.
+        paths: each is a result of `hdbench score --json`, which stays as it was scored; a run
+            folder, with a `run.json`; a folder with such folders below it; or, with `benchmark`, a
+            file or folder of answers.
+        benchmark: the folder of the built benchmark; without it, the one that each run.json names.
+        protocol: the protocol for what is scored now.
         as_given: see `score_runs`.
-        details: with what became of every item and field.
-        revision: of the benchmark on the Hub.
+        details: keep what became of every item and field.
+        revision: the revision of the benchmark on the Hub.
 
     Returns:
-        Name → result: the model's, with the run's where several are of one model; else the file's.
+        Name → result: the model's name, with the run's if several runs are of one model; otherwise
+        the file's.
 
     Raises:
-        HdbenchError: a path is none of these, is unusable, or is there twice; a result lacks its
+        HdbenchError: a path is none of these, is unusable, or is given twice; a result lacks its
             details.
     """
     found = [each for path in paths for each in _runs_at(path, benchmark)]
@@ -65,10 +66,10 @@ def load_runs(
 
 
 def strictly(result: Result, name: str) -> Result:
-    """A run with valid JSON alone counted.
+    """A run with valid JSON only counted.
 
     Raises:
-        HdbenchError: the result was written before results kept what that needs.
+        HdbenchError: the result was written before results kept what this needs.
     """
     if result.reading_version == 1:
         raise HdbenchError(
@@ -109,7 +110,7 @@ def _require_details(path: Path, results: Iterable[Result], details: bool) -> No
 
 
 def _distinct(named: Sequence[tuple[str, Result]]) -> dict[str, Result]:
-    """The results by names that are all different."""
+    """The results by unique names."""
     seen: set[tuple[str, ...]] = set()
     for name, result in named:
         key = (name, result.answers.get("sha256", ""), result.figures()["signature"])

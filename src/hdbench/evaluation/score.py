@@ -1,4 +1,4 @@
-"""The Python API: what the command line does, as functions."""
+"""The Python API: the command line's work as functions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -35,17 +35,18 @@ def score(
 ) -> Result:
     """Score one run's answers against a benchmark.
 
-    An id without an answer is a complete failure.
+    An id without an answer counts as a complete failure.
 
     Args:
-        benchmark: the folder of a built benchmark, as `hdb/zettelkatalog`; else one on the Hub.
+        benchmark: the folder of a built benchmark, such as `hdb/zettelkatalog`; otherwise one on
+            the Hub.
         predictions: a file or folder of answers in any of the forms that `hdbench score` takes.
         protocol: `documented` or `published`.
         strict: only answers that are valid JSON and nothing else count as answers.
-        reread: where there are both, the text is read and not the prediction taken.
+        reread: if there are both, the text is read and the prediction is not used.
         as_given: see `score_runs`.
         details: keep what became of every item and field.
-        revision: of the benchmark on the Hub: a tag, branch or commit.
+        revision: the revision of the benchmark on the Hub: a tag, branch or commit.
         options: the metric's options by name.
 
     Raises:
@@ -83,23 +84,23 @@ def score_runs(
 ) -> dict[str | None, Result]:
     """Score each run of a file or folder of answers; a `model` column tells them apart.
 
-    Neither the truths nor, in JSON Lines, the answers need to fit in memory. Where a run folder's
-    `run.json` declares which items were asked, only these are scored.
+    Neither the ground truths nor, in JSON Lines, the answers need to fit in memory. If a run
+    folder's `run.json` declares which items were asked, only these are scored.
 
     Args:
-        benchmark: see `score`, and so for all the rest.
+        benchmark: see `score`, as for all the rest.
         predictions: a file or folder.
         protocol: `documented` or `published`.
         strict: valid JSON only.
-        reread: the text before the prediction.
-        as_given: a prediction is taken as it stands, and a text beside one of null is not read;
-            under published that is so in any case.
+        reread: the text takes precedence over the prediction.
+        as_given: a prediction is taken as it is, and a text next to a null prediction is not read;
+            under published, this is always so.
         details: keep what became of every item and field.
-        revision: of the benchmark on the Hub: a tag, branch or commit.
+        revision: the revision of the benchmark on the Hub: a tag, branch or commit.
         options: the metric's options by name.
 
     Returns:
-        Model → result; one under None where the file names no model.
+        Model → result; one under None if the file names no model.
 
     Raises:
         HdbenchError: the benchmark, the predictions or an option is unusable.
@@ -134,7 +135,7 @@ def score_runs(
 
 
 def _run_info(folder: Path, benchmark: Benchmark) -> RunInfo:
-    """What a run says of itself, if it is of this benchmark."""
+    """What a run says about itself, if it is a run of this benchmark."""
     info = read_run_info(folder)
     if info.own_images:
         raise HdbenchError(

@@ -18,10 +18,10 @@ from hdbench.results.result import Result
 from hdbench.statistics.bootstrap import METHOD
 
 SHOWN = 20
-"""Differences of figures that are listed, and as many items."""
+"""Maximum number of differing figures that are listed, and of items."""
 
 MAX_LINE = 300
-"""Characters of a difference that are shown: names and values are untrusted."""
+"""Maximum number of characters shown of a difference: names and values are untrusted."""
 
 BY_ITEM = {"ids", "statistics", "strict_statistics", "per_item"}
 SINCE_READING_2 = ("unparsable_kinds", "strictly")
@@ -29,7 +29,7 @@ INTERVAL_DIGITS = 9
 """Decimals to which intervals are compared: quantiles of the same draws, computed by libraries."""
 INPUTS = {"metric", "rules", "reading", "protocol", "options", "versions"}
 MOVABLE = {"benchmark", "dataset_revision", "notes"}
-"""What names folders and files, which may be elsewhere now."""
+"""The keys that name folders and files, which may be elsewhere now."""
 
 
 @dataclass
@@ -37,12 +37,12 @@ class Verification:
     """What computing one result again showed.
 
     Attributes:
-        model: which run; None in a file of one.
-        rules: under which rules of the metric it was computed again.
-        reading: under which version of how answers are read.
+        model: which run; None in a file with one run.
+        rules: the rules of the metric under which it was computed again.
+        reading: the version of the reading rules under which it was computed again.
         figures: how many figures were compared.
         values: how many per-item values were compared.
-        differences: what is not as the result says, one line each; empty if it is equal.
+        differences: what differs from the result, one line each; empty if all is equal.
         causes: what explains the differences, and what would make the result equal, one line each.
         notes: what differs without harm, one line each.
     """
@@ -68,18 +68,18 @@ def verify(
 
     Args:
         result: a file that `hdbench score --json` wrote.
-        answers: the file or folder of answers; without it the one that the result names, which
-            may be relative to the working directory.
-        benchmark: the benchmark's folder; without it the one that the result names, of the Hub at
-            the revision that it names.
-        revision: of the benchmark on the Hub: a tag, branch or commit.
+        answers: the file or folder of answers; without it, the one that the result names, which may
+            be relative to the working directory.
+        benchmark: the benchmark's folder; without it, the one that the result names, from the Hub
+            at the revision that it names.
+        revision: the revision of the benchmark on the Hub: a tag, branch or commit.
 
     Returns:
-        One verification for each run of the file.
+        One verification for each run in the file.
 
     Raises:
-        HdbenchError: the file is no result, or one of other rules; the answers or the benchmark
-            are not there or are unusable; the answers have no run of the result's model.
+        HdbenchError: the file is not a result, or follows other rules; the answers or the benchmark
+            are missing or unusable; the answers have no run of the result's model.
     """
     scored: dict[str, list[Result]] = {}  # one file of answers often has all the runs
     verifications = []
@@ -124,7 +124,7 @@ def _score(old: Result, settings: dict[str, Any], where: str) -> list[Result]:
 
 
 def _other_dataset(old: Result, name: str, version: str, sha256: str) -> str | None:
-    """In which dataset's place another one is here, and what to do; None if it is the same."""
+    """Which dataset is replaced by another one here, and what to do; None if it is the same."""
     then = old.dataset
     if then.get("dataset_sha256") == sha256:
         return None
@@ -156,7 +156,7 @@ def _answers(old: Result, given: Path | str | None, where: str) -> str:
 
 
 def _compare(record: Mapping[str, Any], old: Result, new: Result) -> Verification:
-    """A record beside the same computed now."""
+    """A record compared with the same one computed now."""
     again = json.loads(json.dumps(to_record(new, details="per_item" in record)))
     again["signature"] = old.figures()["signature"]  # of the versions then; others are a note
     if "reading" not in record:  # as in the first results
@@ -215,10 +215,10 @@ def _causes(old: Result, new: Result) -> Iterator[str]:
 
 
 def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record without what is compared by item, and what may differ."""
+    """A record without what is compared by item and what may differ."""
     left_out = BY_ITEM | INPUTS | MOVABLE
     compared = {name: value for name, value in record.items() if name not in left_out}
-    if "warnings" in compared:  # what they say is in words that may change
+    if "warnings" in compared:  # their wording may change
         facts = ("kind", "count", "of", "ids")
         warnings = [{name: each.get(name) for name in facts} for each in record["warnings"]]
         compared["warnings"] = warnings
@@ -229,7 +229,7 @@ def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rounded(intervals: Any) -> Any:
-    """The intervals of a record with their ends rounded, where they are intervals."""
+    """The intervals of a record with their ends rounded, if they are intervals."""
     if isinstance(intervals, dict):
         return {name: _rounded(child) for name, child in intervals.items()}
     if isinstance(intervals, list):
@@ -241,7 +241,7 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
     if isinstance(value, dict) and value:
         for key, child in value.items():
             yield from _leaves(child, (*path, key))
-    elif value != {}:  # of a record with no outcome at all
+    elif value != {}:  # from a record with no outcome at all
         yield path, value
 
 

@@ -1,1 +1,1 @@
-"""Runs in the forms that others work with: tables of their answers."""
+"""Runs in forms that others can work with: tables of their answers."""

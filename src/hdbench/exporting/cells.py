@@ -1,4 +1,4 @@
-"""Values of a record as the cells of a table, such that reading the table gives them again."""
+"""Values of a record as the cells of a table, such that reading the table gives them back."""
 
 import json
 import math
@@ -17,11 +17,11 @@ _SIGNS, _DELETE = 0x2400, 0x7F
 
 
 def plain(text: str) -> str:
-    r"""A text that any table can hold, in as many characters.
+    r"""A text that any table can hold, in the same number of characters.
 
-    Control characters, which XML cannot have, are the signs that Unicode has for them, or U+FFFD; a
-    line break is `\n`. What a spreadsheet shows for a missing value or a failed formula (`#N/A`)
-    has an apostrophe before it, since it could not be read again.
+    Control characters, which XML cannot have, become the symbols that Unicode has for them, or
+    U+FFFD; a line break is `\n`. What a spreadsheet shows for a missing value or a failed formula
+    (`#N/A`) gets an apostrophe before it, since it could not be read back.
 
     Example:
         >>> plain("a\r\nb\x00")
@@ -39,14 +39,14 @@ def _sign(found: re.Match[str]) -> str:
 
 
 def cell(value: Any, field: Field | None = None) -> Cell:
-    """A value as a cell; nothing and null are the empty one.
+    """A value as a cell; nothing and null give an empty cell.
 
-    Numbers stay numbers; a text is made one only in a field of the schema that is a number, and
-    only if it is written as one. Objects and lists are their JSON.
+    Numbers stay numbers; a text becomes one only in a field of the schema that is a number, and
+    only if it is written as one. Objects and lists become JSON.
 
     Args:
         value: a JSON value.
-        field: the schema's, where the column is one.
+        field: the schema's field, if the column is one.
 
     Example:
         >>> cell("1957", Field(is_list=False, is_number=True)), cell("0012"), cell(None)

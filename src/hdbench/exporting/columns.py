@@ -8,24 +8,24 @@ from hdbench.reading.fields import ABOUT, path_of
 from hdbench.reading.schema import AnswerSchema
 
 FILE_NAME, OTHER_FIELDS = "file_name", "other_fields"
-"""Columns that are no fields: the item's images, and what has no column of its own, as JSON."""
+"""Columns that are not fields: the item's images, and what has no column of its own, as JSON."""
 
 MAX_INVENTED = 50
-"""Columns for fields that the schema does not have, at most."""
+"""Maximum columns for fields that the schema does not have."""
 
 MAX_TITLE = 100
-"""Characters of an invented field's name that may be a column's."""
+"""Maximum characters of an invented field's name that may be a column's."""
 
 _RESERVED = ABOUT | {FILE_NAME, OTHER_FIELDS}
 _NO_TITLE = re.compile(r"[=+\-@＝＋－＠'\"]")
 
 
 class Field(NamedTuple):
-    """A column of the schema.
+    """A column from the schema.
 
     Attributes:
         is_list: whether its cell holds several texts, with `|` between them.
-        is_number: whether it is a number, and no text.
+        is_number: whether it is a number, and not a text.
     """
 
     is_list: bool
@@ -33,17 +33,17 @@ class Field(NamedTuple):
 
 
 class FieldColumns:
-    """The columns of the fields: all of the schema, then the invented ones as they occur.
+    """The columns of the fields: all those of the schema, then the invented ones as they occur.
 
     Args:
         schema: what a record looks like.
 
     Attributes:
-        fields: the schema's, in its order.
+        fields: the schema's fields, in its order.
         invented: the others that have a column.
-        listed: the record's one field, where a row is one of the objects that it lists.
-        wrappers: fields that only hold another form of the record, as `metadata` of letters: the
-            fields within are taken as the record's.
+        listed: the record's only field, if a row is one of the objects that it lists.
+        wrappers: fields that only hold another form of the record, such as `metadata` in letters:
+            the fields within are taken as the record's.
     """
 
     def __init__(self, schema: AnswerSchema) -> None:
@@ -76,10 +76,10 @@ class FieldColumns:
         return title in self.fields or title in self.invented
 
     def admit(self, title: str) -> bool:
-        """Whether there is such a column, which is made where it may be.
+        """Whether there is such a column; it is added if it may be.
 
-        A name is none of a column if it is hostile or long, means something else in a table, is
-        read as another column (`Publication_Year`), or stands above or below one.
+        A name cannot be a column's if it is hostile or long, means something else in a table, is
+        read as another column (`Publication_Year`), or is above or below one.
         """
         if self.has(title):
             return True
@@ -103,7 +103,7 @@ class FieldColumns:
         return True
 
     def _path(self, title: str) -> tuple[str, ...]:
-        """Where `hdbench score` enters what stands in a column."""
+        """Where `hdbench score` puts the content of a column."""
         return (title,) if self.listed else path_of(title, self._names)
 
 
@@ -116,5 +116,5 @@ def _leaves(schema: dict[str, Any], prefix: tuple[str, ...] = ()) -> Iterator[tu
 
 
 def _letters(title: str) -> str:
-    """A title without what the reading of tables passes over."""
+    """A title without what is ignored when tables are read."""
     return "".join(filter(str.isalnum, title.casefold()))

@@ -1,4 +1,4 @@
-"""A run's answers as a file that others work with."""
+"""A run's answers as a file that others can work with."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ class Exported:
 
     Attributes:
         path: the file.
-        rows: below the head; lines of JSON.
-        notes: what a person has to know, a line each.
+        rows: the rows below the header, or lines of JSON.
+        notes: what the user has to know, one line each.
     """
 
     path: Path
@@ -36,45 +36,46 @@ def export(
 ) -> Exported:
     r"""Write a run's answers as a table: one row per item, or per advertisement.
 
-    The columns: `id`; `model`, where the file names models; the fields of the schema in its order,
+    The columns: `id`; `model`, if the file names models; the fields of the schema in its order, as
     `publication.title`; fields that the model invented; `status`, what was needed to read the
-    answer; `file_name` of the images; `text` or `error` where there is no record; `other_fields`,
-    as JSON, of fields beyond `MAX_INVENTED` or with names that no column can have. A list of texts
+    answer; `file_name` of the images; `text` or `error` if there is no record; `other_fields`, as
+    JSON, with fields beyond `MAX_INVENTED` or with names that no column can have. A list of texts
     is one cell with `|` between them.
 
-    `hdbench score` reads the table again as the same answers, but for what a table cannot hold:
+    `hdbench score` reads the table back as the same answers, except for what a table cannot hold:
 
-    - null, an empty text and an absent field are all the empty cell, which is read as the empty
-      text; a text of white space too. zettel_f1 alone tells them apart: the empty text is right
-      where the truth has it, and wrong where it has a value, where null is only missing. So a run
-      that leaves fields out or writes null has more true and false positives from its table, and
-      as many false negatives; of 33 recorded runs f1_micro rose by 0.005 or fell by 0.032 at most.
-    - a number in a field of text is read as text, `184` as `"184"`; a text in a field of numbers as
-      a number, `"0012"` as 12. Truth values are `true` and `false`.
-    - in a list of texts a `|` separates; white space around a text, empty texts and null are gone.
-    - an object or list where the schema has a text, a number or a truth value, is its JSON.
-    - an object of a list that is empty is gone, and so are entries that are no objects.
-    - a page without a record, which has `error` only, is unanswered, also if it was unparsable.
+    - null, an empty text and an absent field all become the empty cell, which is read as the empty
+      text; so does a text of white space. Only zettel_f1 tells them apart: the empty text is right
+      where the reference has it, and wrong where it has a value, where null is only missing. So a
+      run that leaves fields out or writes null has more true and false positives from its table,
+      and as many false negatives; in 33 recorded runs f1_micro rose by at most 0.005 or fell by at
+      most 0.032.
+    - a number in a text field is read as text, `184` as `"184"`; a text in a number field as a
+      number, `"0012"` as 12. Booleans are `true` and `false`.
+    - in a list of texts a `|` separates; white space around a text, empty texts and null are lost.
+    - an object or list where the schema has a text, a number or a boolean becomes its JSON.
+    - an empty object in a list is lost, and so are entries that are not objects.
+    - a page without a record, which has `error` only, is unanswered, even if it was unparsable.
     - `other_fields` is not read.
-    - control characters are signs for them (`␀`); CR LF and CR are LF. `#N/A` and the errors of
-      formulas get an apostrophe.
-    - CSV: an apostrophe before what might be a formula, which is read as a part of the text. XLSX:
+    - control characters become symbols for them (`␀`); CR LF and CR become LF. `#N/A` and formula
+      errors get an apostrophe.
+    - CSV: an apostrophe before what might be a formula, which is read as part of the text. XLSX:
       a text of more than 32,767 characters is cut.
-    - which items a run was asked, where these are not all; what answers took (tokens, seconds); and
-      each answer is `clean` when it is read again.
+    - which items a run was asked, if not all; what answers took (tokens, seconds); and
+      each answer is `clean` when it is read back.
 
-    CSV has no types: where Excel opens it, it drops leading zeros of ids, which `hdbench score`
+    CSV has no types: if Excel opens it, it drops leading zeros of ids, which `hdbench score`
     understands. In XLSX ids are text, and years that are numbers are numbers.
 
     JSON Lines have one object per item, with `id`, `model`, `status`, `prediction` and `error`, and
-    `text` where no record was found in it: the same answers, but that what was found in a text is
+    `text` if no record was found in it: the same answers, except that what was found in a text is
     the record that a model gave.
 
     Args:
-        run: a run folder, also one over images of one's own; with `benchmark` answers in any form.
+        run: a run folder, also one over own images; with `benchmark` also answers in any form.
         form: `xlsx`, `csv` or `jsonl`.
-        out: the file, which is replaced; without it the run's name in the working directory.
-        benchmark: the folder of the built benchmark; without it the one that run.json names.
+        out: the file, which is replaced; by default the run's name in the working directory.
+        benchmark: the folder of the built benchmark; by default the one that run.json names.
 
     Raises:
         HdbenchError: the run or its benchmark is unusable, the table is too large for Excel, or the
@@ -84,7 +85,7 @@ def export(
     path = out or Path(f"{name if run.is_dir() else name.partition('.')[0]}.{form}")
     if path.resolve() == run.resolve():
         raise HdbenchError(f"{path}: is the answers themselves: name another file with -o")
-    # Imported here, since the command line names the formats in its help.
+    # Imported here, because the command line names the formats in its help.
     from hdbench.exporting.formats import (  # noqa: PLC0415
         check_size,
         write_csv,

@@ -1,4 +1,4 @@
-"""Answers as files, CSV, XLSX and JSON Lines, in which nothing is run that a model wrote."""
+"""Answers as files, CSV, XLSX and JSON Lines, in which nothing that a model wrote is executed."""
 
 import csv
 import datetime
@@ -15,28 +15,29 @@ from hdbench.errors import HdbenchError
 from hdbench.exporting.cells import Cell
 
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
-"""Of a sheet of Excel, with its head."""
+"""Maximum of an Excel sheet, with its header."""
 
 _FORMULA = re.compile(r"""((?:^|;)[\s"']*)(?=[=+\-@＝＋－＠])""")
 _NUMBER = re.compile(r"[+\-]?[0-9]+(?:[.,][0-9]+)?")
 _LETTER = re.compile(r"\w")
 _OVERLAP = re.compile(r"(?<=_x[0-9a-fA-F]{4})_(?=x[0-9a-fA-F]{4}_)")
 _NARROWEST = 10
-_CREATED = datetime.datetime(1980, 1, 1)  # the time would make each export another file
+_CREATED = datetime.datetime(1980, 1, 1)  # the time would make each export a different file
 
 
 def write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
     """Write a table as CSV, row by row.
 
     UTF-8 with a byte order mark, without which Excel misreads umlauts; commas; lines end in CR LF.
-    A text that a spreadsheet might take for a formula, since it begins with one of = + - @ (also
-    after a semicolon), has an apostrophe before that sign, as OWASP advises ("CSV Injection"). One
-    without letters and digits, as the dash of a field that is empty, and a number stay as they are.
+    A text that a spreadsheet might take for a formula, because it begins with one of = + - @ (also
+    after a semicolon), gets an apostrophe before that sign, as OWASP advises ("CSV Injection"). A
+    text without letters and digits, such as the dash for an empty field, and a number stay as they
+    are.
 
     Args:
         path: the file.
         head: the columns' names.
-        rows: as many cells each.
+        rows: the same number of cells each.
     """
     with path.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
@@ -51,7 +52,7 @@ def _harmless(value: Cell) -> Cell:
 
 
 def write_jsonl(path: Path, values: Iterable[Any]) -> int:
-    """Write JSON values, a line each; a lone surrogate of a model's text is a JSON escape.
+    """Write JSON values, one per line; a lone surrogate in a model's text becomes a JSON escape.
 
     Returns:
         The number of lines.
@@ -69,19 +70,19 @@ def write_xlsx(
 ) -> None:
     """Write a table as an Excel workbook of one sheet, row by row.
 
-    Texts are cells of text, never formulas, links or numbers; numbers are numbers. What is longer
-    than a cell can be is cut, and says so. The head stays in view and has a filter.
+    Texts are text cells, never formulas, links or numbers; numbers are numbers. What is too long
+    for a cell is cut, and says so. The header stays in view and has a filter.
 
     Args:
         path: the file.
         head: the columns' names.
-        rows: as many cells each.
-        widths: of the columns, in characters.
+        rows: the same number of cells each.
+        widths: the columns' widths, in characters.
     """
     # Row by row into a file: the whole sheet is never in memory.
     with xlsxwriter.Workbook(str(path), {"constant_memory": True}) as book:
         book.set_properties({"created": _CREATED})
-        # Without the mark Excel would make a formula of such a text as soon as it is edited.
+        # Without the mark Excel would turn such a text into a formula as soon as it is edited.
         base = {"quote_prefix": True, "text_wrap": True, "valign": "top"}
         text = book.add_format(base)
         bold = book.add_format(base | {"bold": True, "bottom": 1, "bg_color": "#E7E9ED"})
@@ -104,7 +105,7 @@ def write_xlsx(
 
 
 def check_size(rows: int, columns: int) -> None:
-    """Refuse a table that a sheet of Excel cannot hold.
+    """Refuse a table that an Excel sheet cannot hold.
 
     Raises:
         HdbenchError: it has too many rows or columns.
@@ -117,8 +118,8 @@ def check_size(rows: int, columns: int) -> None:
 
 
 def _write_text(sheet: Any, row: int, column: int, value: str, look: Any) -> None:
-    """Write a text of `cells.plain` as it is; `excel.write_text` escapes a non-breaking space."""
-    # Of two codes for characters that share a sign xlsxwriter would protect only the first.
+    """Write a text from `cells.plain` as it is; `excel.write_text` escapes a non-breaking space."""
+    # Of two codes for characters that share a sign, xlsxwriter would protect only the first.
     text = _OVERLAP.sub(r"\\x5f", value) if "_x" in value else value
     if text:
         write_cell(sheet, row, column, _cut(text), look)

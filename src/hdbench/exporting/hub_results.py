@@ -1,4 +1,4 @@
-"""A run's headline as the Hub takes results: `.eval_results/*.yaml`, and a model card's index."""
+"""A run's headline in the forms the Hub takes: `.eval_results/*.yaml`, and a model card's index."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ HubForm = Literal["eval-results", "model-index"]
 TASK_TYPE = "image-to-text"
 
 SHOWN = 3
-"""Names of runs in a message, at most."""
+"""Maximum names of runs in a message."""
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -39,8 +39,8 @@ class Headline(NamedTuple):
     """The figure that ranks, as the Hub ranks: higher is better.
 
     Attributes:
-        name: `f1_micro`, or `1 - cer` where of the figure itself lower is better.
-        value: of the whole run.
+        name: `f1_micro`, or `1 - cer` if lower is better for the figure itself.
+        value: that of the whole run.
         interval: the 95 % interval, from low to high; None with fewer than two items.
     """
 
@@ -58,17 +58,17 @@ def hub_results(
     of its card, with the dataset's version and hash, the protocol, the interval, the coverage and
     the signature.
 
-    `eval-results` has the fields that the Hub knows, and no more. Its task is the protocol, as in
-    the dataset's `eval.yaml`, and its `notes` too, where it is not the default one. Its `revision`
-    is the dataset's commit, where the result was scored from the Hub, and its `source` the run in
-    `hdb/results`, where it is one of that dataset's; where they are not known, they are left out.
+    `eval-results` has only the fields that the Hub knows. Its task is the protocol, as in the
+    dataset's `eval.yaml`; its `notes` name it too, if it is not the default one. Its `revision` is
+    the dataset's commit, if the result was scored from the Hub, and its `source` is the run in
+    `hdb/results`, if it is one of that dataset's; if they are not known, they are left out.
 
     Args:
         run: a run folder, or a result of `hdbench score --json`, which stays as it was scored; with
             `benchmark` also answers in any form.
-        form: which.
-        benchmark: the folder of the built benchmark; without it the one that the run names.
-        protocol: of what is scored now.
+        form: which form.
+        benchmark: the folder of the built benchmark; by default the one that the run names.
+        protocol: the protocol of what is scored now.
 
     Raises:
         HdbenchError: the run or its benchmark is unusable, or there are several runs; or, for
@@ -169,7 +169,7 @@ def _index_entry(result: Result, benchmark: Benchmark) -> EvalResult:
 
 
 def _not_ranked(result: Result, benchmark: Benchmark) -> Iterator[str]:
-    """Why a score must not stand in one list with those of whole runs."""
+    """Why a score must not be listed with those of whole runs."""
     version = str(result.dataset["dataset_version"])
     if "+" in version:
         yield f"a score on version {version}"
@@ -182,13 +182,13 @@ def _not_ranked(result: Result, benchmark: Benchmark) -> Iterator[str]:
 
 
 def _hub_id(benchmark: Benchmark) -> str:
-    """The dataset's name on the Hub: its own where it has the form of one, else below `hdb`."""
+    """The dataset's name on the Hub: its own if it has that form, otherwise below `hdb`."""
     is_id = _HUB_ID.fullmatch(benchmark.id) and benchmark.id.endswith(f"/{benchmark.spec.name}")
     return benchmark.id if is_id else f"{NAMESPACE}/{benchmark.spec.name}"
 
 
 def _commit(result: Result, benchmark: Benchmark) -> str | None:
-    """The dataset's commit that was scored; None where it did not come from the Hub.
+    """The dataset's commit that was scored; None if it did not come from the Hub.
 
     The Hub's cache names the folder of a snapshot by its commit.
     """
@@ -202,7 +202,7 @@ def _commit(result: Result, benchmark: Benchmark) -> str | None:
 
 
 def _recorded_url(result: Result, benchmark: Benchmark) -> str | None:
-    """Where the recorded runs have the run; None of one that is not among them."""
+    """Where the run is among the recorded runs; None if it is not one of them."""
     place = Path(result.answers.get("path", "")).resolve()
     found = _RECORDED.fullmatch(place.as_posix())
     if found is None or not found["run"].startswith(f"{benchmark.spec.name}/"):

@@ -14,11 +14,11 @@ Row = dict[str, Cell]
 """The cells of a row that are not empty, by their column's name."""
 
 MAX_WIDTH = 60
-"""Characters of a cell's longest line that count for the width of its column, at most."""
+"""Maximum characters of a cell's longest line that count for its column's width."""
 
 
 def json_line(item: ItemAnswer) -> dict[str, Any]:
-    """An item as `hdbench score` reads it again: its record, or its text where there is none."""
+    """An item as `hdbench score` reads it back: its record, or its text if there is none."""
     model, answer, _ = item
     found: dict[str, Any] = {"id": answer.id, "status": answer.status}
     if model is not None:
@@ -31,7 +31,7 @@ def json_line(item: ItemAnswer) -> dict[str, Any]:
 
 
 class AnswerRows:
-    """Makes rows of answers, and knows the columns that those seen so far need.
+    """Makes rows from answers, and knows the columns that those seen so far need.
 
     Args:
         schema: what a record looks like.
@@ -49,7 +49,7 @@ class AnswerRows:
 
     @property
     def head(self) -> list[str]:
-        """The names of the columns; those beside the schema's only where something is in them."""
+        """The names of the columns; those beyond the schema's only if they hold something."""
         about = [FILE_NAME, "text", "error", OTHER_FIELDS]
         if self.fields.listed:
             about.remove("text")  # or it is a field of the objects
@@ -103,7 +103,7 @@ class AnswerRows:
         inner = record.get(only) if only in self.fields.wrappers else None
         row, others = self._fields(inner if isinstance(inner, dict) else record)
         if not any(str(value).strip() for value in row.values()):
-            return {"text": as_json(record)}  # a row without a field would be no answer
+            return {"text": as_json(record)}  # a row without a field would not be an answer
         return row | ({OTHER_FIELDS: as_json(others)} if others else {})
 
     def _objects(self, record: dict[str, Any], listed: str, about: Row) -> Iterator[Row]:

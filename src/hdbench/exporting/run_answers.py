@@ -1,4 +1,4 @@
-"""The answers of a run, item by item as `hdbench score` reads them, with or without a truth."""
+"""A run's answers, item by item as `hdbench score` reads them, with or without ground truth."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -21,9 +21,9 @@ class ItemAnswer(NamedTuple):
     """An item and its answer.
 
     Attributes:
-        model: who answered, where the file names several.
-        answer: as it was read; `unanswered` where there is none.
-        files: the names of the item's images in the benchmark, where it has them.
+        model: who answered, if the file names several.
+        answer: as it was read; `unanswered` if there is none.
+        files: the names of the item's images in the benchmark, if it has them.
     """
 
     model: str | None
@@ -32,11 +32,11 @@ class ItemAnswer(NamedTuple):
 
 
 class RunAnswers:
-    """A run's answers, gone through any number of times; open it by `opened`.
+    """A run's answers, which can be read any number of times; open it with `opened`.
 
     Attributes:
         schema: what a record looks like.
-        notes: what was assumed in reading, a line each.
+        notes: what was assumed in reading, one line each.
     """
 
     def __init__(self, path: Path, benchmark: Benchmark, info: RunInfo | None) -> None:
@@ -72,7 +72,7 @@ class RunAnswers:
 
         Args:
             path: a run folder; with `benchmark` also answers in any form.
-            benchmark: the folder of the built benchmark; without it the one that run.json names.
+            benchmark: the folder of the built benchmark; by default the one that run.json names.
 
         Raises:
             HdbenchError: the run, its answers or the benchmark is unusable.
@@ -95,13 +95,13 @@ class RunAnswers:
             run.close()
 
     def close(self) -> None:
-        """Give back what is held open."""
+        """Close what is held open."""
         self._container.close()
 
     def items(self) -> Iterator[ItemAnswer]:
         """Every item that was asked, in the benchmark's order, and its answer.
 
-        Images of one's own come in the order in which they were answered, those without an answer
+        Own images come in the order in which they were answered, those without an answer
         last.
         """
         for run, answers in self._runs.items():

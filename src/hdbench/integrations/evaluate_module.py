@@ -20,7 +20,7 @@ from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import check_protocol, reference_for
 
 SHOW_THE_FORM = 1_000
-"""Ground truths, at most, from which it is seen what a record in a text looks like."""
+"""Maximum ground truths from which to see what a record in a text looks like."""
 
 
 class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not typed
@@ -63,10 +63,10 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         Args:
             predictions: answers, one for each reference.
             references: ground truths.
-            kwargs: nothing else is taken.
+            kwargs: nothing else is accepted.
 
         Raises:
-            HdbenchError: one of them is no list, or has a number in it.
+            HdbenchError: one of them is not a list, or has a number in it.
         """
         super().add_batch(
             predictions=_encode_each("predictions", predictions),
@@ -80,7 +80,7 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         Args:
             prediction: an answer.
             reference: its ground truth.
-            kwargs: `predictions` and `references` in their place, as `evaluate.combine` calls them.
+            kwargs: `predictions` and `references` instead, as `evaluate.combine` passes them.
 
         Raises:
             HdbenchError: one of them is a number.
@@ -126,7 +126,7 @@ def _encode_each(name: str, values: Any) -> list[str]:
     """JSON values as JSON texts."""
     if values is None:
         raise HdbenchError(f"{name}: none were given")
-    if isinstance(values, str | Mapping):  # of which the letters or keys would be taken
+    if isinstance(values, str | Mapping):  # whose letters or keys would be taken
         raise HdbenchError(f"{name}: a {type(values).__name__} is no list: give one in [ ]")
     return [_encode(f"{name}[{position}]", value) for position, value in enumerate(values)]
 
@@ -145,7 +145,7 @@ def _encode(name: str, value: Any) -> str:
 
 
 def _reference(position: int, encoded: str) -> Any:
-    """A ground truth; as JSON text, as it stands in the metadata, it is read."""
+    """A ground truth; JSON text, as in the metadata, is parsed."""
     value = json.loads(encoded)
     if isinstance(value, str):
         try:
@@ -158,6 +158,6 @@ def _reference(position: int, encoded: str) -> Any:
 
 
 def _answer(encoded: str, schema: AnswerSchema) -> Reading:
-    """A prediction; a string is a model's raw text, and is read."""
+    """A prediction; a string is a model's raw text, which is read."""
     value = json.loads(encoded)
     return read_text(value, schema) if isinstance(value, str) else Reading(value, "clean")

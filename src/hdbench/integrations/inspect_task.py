@@ -1,7 +1,7 @@
 """Benchmarks as tasks of inspect-ai, with hdbench's own figures.
 
 `inspect eval hdbench/zettelkatalog --model …` in the folder that holds `hdb`; anyone's benchmark
-by `inspect eval hdbench/benchmark -T benchmark=someone/theircards`.
+with `inspect eval hdbench/benchmark -T benchmark=someone/theircards`.
 """
 
 import base64
@@ -27,19 +27,19 @@ from hdbench.running.planning import PROMPT, read_prompt
 from hdbench.scoring import make_metric
 
 MAX_SHOWN = 20
-"""Wrong fields that the explanation of a score lists, at most."""
+"""Maximum wrong fields that the explanation of a score lists."""
 
 
 @task(name="benchmark")
 def benchmark_task(benchmark: str, protocol: str = "documented") -> Task:
     """A benchmark, asked with its own prompt and images, and scored as `hdbench score` does.
 
-    An item that fails or is not answered is a complete failure among the others, as it is to
-    hdbench, and never left out of the figures. Decoding is the same as in `hdbench run`; options of
-    `inspect eval` come before it.
+    An item that fails or is not answered counts as a complete failure, the same as in hdbench, and
+    is never left out of the figures. Decoding is the same as in `hdbench run`; options of
+    `inspect eval` take precedence.
 
     Args:
-        benchmark: the folder of a built benchmark, as `hdb/zettelkatalog`.
+        benchmark: the folder of a built benchmark, such as `hdb/zettelkatalog`.
         protocol: `documented` or `published`.
 
     Raises:
@@ -68,7 +68,7 @@ def benchmark_task(benchmark: str, protocol: str = "documented") -> Task:
             max_tokens=decoding.max_new_tokens,
             seed=decoding.seed,
         ),
-        # Else inspect-ai would leave out of the figures what failed.
+        # Otherwise inspect-ai would leave failed items out of the figures.
         fail_on_error=False,
         score_on_error=True,
         display_name=spec.title,
@@ -83,7 +83,7 @@ def benchmark_task(benchmark: str, protocol: str = "documented") -> Task:
 
 
 def _register(name: str) -> None:
-    """Make a benchmark that hdbench builds a task of its name."""
+    """Register a benchmark that hdbench builds as a task with its name."""
 
     @task(name=name)
     def named_task(benchmark: str = f"hdb/{name}", protocol: str = "documented") -> Task:
@@ -96,7 +96,7 @@ for recipe in sorted(resources.folder("dataset_scripts").glob("*/benchmark.yaml"
 
 @solver
 def show_media(benchmark: str) -> Solver:
-    """Put an item's images before its prompt, as `hdbench run` does; PDFs are drawn.
+    """Put an item's images before its prompt, as `hdbench run` does; PDFs are rendered.
 
     They are read as each item comes, so that a thousand papers are not in memory at once.
 
@@ -123,8 +123,8 @@ def show_media(benchmark: str) -> Solver:
 def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
     """Score an answer as `hdbench score` does: reading, protocol, and the item's statistics.
 
-    The value is how good the item is, from 0.0 to 1.0, higher is better. The benchmark's figures do
-    not follow from it, but from the statistics, which are in the metadata: `figures` adds them up.
+    The value is how good the item is, from 0.0 to 1.0, higher is better. The benchmark's figures
+    come not from it, but from the statistics in the metadata: `figures` adds them up.
 
     Args:
         benchmark: the folder of a built benchmark.
@@ -169,19 +169,19 @@ def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
 def figures(name: str, protocol: str, headline: str) -> Metric:
     """The figures that `hdbench score` gives, from the statistics of the items added up.
 
-    Also the coverage, and as `<headline>_low` and `<headline>_high` the headline's 95 % interval,
-    which there is for one epoch only: answers to one item are not independent. With several epochs
-    each answer counts as one of an item.
+    Also the coverage, and the headline's 95 % interval as `<headline>_low` and `<headline>_high`,
+    which exists for one epoch only: answers to one item are not independent. With several epochs,
+    each answer counts as one for an item.
 
     Args:
-        name: the metric's, as `zettel_f1`.
+        name: the metric's name, such as `zettel_f1`.
         protocol: `documented` or `published`.
-        headline: the benchmark's.
+        headline: the benchmark's headline.
     """
     rules = make_metric(name, protocol)
 
     def compute(scores: list[SampleScore]) -> Value:
-        # In the benchmark's order: they come as they were answered, and floats are added up.
+        # In the benchmark's order: they come in the order answered, and floats are added up.
         items = sorted(
             ((str(each.sample_id), each.score.metadata or {}) for each in scores),
             key=lambda item: item[1]["position"],
@@ -211,7 +211,7 @@ def figures(name: str, protocol: str, headline: str) -> Metric:
 
 
 def _what_is_wrong(item: dict[str, Any]) -> str:
-    """The wrong fields of an item, a line each."""
+    """The wrong fields of an item, one line each."""
     if item["status"] in ("unparsable", "unanswered"):
         return str(item["status"])
     wrong = [match for match in item["fields"] if match["outcome"] != "correct"]

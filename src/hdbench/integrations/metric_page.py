@@ -13,7 +13,7 @@ from hdbench.errors import HdbenchError, escaped
 from hdbench.scoring.metric import PROTOCOLS
 
 MAX_CHARACTERS = 1_000_000
-"""Characters of a list, at most: larger ones are scored in the scorer's Space, or by hdbench."""
+"""Maximum characters of a list: larger ones are scored in the scorer's Space, or by hdbench."""
 
 
 def metric_page(
@@ -57,7 +57,7 @@ def metric_page(
 
 
 def _lists(texts: Mapping[str, str]) -> dict[str, list[Any]]:
-    """The lists in the page's fields, of one length."""
+    """The lists in the page's fields, of equal length."""
     lists = {}
     for name, text in texts.items():
         field = name.capitalize()

@@ -26,12 +26,12 @@ class Kind:
         reading: the version of how answers were read.
         protocol: `documented` or `published`.
         options: the metric's options, as JSON text.
-        read_as: the options of reading that were on.
+        read_as: the reading options that were on.
         items: how many items were asked.
-        item_set: which.
-        subset: how they were chosen, where a run says so.
-        prompt: the prompt's name; None where it is not known.
-        prompt_sha256: its hash; None where it is not known.
+        item_set: which items.
+        subset: how they were chosen, if a run says so.
+        prompt: the prompt's name; None if it is not known.
+        prompt_sha256: its hash; None if it is not known.
     """
 
     benchmark: str
@@ -62,7 +62,7 @@ class Run(NamedTuple):
         run: its name; None where it has none.
         value: its headline.
         answered: how many items it answered.
-        published: its headline as it was published, where that is known.
+        published: its headline as it was published, if that is known.
         signature: how it was scored.
     """
 
@@ -81,9 +81,9 @@ class Row:
         rank: 1 + the number of models that are significantly better; None where there are too few
             items.
         model: its name.
-        provider: who ran it; None where that is not known.
+        provider: who ran it; None if that is not known.
         value: the headline, the mean over its runs.
-        interval: its 95 % interval over items; None where there are too few.
+        interval: its 95 % interval over items; None if there are too few.
         spread: the lowest and the highest headline of its runs; None with one run.
         better: the models that are significantly better.
         answered: the share of items that were answered, over its runs.
@@ -112,7 +112,7 @@ class Board:
     """A leaderboard.
 
     Attributes:
-        kind: of which runs.
+        kind: the kind of its runs.
         headline: the figure that ranks.
         higher_is_better: its direction.
         rows: the models, the best first.
@@ -133,19 +133,19 @@ def leaderboards(results: Iterable[Result], *, seed: int = 0) -> list[Board]:
 
     Runs of different benchmarks or versions of them, protocols, options, item sets or prompts are
     never ranked together. Models are ranked by `rank_models`: its docstring says how. Several runs
-    of one model give one row: their mean, and from where to where they spread.
+    of one model give one row: their mean, and how far they spread.
 
     Args:
-        results: of runs; a result without a model is one of its own.
-        seed: of the random numbers.
+        results: of runs; a result without a model counts as a model of its own.
+        seed: for the random numbers.
 
     Returns:
-        A leaderboard for each kind, that of most runs first.
+        A leaderboard for each kind, the one with the most runs first.
 
     Raises:
         HdbenchError: see `rank_models`.
     """
-    # The hash says whether two prompts are one; where there is none, the name must.
+    # The hash says whether two prompts are the same; where there is none, the name must.
     kinds: dict[tuple[Kind, Any], dict[str, list[Result]]] = defaultdict(lambda: defaultdict(list))
     for result in results:
         kind = kind_of(result)

@@ -1,4 +1,4 @@
-"""What becomes of values and their order under other rules, or by another revision of the truth."""
+"""How values and their order change under other rules, or by another revision of ground truth."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ RULES: Mapping[str, tuple[str, bool]] = {
     AS_RECORDED: ("documented", True),
     READ: ("documented", False),
 }
-"""Rules → their protocol, and whether predictions are taken as they stand: else the text beside one
-of null is read, which is often an answer that the harness lost."""
+"""Rules → their protocol, and whether predictions are taken as they are: otherwise the text beside
+a null one is read, which is often an answer that the harness lost."""
 
 
 class Place(NamedTuple):
-    """A model's headline under some rules, or by the truth of some revision.
+    """A model's headline under some rules, or by the ground truth of some revision.
 
     Attributes:
         value: the headline.
-        place: 1 + the number of models of better headline, whether significantly or not.
+        place: 1 + the number of models with a better headline, whether significantly or not.
         rank: 1 + the number of models that are significantly better; None where there are too few
             items.
     """
@@ -41,7 +41,7 @@ class Changes:
 
     Attributes:
         boards: rules, or revision → the leaderboard.
-        models: model → the same → its place; in the order of the first.
+        models: model → the same keys → its place; models in the order of the first board.
     """
 
     boards: dict[str, Board]
@@ -52,9 +52,9 @@ def changes(paths: Sequence[Path], *, benchmark: str | None = None, seed: int = 
     """Score runs by each of `RULES`, and put them in order.
 
     Args:
-        paths: run folders, or answers of the benchmark; results are scored already, and refused.
+        paths: run folders, or answers of the benchmark; results are already scored, and refused.
         benchmark: see `load_runs`.
-        seed: of the random numbers.
+        seed: for the random numbers.
 
     Raises:
         HdbenchError: see `load_runs`, or a path is a result.
@@ -88,14 +88,14 @@ def revisions(
     protocol: str = "documented",
     seed: int = 0,
 ) -> list[Changes]:
-    """Score runs by the truth of several revisions of their benchmark on the Hub.
+    """Score runs by the ground truth of several revisions of their benchmark on the Hub.
 
     Args:
         paths: see `changes`.
         names: the revisions: tags, branches or commits.
         benchmark: see `load_runs`.
         protocol: see `load_runs`.
-        seed: of the random numbers.
+        seed: for the random numbers.
 
     Raises:
         HdbenchError: see `load_runs`, or the revisions do not have the same items.

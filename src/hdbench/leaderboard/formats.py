@@ -15,13 +15,13 @@ from hdbench.report.rows import Cell, Rows
 from hdbench.statistics.bootstrap import MIN_ITEMS, too_few
 
 MAX_NAME = 60
-"""Characters of an untrusted name that are shown."""
+"""How many characters of an untrusted name are shown."""
 
 _MARKDOWN = str.maketrans({each: f"\\{each}" for each in r"\`*_{}[]<>#|"})
 
 
 def print_boards(console: Console, boards: Sequence[Board]) -> None:
-    """Print each leaderboard, above it what its runs have in common."""
+    """Print each leaderboard, with what its runs have in common above it."""
     for board in boards:
         head, rows = _shown(board)
         _print(console, title(board), head, rows)
@@ -48,7 +48,7 @@ def print_changes(console: Console, found: Sequence[Changes]) -> None:
 
 
 def print_revisions(console: Console, found: Sequence[Changes]) -> None:
-    """Print the value and rank of each model by each revision, and the last less the first."""
+    """Print the value and rank of each model by each revision, and the last minus the first."""
     for each in found:
         first = next(iter(each.boards.values()))
         heads = [
@@ -79,7 +79,7 @@ def markdown(boards: Sequence[Board]) -> str:
 def latex(boards: Sequence[Board]) -> str:
     """A `booktabs` table for each leaderboard, the headline with the longer side of its interval.
 
-    What is untrusted is escaped.
+    Untrusted text is escaped.
     """
     parts = []
     for board in boards:
@@ -101,14 +101,14 @@ def csv(boards: Sequence[Board]) -> bytes:
 def as_json(boards: Sequence[Board]) -> str:
     """The leaderboards as JSON: also the runs of each model, and who is better than whom.
 
-    It is ASCII, as it goes to a terminal: of untrusted names all else is written as escapes.
+    It is ASCII, as it goes to a terminal: in untrusted names anything else is written as escapes.
     """
     data = {"leaderboards": [board.to_dict() for board in boards]}
     return json.dumps(data, indent=2, allow_nan=False) + "\n"
 
 
 def title(board: Board, *, protocol: bool = True) -> str:
-    """What the runs of a leaderboard have in common, in a line."""
+    """What the runs of a leaderboard have in common, in one line."""
     kind = board.kind
     prompt = "prompt not known"
     if kind.prompt is not None:
@@ -124,7 +124,7 @@ def title(board: Board, *, protocol: bool = True) -> str:
 
 
 def notes(board: Board) -> list[str]:
-    """How to read a leaderboard, a line each."""
+    """How to read a leaderboard, one line each."""
     runs = sum(len(row.runs) for row in board.rows)
     if board.kind.items < MIN_ITEMS:
         ranks = (
@@ -152,7 +152,7 @@ def _print(console: Console, heading: str, head: Sequence[str], rows: list[list[
 
 
 def _shown(board: Board, *, plus_minus: bool = False) -> tuple[list[str], list[list[str]]]:
-    """The head and the cells; columns of which nothing is known are left out."""
+    """The head and the cells; columns about which nothing is known are left out."""
     rows = [_cells(board, row, plus_minus) for row in board.rows]
     head = [name for name in rows[0] if name == "model" or any(row[name] for row in rows)]
     return head, [[row[name] for name in head] for row in rows]

@@ -21,10 +21,10 @@ _OF_THE_HUB = ".gitattributes"
 
 @dataclass(frozen=True)
 class Published:
-    """What became of a repository.
+    """The outcome for a repository.
 
     Attributes:
-        repository: which.
+        repository: the repository's id.
         url: where it is.
         created: whether it is new.
         changed: files that were sent.
@@ -40,7 +40,7 @@ class Published:
     tagged: bool
 
     def __str__(self) -> str:
-        """A line for a person."""
+        """A line for the user."""
         if not (self.created or self.changed or self.removed or self.tagged):
             return f"{self.url}: unchanged"
         parts = [f"files sent: {self.changed}"]
@@ -62,11 +62,11 @@ class _Remote(NamedTuple):
 def publish(
     repositories: Sequence[Repository], *, private: bool = False, api: HfApi | None = None
 ) -> Iterator[Published]:
-    """Send what differs; nothing is sent before all that can be checked was checked.
+    """Send what differs; nothing is sent before all that can be checked has been checked.
 
-    Whether the token may write is checked by `token_namespaces`, which comes first. A repository
-    gets one commit, so that it is the old one or the new one whenever this ends. Submissions to the
-    recorded runs are kept: of those, nothing is removed.
+    `token_namespaces`, which is called first, checks whether the token may write. A repository
+    gets one commit, so it is either the old one or the new one whenever this ends. Submissions to
+    the recorded runs are kept: none of them is removed.
 
     Args:
         repositories: see `find_repositories`.
@@ -74,11 +74,11 @@ def publish(
         api: the Hub's client.
 
     Yields:
-        What became of each, as it is done.
+        The outcome for each, as it is done.
 
     Raises:
-        HdbenchError: a card is refused; a version is published with other files; a sample would
-            replace the whole; or the Hub fails.
+        HdbenchError: a card is refused; a version is already published with other files; a sample
+            would replace the whole dataset; or the Hub fails.
     """
     hub = api or HfApi()
     remotes = []
@@ -96,7 +96,7 @@ def publish(
 
 
 def token_namespaces(api: HfApi | None = None) -> list[str]:
-    """The namespaces of whose token it is: the user's own, and the organisations'.
+    """The namespaces of the token's owner: the user's own, and those of their organisations.
 
     Args:
         api: the Hub's client.
@@ -182,7 +182,7 @@ def _send(hub: HfApi, repository: Repository, remote: _Remote | None, private: b
 
 
 def _differences(repository: Repository, files: dict[str, RepoFile]) -> tuple[list[str], list[str]]:
-    """The paths that the Hub lacks or has otherwise, and those that it has too many."""
+    """The paths that the Hub lacks or has with other content, and those that it should not have."""
     changed = [
         path
         for path, content in repository.files.items()

@@ -1,4 +1,4 @@
-"""What is published: each folder of a namespace folder, as a repository of the Hub."""
+"""What is published: each folder of a namespace folder, as a repository on the Hub."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -20,7 +20,7 @@ from hdbench.publishing.wheel import make_wheel
 
 CARD = "README.md"
 SAMPLE = "+sample"
-"""How the version of a sample ends."""
+"""How a sample's version ends."""
 
 _WITH_NAMES = (".md", "benchmark.yaml", "croissant.json", "eval.yaml")
 """The files that name repositories with their namespace."""
@@ -31,15 +31,15 @@ _REQUIREMENT = re.compile(r"^hdbench(\[[\w,]+\])?$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Repository:
-    """A repository as it is to be on the Hub.
+    """A repository as it will be on the Hub.
 
     Attributes:
-        id: `hdb/zettelkatalog`.
+        id: such as `hdb/zettelkatalog`.
         kind: its type on the Hub.
-        files: path in the repository → where it lies, or its content.
-        version: what its tag names; None for the recorded runs, which grow by submissions.
+        files: path in the repository → where it is, or its content.
+        version: what its tag names; None for the recorded runs, which grow with submissions.
         licence: as its card says.
-        rights: why it may be published without an open licence, where that is recorded.
+        rights: why it may be published without an open licence, if that is recorded.
     """
 
     id: str
@@ -51,16 +51,16 @@ class Repository:
 
     @property
     def tag(self) -> str | None:
-        """The tag of its version; evaluate looks for tags `vX.Y.Z` of its own versions."""
+        """The tag of its version; evaluate looks for tags `vX.Y.Z` for its own versions."""
         return None if self.version is None else f"hdbench-{self.version}"
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
+        """The size of all files in bytes."""
         return sum(map(self.file_size, self.files))
 
     def file_size(self, path: str) -> int:
-        """Bytes of a file."""
+        """The size of a file in bytes."""
         content = self.files[path]
         return len(content) if isinstance(content, bytes) else content.stat().st_size
 
@@ -72,19 +72,20 @@ def find_repositories(
     namespace: str | None = None,
     only: Collection[str] = (),
 ) -> list[Repository]:
-    """The repositories in a namespace folder, checked as far as that is possible here.
+    """The repositories in a namespace folder, checked as far as possible here.
 
-    Datasets come first: a Space that starts wants them.
+    Datasets come first: a Space that starts needs them.
 
     Args:
-        folder: what `hdbench build` wrote, as `hdb`.
+        folder: what `hdbench build` wrote, such as `hdb`.
         endpoint: the Hub's address, from which Spaces install their wheel.
-        namespace: the name on the Hub; without it the folder's.
-        only: names of repositories; without them all.
+        namespace: the name on the Hub; by default the folder's.
+        only: names of repositories; by default all.
 
     Raises:
-        HdbenchError: there is none, or not of a name in `only`; a card has no YAML or no licence;
-            a dataset has no open licence and no statement of rights; a link is among the files.
+        HdbenchError: there is none, or none with a name in `only`; a card has no YAML or no
+            licence; a dataset has no open licence and no statement of rights; there is a link among
+            the files.
     """
     if not folder.is_dir():
         raise HdbenchError(f"{folder}: no such folder: build it first, with hdbench build --all")
@@ -118,7 +119,7 @@ def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Re
     files: dict[str, Path | bytes] = {
         path.relative_to(folder).as_posix(): path for path in _files(folder)
     }
-    # The recipes' texts say hdb, whatever the folder is called that they are built into.
+    # The recipes' texts say hdb, whatever the folder they are built into is called.
     if others := {NAMESPACE, folder.parent.resolve().name} - {owner}:
         theirs, ours = ("|".join(map(re.escape, sorted(each))) for each in (others, names))
         own = re.compile(rf"\b({theirs})/(?=({ours})\b)")
@@ -158,7 +159,7 @@ def _card(path: Path) -> dict[str, Any]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The files of a repository; what hidden names hold is the builder's own."""
+    """The files of a repository; hidden ones are the builder's own."""
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         if any(part.startswith(".") or part == "__pycache__" for part in parts):

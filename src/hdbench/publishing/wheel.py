@@ -1,7 +1,7 @@
-"""The wheel of hdbench that goes into each Space: made of what is installed here.
+"""The wheel of hdbench that goes into each Space: made from what is installed here.
 
-A build would need the source's folder, and its compiled part fits one Python on one system. Spaces
-run on another, so that the wheel is a pure one: difflib takes the compiled module's place.
+A build would need the source folder, and its compiled part fits one Python on one system. Spaces
+run on another, so the wheel is a pure one: difflib takes the compiled module's place.
 """
 
 import base64
@@ -26,7 +26,7 @@ _THE_SAME_EVERY_TIME = (1980, 1, 1, 0, 0, 0)
 def make_wheel() -> bytes:
     """The installed hdbench as a wheel: the same bytes each time.
 
-    Its form is that of the binary distribution format, PEP 427.
+    Its form follows the binary distribution format, PEP 427.
     """
     files = dict(sorted(_package().items()))
     about = distribution("hdbench")
@@ -65,7 +65,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _record(files: dict[str, bytes]) -> bytes:
-    """The list of all files with their hashes, as the format asks for it."""
+    """The list of all files with their hashes, as the format requires."""
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     for name, content in files.items():

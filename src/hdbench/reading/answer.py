@@ -1,4 +1,4 @@
-"""An answer of a model to one item, and what had to be done to read it."""
+"""A model's answer to one item, and what had to be done to read it."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
@@ -7,13 +7,13 @@ Status = Literal["clean", "unwrapped", "repaired", "truncated", "unparsable", "u
 """What was done to an answer.
 
 - `clean`: the text is JSON, and that is the record; or the record was given.
-- `unwrapped`: valid JSON that stood in something else: a fence, prose, a wrapper object, a list of
-  one, a text inside JSON; or that is the bare list of a record that has but one; or several JSON
-  values that together are the record.
+- `unwrapped`: valid JSON inside something else: a fence, prose, a wrapper object, a list of one, a
+  text inside JSON; or the bare list of a record that has only that list; or several JSON values
+  that together are the record.
 - `repaired`: damaged JSON.
-- `truncated`: it breaks off; what is whole was kept.
-- `unparsable`: there is a text or value, and no record in it.
-- `unanswered`: there is none.
+- `truncated`: it breaks off; what is complete was kept.
+- `unparsable`: there is a text or value, but no record in it.
+- `unanswered`: there is no answer.
 """
 
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -32,16 +32,17 @@ Kind = Literal[
     "text",
     "other",
 ]
-"""What an unparsable answer is instead of a record.
+"""What kind of thing an unparsable answer is, instead of a record.
 
 - `prompt`: the benchmark's prompt, or its example.
 - `template`: the record's form with placeholders such as `"string"` for values.
 - `schema`: a JSON Schema.
-- `message`: an object that says something or is an error, as `{"message": …}`.
-- `response`: what a server wraps around an answer, without one, as `{"finish_reason": …}`.
-- `tool_call`: a call of a tool that is given no record.
-- `thoughts`: only what stands between the tags of a model's thoughts.
-- `xml`, `yaml`, `table`: data, but not in JSON; a table is one of Markdown, HTML or CSV.
+- `message`: an object that says something or is an error, such as `{"message": …}`.
+- `response`: what a server wraps around an answer, but with no answer in it, such as
+  `{"finish_reason": …}`.
+- `tool_call`: a tool call that is not given a record.
+- `thoughts`: only what is between the tags of a model's thoughts.
+- `xml`, `yaml`, `table`: data, but not in JSON; a table is in Markdown, HTML or CSV.
 - `text`: any other text.
 - `other`: any other JSON value.
 """
@@ -49,17 +50,17 @@ Kind = Literal[
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 OTHER_FORMATS: tuple[Kind, ...] = ("xml", "yaml", "table")
-"""The kinds that may hold what was asked for, though not in the format that was asked for."""
+"""The kinds that may hold what was asked for, but not in the format asked for."""
 
 
 class Reading(NamedTuple):
-    """What reading gave.
+    """The outcome of reading an answer.
 
     Attributes:
-        value: the record; what could not be read stands here as it was given, and None is nothing.
+        value: the record; what could not be read is here as it was given, and None is nothing.
         status: what was done.
-        kind: of something unparsable, what it is.
-        set_aside: whether further records were in it that could not be joined with this one.
+        kind: what it is, if it is unparsable.
+        set_aside: whether it held further records that could not be joined with this one.
     """
 
     value: Any
@@ -73,15 +74,15 @@ class Answer:
     """A model's answer to one item.
 
     Attributes:
-        id: the item's, as in the dataset.
-        text: what the model wrote, where it was kept.
-        prediction: the record, a JSON value; None where there is none.
+        id: the item's id, as in the dataset.
+        text: what the model wrote, if it was kept.
+        prediction: the record, a JSON value; None if there is none.
         status: what was done to read it.
-        tokens: `input` and `output`, where they were counted.
-        seconds: how long the model took, where that was measured.
+        tokens: `input` and `output`, if they were counted.
+        seconds: how long the model took, if that was measured.
         error: what went wrong instead of an answer.
-        kind: of something unparsable, what it is.
-        set_aside: whether further records were in it that could not be joined with this one.
+        kind: what it is, if it is unparsable.
+        set_aside: whether it held further records that could not be joined with this one.
     """
 
     id: str

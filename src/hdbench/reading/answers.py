@@ -14,26 +14,27 @@ from hdbench.reading.text import is_record, read_text, read_value
 
 
 class Answers:
-    """One run's answers, taken by the benchmark's ids.
+    """One run's answers, looked up by the benchmark's ids.
 
-    A given prediction comes before the text it was read from, unless it is no record, as null or
-    `{"error": …}`: then the text is read, because it is often the harness that lost an answer.
+    A given prediction takes precedence over the text it was read from, unless it is not a record,
+    such as null or `{"error": …}`: then the text is read, because it is often the harness that lost
+    an answer.
 
     Args:
         container: the file or folder.
         run: which of its runs.
-        ids: the benchmark's ids.
+        ids: the ids of the benchmark.
         benchmark: its name, for messages.
         schema: what an answer looks like.
         strict: only valid JSON that is the record itself is an answer.
-        reread: a text comes before a given prediction.
-        as_given: a prediction is taken as it stands, as published results were scored.
+        reread: a text takes precedence over a given prediction.
+        as_given: a prediction is taken as it is, which is how published results were scored.
 
     Attributes:
-        differences: how ids of the file differ from the benchmark's.
+        differences: how the file's ids differ from the benchmark's.
 
     Raises:
-        HdbenchError: an id is none of the benchmark's, or two fit the same item.
+        HdbenchError: an id is not one of the benchmark's, or two ids fit the same item.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class Answers:
             )
 
     def take(self, item_id: str) -> Answer:
-        """The answer to an item; `unanswered` where there is none.
+        """The answer to an item; `unanswered` if there is none.
 
         Raises:
             HdbenchError: it cannot be loaded, or the answers so far have more values than `bounds`
@@ -83,7 +84,7 @@ class Answers:
                     "hdbench score takes them"
                 )
         if self._strict and isinstance(value, dict) and status != "clean":
-            value, status = json.dumps(value), "unparsable"  # as text: else it would be scored
+            value, status = json.dumps(value), "unparsable"  # as text: otherwise it would be scored
         return Answer(
             item_id,
             fields.get("text"),

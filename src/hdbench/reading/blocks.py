@@ -1,4 +1,4 @@
-"""Objects and lists of JSON in a text, sound or damaged, with a bound on the work."""
+"""JSON objects and lists in a text, intact or damaged, with a bound on the work."""
 
 import ast
 import json
@@ -13,33 +13,36 @@ from hdbench.reading.answer import Status
 from hdbench.reading.cut_off import CLOSING, scan
 
 MAX_DAMAGED = 500_000
-"""Characters of a text that is searched, at most, where it is not JSON as a whole. Models write
-some 250,000 at their longest."""
+"""Maximum number of characters in a text that is searched, if it is not JSON as a whole. The
+longest texts of models have some 250,000."""
 
 MAX_SCANNED = 1_000_000
-"""Characters in which the ends of damaged blocks are looked for, at most, over all blocks."""
+"""Maximum number of characters searched for the ends of damaged blocks, over all blocks."""
 
 MAX_REPAIRED = 300_000
-"""Characters that are repaired, at most, over all blocks; a page of advertisements has 20,000."""
+"""Maximum number of characters that are repaired, over all blocks; a page of advertisements has
+20,000."""
 
 MIN_REPAIRED = 3_000
-"""Characters that a shorter block counts for: many small ones can take as long as a large one."""
+"""The number of characters that a shorter block counts as: many small ones can take as long as a
+large one."""
 
 MAX_BRACES = 10_000
-"""Opening brackets in a block that is repaired, at most: hostile ones would take hours. A page of
-advertisements has some thirty."""
+"""Maximum number of opening brackets in a block that is repaired: hostile ones would take hours. A
+page of advertisements has some thirty."""
 
 MAX_QUOTES = 4_000
-"""Quotation marks in a block that is repaired, at most: the time grows with their square."""
+"""Maximum number of quotation marks in a block that is repaired: the time grows with their
+square."""
 
 MAX_DECODED = 5_000_000
-"""Characters that are read as valid JSON, at most, over all places where it may begin."""
+"""Maximum number of characters read as valid JSON, over all places where it may begin."""
 
 MAX_BLOCKS = 1_000
-"""Braces at which a block is looked for, at most, over all texts of an answer."""
+"""Maximum number of braces at which to look for a block, over all texts of an answer."""
 
 MAX_RESTARTS = 20
-"""Lines of a damaged block at which a whole record is looked for, at most."""
+"""Maximum number of lines of a damaged block at which to look for a whole record."""
 
 OBJECT = re.compile(r"\{")
 OBJECT_OR_LIST = re.compile(r"\{|\[(?=\s*\{)")
@@ -48,9 +51,9 @@ INNER = re.compile(r"(?<=[\n{])(?=\{)")
 DOUBLED_BRACE = re.compile(r"\{\s*(?=\{)")
 NO_VALUE = re.compile(r"(?<=[:\[,\s])(?:NaN|undefined)(?=\s*[,}\]])")
 ODD_ESCAPE = re.compile(r"\\[^\\'\"abfnrtvxuU\n]")
-"""One that Python warns of."""
+"""One that Python warns about."""
 
-STRICT = json.JSONDecoder(parse_constant=int)  # which takes none of them
+STRICT = json.JSONDecoder(parse_constant=int)  # which accepts none of them
 LENIENT = json.JSONDecoder(strict=False, parse_constant=lambda _: None)  # line breaks in texts
 
 
@@ -71,7 +74,7 @@ def has_constant(text: str) -> bool:
 
 
 def _literal(block: str) -> Any:
-    """What a block is as a literal of Python's; None where it is none, or has no JSON for it."""
+    """A block's value as a Python literal; None if it is not one, or if JSON cannot express it."""
     if "'" not in block or ODD_ESCAPE.search(block):
         return None
     try:
@@ -84,7 +87,7 @@ class Block(NamedTuple):
     """An object or list in a text.
 
     Attributes:
-        value: the object or list; None where nothing could be made of the bracket.
+        value: the object or list; None if nothing could be made of the bracket.
         status: `unwrapped`, `repaired` or `truncated`.
         end: where it ends in the text.
     """
@@ -95,11 +98,11 @@ class Block(NamedTuple):
 
 
 class Blocks:
-    """Finds blocks in texts, until too much work was done.
+    """Finds blocks in texts, until too much work has been done.
 
     Args:
-        lists: whether lists of objects are blocks, too.
-        is_whole: whether an object is a whole record, so that a damaged block before it has ended.
+        lists: whether lists of objects are blocks too.
+        is_whole: whether an object is a whole record, so that a damaged block before it ends there.
     """
 
     def __init__(self, *, lists: bool, is_whole: Callable[[Any], bool]) -> None:
@@ -111,7 +114,7 @@ class Blocks:
         self._to_repair = MAX_REPAIRED
 
     def next(self, text: str, position: int) -> int | None:
-        """Where the next block may begin; None where there is no further one."""
+        """Where the next block may begin; None if there are no more."""
         self._to_open -= 1
         if self._to_open < 0 or len(text) > MAX_DAMAGED:
             return None
@@ -130,7 +133,7 @@ class Blocks:
         return Block(value, "repaired" if has_constant(text[start:end]) else "unwrapped", end)
 
     def _damaged(self, text: str, start: int) -> Block:
-        """What there is in damaged JSON, and where that ends: at the next fence at the latest."""
+        """What damaged JSON holds, and where it ends: at the next fence at the latest."""
         if self._to_scan < 0 or DOUBLED_BRACE.match(text, start):
             return Block(None, "repaired", start)
         fence = FENCE.search(text, start)
@@ -141,7 +144,7 @@ class Blocks:
         if scanned.end:
             value = self._repaired(block[: scanned.end])
             return Block(value, "repaired", start + scanned.end)
-        # A stray quotation mark makes a whole block look as if it broke off in a text.
+        # A stray quotation mark makes a complete block look as if it broke off in a text.
         closing = CLOSING[block[0]]
         is_closed = block.endswith(closing) and block.count(block[0]) <= block.count(closing)
         if scanned.in_text and is_closed:
@@ -149,7 +152,7 @@ class Blocks:
         return Block(self._repaired(scanned.kept) if scanned.kept else None, "truncated", end)
 
     def _restart(self, text: str, start: int, end: int) -> int:
-        """Where in a damaged block a whole record begins, after a line's end or another bracket."""
+        """Where in a damaged block a whole record begins, after a line end or another bracket."""
         for number, line in enumerate(INNER.finditer(text, start + 1, end)):
             if number == MAX_RESTARTS:
                 break
@@ -159,7 +162,7 @@ class Blocks:
         return end
 
     def _decoded(self, text: str, start: int) -> tuple[Any, int] | None:
-        """The valid JSON that begins in a place, and where it ends."""
+        """The valid JSON that begins at a position, and where it ends."""
         if self._to_decode < 0:
             return None
         try:
@@ -174,7 +177,7 @@ class Blocks:
         return value, end
 
     def _repaired(self, block: str) -> Any:
-        """What a block holds, by repair where it needs more than line breaks in texts."""
+        """What a block holds, with repair if allowing line breaks in texts is not enough."""
         try:
             value = LENIENT.decode(block)
         except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""How much a reader takes of one run, where whoever reads it sets a bound."""
+"""How much is read from one run, if the caller sets a bound."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,10 +10,10 @@ _most: ContextVar[int | None] = ContextVar("most", default=None)
 
 @contextmanager
 def at_most(fields: int) -> Iterator[None]:
-    """Have the answers of each run bounded within, in this thread or task and no other.
+    """Bound the answers of each run within the block, in this thread or task and no other.
 
     Args:
-        fields: values in all answers of a run, at most.
+        fields: the maximum number of values in all answers of a run.
     """
     token = _most.set(fields)
     try:
@@ -23,12 +23,12 @@ def at_most(fields: int) -> Iterator[None]:
 
 
 def most_fields() -> int | None:
-    """How many values the answers of a run may have; None where there is no bound."""
+    """How many values the answers of a run may have; None if there is no bound."""
     return _most.get()
 
 
 def number_of_values(answer: Any) -> int:
-    """The values in an answer, at whatever depth; an empty object or list counts as one.
+    """The number of values in an answer, at any depth; an empty object or list counts as one.
 
     Example:
         >>> number_of_values({"title": "Stellingen", "pages": [1, 2], "notes": {}})

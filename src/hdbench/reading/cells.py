@@ -1,4 +1,4 @@
-"""Cells of a table, and the values that a record has for them."""
+"""The cells of a table, and the values that a record has for them."""
 
 import datetime
 import math
@@ -21,15 +21,15 @@ Cell = (
 Value = str | int | float | bool | list[str]
 
 MAX_CELLS = 10_000_000
-"""Cells of a table, rows times columns, at most."""
+"""Maximum number of cells in a table, rows times columns."""
 
 MISSING = frozenset({"#N/A", "#NV"})
-"""What a spreadsheet shows where there is no value, in English and in German. R writes it too."""
+"""What a spreadsheet shows if there is no value, in English and in German. R writes it too."""
 
 FAULTS = frozenset(
     {"#REF!", "#BEZUG!", "#NAME?", "#VALUE!", "#WERT!", "#DIV/0!", "#NUM!", "#ZAHL!", "#NULL!"}
 )
-"""What a spreadsheet shows where a formula failed."""
+"""What a spreadsheet shows if a formula failed."""
 
 INTEGER = re.compile(r"([+-]?[0-9]{1,15})(?:\.|[.,]00?)?")  # 1.000 may be a thousand
 NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{0,20})?(?:[eE][+-]?[0-9]{1,2})?")
@@ -59,14 +59,14 @@ def text_of(cell: Cell) -> str:
 
 
 def integer_of(cell: Cell) -> Value:
-    """A whole number, also of `1957.0` and `1957,0`; other text as it stands."""
+    """A whole number, also from `1957.0` and `1957,0`; other text as it is."""
     text = text_of(cell)
     matched = INTEGER.fullmatch(text.strip())
     return int(matched[1]) if matched else text
 
 
 def number_of(cell: Cell) -> Value:
-    """A number; other text as it stands."""
+    """A number; other text as it is."""
     value = integer_of(cell)
     if isinstance(value, str) and NUMBER.fullmatch(value.strip()):
         return float(value)
@@ -74,13 +74,13 @@ def number_of(cell: Cell) -> Value:
 
 
 def boolean_of(cell: Cell) -> Value:
-    """True or false, also as a spreadsheet in German writes them; other text as it stands."""
+    """True or false, also as a German spreadsheet writes them; other text as it is."""
     text = text_of(cell)
     return BOOLEANS.get(text.strip().casefold(), text)
 
 
 def list_of(cell: Cell) -> Value:
-    """The texts between `|`, without the white space around them."""
+    """The texts separated by `|`, without the white space around them."""
     parts = (part.strip() for part in text_of(cell).split("|"))
     return [part for part in parts if part]
 
@@ -98,11 +98,11 @@ def converter(schema: AnswerSchema | None, path: tuple[str, ...]) -> Callable[[C
     """How the cells of a field become values of the type that the schema gives it.
 
     Args:
-        schema: what records look like; without it values stay as they stand.
+        schema: what records look like; without it values stay as they are.
         path: the field.
     """
     types = schema.type_of(path) if schema else set()
-    if "object" in types:  # no type is given at all, or none that a cell can have
+    if "object" in types:  # no type is given, or none that a cell can have
         return as_it_stands
     if schema and "array" in types and "string" in schema.type_of((*path, "[]")):
         return list_of

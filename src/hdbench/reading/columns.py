@@ -1,4 +1,4 @@
-"""The columns of a table: the id, what is about the answer, and the fields of the record."""
+"""The columns of a table: the id, facts about the answer, and the fields of the record."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from hdbench.reading.fields import ABOUT, path_of, shown
 from hdbench.reading.schema import AnswerSchema
 
 MAX_COLUMNS = 1_000
-"""Columns of a table, at most."""
+"""Maximum number of columns in a table."""
 
 
 class Field(NamedTuple):
@@ -18,8 +18,8 @@ class Field(NamedTuple):
     Attributes:
         column: its index.
         title: its name in the file.
-        path: the names from the record inwards.
-        convert: what makes a value of a cell that is not empty.
+        path: the field names from the record inwards.
+        convert: what makes a value from a cell that is not empty.
     """
 
     column: int
@@ -42,11 +42,12 @@ class Columns:
         schema: what records look like; without it any column can be a field.
 
     Attributes:
-        titles: their names, without white space around, and those of the schema's fields as there.
+        titles: their names, without white space around them; those of the schema's fields as in the
+            schema.
         about: one of `ABOUT` → the column's index.
         fields: the columns of the record, or of the objects that it lists.
-        lists: the record's one field, where each row is one of the objects that it lists.
-        notes: what a person has to know, a line each.
+        lists: the record's one field, if each row is one of the objects that it lists.
+        notes: what a person has to know, one line each.
 
     Raises:
         HdbenchError: there is no id, nothing that could be an answer, or a name occurs twice.
@@ -79,7 +80,7 @@ class Columns:
         return _field(self.about["text"], "text", schema, _object_path(schema))
 
     def _sort(self, schema: AnswerSchema | None) -> dict[str, int]:
-        """Enter what is about the answer, and give the other columns that have a name."""
+        """Enter the facts about the answer, and return the other columns that have a name."""
         if len(self.titles) > MAX_COLUMNS:
             raise HdbenchError(f"{self._name}: more than {MAX_COLUMNS:,} columns")
         named: dict[str, int] = {}
@@ -133,7 +134,7 @@ class Columns:
 
 
 def known(header: Sequence[str], schema: AnswerSchema | None) -> int:
-    """How many names of columns are known ones."""
+    """How many of the column names are known."""
     titles = _titles(header[:MAX_COLUMNS], schema)
     if schema is None:
         return sum(title.casefold() in ABOUT for title in titles)

@@ -1,16 +1,16 @@
-"""What every form of a file or folder of answers is made into."""
+"""The common interface for files and folders of answers in every form."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 
 class Container(Protocol):
-    """A file or folder of answers, found again by id.
+    """A file or folder of answers, which are found by id.
 
     Attributes:
-        runs: model → id, as the file has it, → the key with which its answer is loaded. Without a
-            `model` in the file there is one run, under None.
-        notes: what was assumed in reading, a line each, for a person to check.
+        runs: model → id, as in the file → the key with which its answer is loaded. Without a
+            `model` in the file, there is one run, under None.
+        notes: what was assumed while reading, one line each, for a person to check.
     """
 
     runs: Mapping[str | None, Mapping[str, Any]]
@@ -27,7 +27,7 @@ class Container(Protocol):
         """The place of an answer, for messages: `answers.jsonl:17`."""
 
     def close(self) -> None:
-        """Give back what is held open."""
+        """Close what is held open."""
 
 
 class Entry(NamedTuple):
@@ -47,7 +47,7 @@ class InMemory:
         self.notes = notes or []
 
     def load(self, key: Entry) -> dict[str, Any]:
-        """One answer, as `Container.load` says."""
+        """One answer; see `Container.load`."""
         return key.fields
 
     def where(self, key: Entry) -> str:

@@ -1,4 +1,4 @@
-"""Where a block of damaged JSON ends, and what is whole of one that breaks off."""
+"""Where a block of damaged JSON ends, and which part of one that breaks off is complete."""
 
 import re
 from typing import NamedTuple
@@ -20,12 +20,12 @@ CLOSING = {"{": "}", "[": "]"}
 
 
 class Scan(NamedTuple):
-    """What is known of a block.
+    """What is known about a block.
 
     Attributes:
-        end: where the block's first bracket is closed; 0 where it never is.
-        kept: the block up to its last whole value, with its brackets closed; empty where it has no
-            whole value.
+        end: where the block's first bracket is closed; 0 if it never is.
+        kept: the block up to its last complete value, with its brackets closed; empty if it has no
+            complete value.
         in_text: whether the block ends within a text.
     """
 
@@ -37,8 +37,8 @@ class Scan(NamedTuple):
 def scan(block: str) -> Scan:
     """Find the end of a block that begins with an opening bracket.
 
-    A value is whole if something follows it, or its closing quotation mark or bracket is there; so
-    a number at the very end is not, since digits may be missing. Blocks nested more than
+    A value is complete if something follows it, or if its closing quotation mark or bracket is
+    there; so a number at the very end is not, since digits may be missing. Blocks nested more than
     `MAX_DEPTH` deep are given up.
 
     Example:
@@ -73,20 +73,20 @@ def scan(block: str) -> Scan:
             continue
         is_value = False
         whole, depth = token.end(), len(open_brackets)
-    # A bracket that closes ends a whole value, so those open at the last one are open still.
+    # A closing bracket ends a complete value, so those open at the last one are still open.
     kept = block[:whole] + "".join(reversed(open_brackets[:depth]))
     return Scan(0, kept, in_text)
 
 
 def _is_whole(text: str, end: int, block: str) -> bool:
-    """Whether a text, number or word does not break off."""
+    """Whether a text, number or word is complete."""
     if text[0] in "\"'":
         return _is_closed(text)
     return text in WORDS or (end < len(block) and NUMBER.fullmatch(text) is not None)
 
 
 def _is_closed(text: str) -> bool:
-    """Whether a text ends with the quotation mark that it begins with, and that is not escaped."""
+    """Whether a text ends with the quotation mark that it begins with, not escaped."""
     inner = text[1:-1]
     escaped = (len(inner) - len(inner.rstrip("\\"))) % 2 == 1
     return len(text) > 1 and text[-1] == text[0] and not escaped

@@ -19,7 +19,7 @@ def decode(raw: bytes, where: str) -> str:
         where: the file, for the message.
 
     Raises:
-        HdbenchError: it is in neither encoding; the message names the line and the byte in it.
+        HdbenchError: it is in neither encoding; the message names the line and the byte within it.
 
     Example:
         >>> decode("\ufeffMüller".encode("utf-16-le"), "answer.txt")
@@ -31,7 +31,7 @@ def decode(raw: bytes, where: str) -> str:
     except UnicodeDecodeError as error:
         if is_utf16:
             raise HdbenchError(f"{where}: not UTF-16: save as UTF-8") from None
-        before = error.object[: error.start]  # without the mark, which "utf-8-sig" takes off
+        before = error.object[: error.start]  # without the mark, which "utf-8-sig" removes
         line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
         raise HdbenchError(
             f"{where}:{line}: not UTF-8 (byte {column} of the line): save as UTF-8"
@@ -39,7 +39,7 @@ def decode(raw: bytes, where: str) -> str:
 
 
 def write_as_utf8(source: Path, target: Path, name: str) -> None:
-    """Write a UTF-16 file anew in UTF-8, a block at a time.
+    """Rewrite a UTF-16 file as UTF-8, one block at a time.
 
     Args:
         source: the file, with its byte order mark.

@@ -1,4 +1,4 @@
-"""One answer as people write it in JSON: which key means what."""
+"""One answer, as people write it in JSON: which key means what."""
 
 import json
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ ABOUT = frozenset(
     | {"input_tokens", "tokens_output", "output_tokens", "seconds", "duration", "error", "status"}
     | {"file_name", "other_fields"}  # of `hdbench export`
 )
-"""Keys of an entry and columns of a table that are no fields of the record, unless the schema has
+"""Keys of an entry and columns of a table that are not fields of the record, unless the schema has
 them."""
 
 TOKENS = [
@@ -21,27 +21,27 @@ TOKENS = [
     for name in ("input", "output")
     for key in (name, f"{name}_tokens", f"tokens_{name}")
 ]
-"""What tokens are, and how that is called."""
+"""Counts of tokens, and the names for them."""
 
 MAX_DOTS = 10
-"""Dots in a field's name that make objects inside one another, at most."""
+"""Maximum number of dots in a field's name that make nested objects."""
 
 MAX_NUMBER = 2**53
-"""Tokens and seconds are below this; a float holds whole numbers up to it exactly."""
+"""Tokens and seconds are below this; a float holds whole numbers up to this one exactly."""
 
 SHOWN = 10
-"""Keys or columns listed in a message, at most."""
+"""Maximum number of keys or columns listed in a message."""
 
 
 class EntryReader:
     """Reads entries: objects with an `id` and an answer, in one of the forms described here.
 
     The answer is `prediction` (any JSON value), `text` (what the model wrote), or both; without
-    them it is what remains beside `ABOUT`: the fields of the record, where a dotted name stands for
-    objects inside one another. `{"id", "error"}` is an item without an answer.
+    them it is everything except `ABOUT`: the fields of the record, in which a dotted name stands
+    for nested objects. `{"id", "error"}` is an item without an answer.
 
     Args:
-        schema: the form of the benchmark's answers; without it no key is known to be a field.
+        schema: the form of the benchmark's answers; without it, no key is known to be a field.
 
     Example:
         >>> year = {"properties": {"year": {"type": "integer"}}}
@@ -75,10 +75,10 @@ class EntryReader:
         return value
 
     def model(self, entry: dict[str, Any], where: str) -> str | None:
-        """The model that an entry names; None where it names none.
+        """The model that an entry names; None if it names none.
 
         Raises:
-            HdbenchError: it is no text.
+            HdbenchError: it is not a text.
         """
         model = entry.get("model")
         if model is not None and not isinstance(model, str):
@@ -86,7 +86,7 @@ class EntryReader:
         return model or None
 
     def entry(self, entry: dict[str, Any], where: str) -> dict[str, Any]:
-        """The answer in an entry, as `Container.load` gives it.
+        """The answer in an entry, as `Container.load` returns it.
 
         Raises:
             HdbenchError: there is none; the message says where, and which keys there are.
@@ -95,7 +95,7 @@ class EntryReader:
         if "prediction" in entry:
             fields["prediction"] = entry["prediction"]
         text = entry.get("text")
-        # Where the benchmark has a field of that name, other fields beside it tell them apart.
+        # If the benchmark has a field of that name, other fields next to it tell them apart.
         is_field = "text" in self._fields and len(self._fields & entry.keys()) > 1
         if isinstance(text, str) and ("prediction" in entry or not is_field):
             fields["text"] = text
@@ -117,12 +117,12 @@ class EntryReader:
         return fields
 
     def answer(self, value: Any, item_id: str, where: str) -> dict[str, Any]:
-        """The answer to an item whose id stands elsewhere, as in a file's name.
+        """The answer to an item whose id is given elsewhere, for example in a file name.
 
         Args:
-            value: the record, the bare list that it consists of, an entry, a text that the model
-                wrote, or None for no answer.
-            item_id: the item's.
+            value: the record, the bare list it consists of, an entry, a text that the model wrote,
+                or None for no answer.
+            item_id: the item's id.
             where: its place, for messages.
 
         Raises:
@@ -161,7 +161,7 @@ class EntryReader:
         return "error" in value and value.keys() <= ABOUT
 
     def is_record(self, value: dict[str, Any]) -> bool:
-        """Whether an object has fields of the benchmark's answers, and so is no map of ids."""
+        """Whether an object has fields of the benchmark's answers, and so is not a map of ids."""
         return any(self._is_field(key) for key in value)
 
     def _is_field(self, key: str) -> bool:
@@ -169,12 +169,12 @@ class EntryReader:
 
 
 def given_id(entry: dict[str, Any]) -> Any:
-    """What an entry has for an id: its `id`, else its `sha256`."""
+    """What an entry has as an id: its `id`, otherwise its `sha256`."""
     return entry.get("id", entry.get("sha256"))
 
 
 def about(entry: dict[str, Any]) -> dict[str, Any]:
-    """The `tokens`, `seconds` and `error` of an entry, where they are usable.
+    """The `tokens`, `seconds` and `error` of an entry, if they are usable.
 
     Example:
         >>> about({"usage": {"input_tokens": 1196, "output_tokens": 80}, "duration": 2.5})
@@ -201,14 +201,14 @@ def about(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def path_of(name: str, names: frozenset[str]) -> tuple[str, ...]:
-    """The names in a dotted one, from the record inwards.
+    """The names in a dotted name, from the record inwards.
 
-    A name stays whole where its first part is none of the schema's fields, or where it is itself
+    A name stays whole if its first part is not one of the schema's fields, or if the name itself is
     one of them.
 
     Args:
         name: dotted or not.
-        names: the schema's top-level fields; none where there is no schema.
+        names: the schema's top-level fields; none if there is no schema.
 
     Example:
         >>> path_of("publication.year", frozenset({"publication"}))
@@ -220,13 +220,13 @@ def path_of(name: str, names: frozenset[str]) -> tuple[str, ...]:
 
 
 def nested(record: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    """A record whose dotted names are made objects inside one another.
+    """A record whose dotted names are turned into nested objects.
 
-    A name stays as it is where it is no path, or where another value stands in its way.
+    A name stays as it is if it is not a path, or if another value is in its way.
 
     Args:
         record: names, dotted or not, and values.
-        names: the schema's top-level fields; none where there is no schema.
+        names: the schema's top-level fields; none if there is no schema.
 
     Example:
         >>> nested({"publication.title": "Stellingen", "publication.year": 1924}, frozenset())
@@ -235,7 +235,7 @@ def nested(record: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
     if not any("." in key for key in record):
         return record
     result: dict[str, Any] = {}
-    made: set[int] = set()  # objects of ours, which may be filled; a given value is not touched
+    made: set[int] = set()  # objects made here, which may be filled; a given value is not touched
     for key, value in record.items():
         *outer, last = path_of(key, names)
         node = result

@@ -1,4 +1,4 @@
-"""What a file or folder of answers is, decided by what it holds and not by its name."""
+"""What a file or folder of answers is, decided by its contents and not by its name."""
 
 import codecs
 import gzip
@@ -18,10 +18,10 @@ from hdbench.reading.members import Folder, Members, Zip
 from hdbench.reading.schema import AnswerSchema
 
 MAX_GUNZIPPED = 2 * 2**30
-"""Bytes that a gzip file is unpacked to, at most."""
+"""Maximum number of bytes that a gzip file is unpacked to."""
 
 HEAD = 2**16
-"""Bytes by which a file is known; white space before them is passed over."""
+"""Number of bytes by which a file is recognised; white space before them is skipped."""
 
 GZIP = b"\x1f\x8b"
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
@@ -43,7 +43,7 @@ OTHERS: dict[bytes, str] = {
     b"SQLite format 3": "an SQLite database",
     b"<": "an HTML or XML file",
 }
-"""How files of other types begin, without white space before it."""
+"""How files of other types begin, without any leading white space."""
 
 ACCEPTED = (
     "answers are read from JSON, JSON Lines, CSV, XLSX, a folder or a ZIP of <id>.json or <id>.txt"
@@ -54,7 +54,7 @@ def open_container(path: Path, schema: AnswerSchema | None) -> Container:
     """The answers in a file or folder, whatever its form.
 
     Args:
-        path: a folder, a ZIP, JSON, JSON Lines, CSV or XLSX; the files may be packed by gzip.
+        path: a folder, a ZIP, JSON, JSON Lines, CSV or XLSX; the files may be compressed with gzip.
         schema: the form of the benchmark's answers.
 
     Raises:
@@ -83,7 +83,7 @@ def _open_file(
         path: the file.
         name: what messages call it.
         schema: the form of the benchmark's answers.
-        packed: it was packed already, so that it is no archive itself.
+        packed: it was already unpacked, so it must not be an archive itself.
     """
     head = _head(path)
     if not head.strip():
@@ -108,7 +108,7 @@ def _open_text(path: Path, name: str, schema: AnswerSchema | None, head: bytes) 
         raise HdbenchError(f"{name}: this is a tar archive: {ACCEPTED}")
     if head.startswith(GZIP):
         raise HdbenchError(f"{name}: packed twice: unpack it once")
-    # Further down a NUL may be a model's: recorded answers have some.
+    # Further down, a NUL may come from a model: recorded answers have some.
     if b"\0" in head.partition(b"\n")[0]:
         raise HdbenchError(f"{name}: this is no text: {ACCEPTED}")
     if start.startswith((b"{", b"[")):
@@ -141,7 +141,7 @@ def _open_zip(path: Path, name: str, schema: AnswerSchema | None, *, packed: boo
 
 
 def _open_members(members: Members, schema: AnswerSchema | None) -> Container:
-    """The answers in a folder or ZIP: in its one file, or in a file for each item."""
+    """The answers in a folder or ZIP: in its one file, or in one file per item."""
     try:
         whole = answers_file(members, schema)
         if whole is None:
@@ -168,7 +168,7 @@ def _with_scratch(
     packed: bool,
     write: Callable[[Path, Path, str], None],
 ) -> Container:
-    """The answers in what `write` makes of a file."""
+    """The answers in what `write` makes from a file."""
     scratch = tempfile.TemporaryDirectory(prefix="hdbench-", ignore_cleanup_errors=True)
     try:
         copy = Path(scratch.name) / "answers"
@@ -180,7 +180,7 @@ def _with_scratch(
 
 
 class _Unpacked:
-    """A container whose file is a copy, which goes when it is closed."""
+    """A container whose file is a copy, which is deleted on closing."""
 
     def __init__(self, container: Container, scratch: tempfile.TemporaryDirectory[str]) -> None:
         self.runs: Mapping[str | None, Mapping[str, Any]] = container.runs
@@ -196,7 +196,7 @@ class _Unpacked:
 
 
 def _head(path: Path) -> bytes:
-    """How a file begins, or the first block of it that is not blank."""
+    """The beginning of a file, or its first block that is not blank."""
     with path.open("rb") as file:
         head = file.read(HEAD)
         while head and not head.strip():

@@ -1,4 +1,4 @@
-"""Folders and ZIPs of answers: a file for each item, or a run of the published framework."""
+"""Folders and ZIPs of answers: one file per item, or a run of the published framework."""
 
 import json
 import re
@@ -15,17 +15,17 @@ from hdbench.reading.members import Members
 from hdbench.reading.schema import AnswerSchema
 
 OUR_ANSWERS = "answers.jsonl"
-"""The file with the answers in a run folder of ours."""
+"""The file with the answers in one of our run folders."""
 
 _REQUEST = re.compile(r"request_([^_]+)_(.+)\.json", re.IGNORECASE | re.DOTALL)
 _ITEM_ENDINGS = (".json", ".txt")
 
 
 def answers_file(members: Members, schema: AnswerSchema | None) -> str | None:
-    """The one file that holds all answers; None where each item has its own.
+    """The one file that holds all answers; None if each item has its own.
 
     Raises:
-        HdbenchError: there are several, or one and files of single items too.
+        HdbenchError: there are several, or one together with files of single items.
     """
     if OUR_ANSWERS in members.names:
         return OUR_ANSWERS
@@ -50,7 +50,7 @@ def _holds_many(members: Members, name: str, schema: AnswerSchema | None) -> boo
     try:
         value = parse_file(decode(members.read(name), name), name)
     except HdbenchError:
-        return True  # JSON Lines, or too large for one answer; or it will be refused as a file is
+        return True  # JSON Lines, or too large for one answer; or it will be rejected as a file
     reader = EntryReader(schema)
     if not isinstance(value, dict):
         return isinstance(value, list)
@@ -59,10 +59,10 @@ def _holds_many(members: Members, name: str, schema: AnswerSchema | None) -> boo
 
 
 def open_members(members: Members, schema: AnswerSchema | None) -> "ItemFiles | FrameworkRun":
-    """The answers in a folder or ZIP that has a file for each item.
+    """The answers in a folder or ZIP that has one file per item.
 
     Raises:
-        HdbenchError: there are none, two for one item, or those of several runs.
+        HdbenchError: there are none, two for one item, or answers of several runs.
     """
     packed = [name for name in members.others if name.lower().endswith((".json.gz", ".txt.gz"))]
     if packed:
@@ -75,11 +75,11 @@ def open_members(members: Members, schema: AnswerSchema | None) -> "ItemFiles | 
 class ItemFiles:
     """A folder or ZIP of `<id>.json` and `<id>.txt`.
 
-    The JSON is the record, an entry, or a text; what is no JSON is taken for a text too. The plain
-    text is what the model wrote. An item may have both.
+    The JSON is the record, an entry, or a text; what is not JSON is also taken for a text. The
+    plain text is what the model wrote. An item may have both.
 
     Raises:
-        HdbenchError: there are none, or an item has two of a kind.
+        HdbenchError: there are none, or an item has two of the same kind.
     """
 
     def __init__(self, members: Members, schema: AnswerSchema | None) -> None:
@@ -100,7 +100,7 @@ class ItemFiles:
         self.notes = _passed_over(members, members.others)
 
     def load(self, key: tuple[str, ...]) -> dict[str, Any]:
-        """One answer, as `Container.load` says."""
+        """One answer; see `Container.load`."""
         fields: dict[str, Any] = {}
         for name in key:
             place = self._members.place(name)
@@ -122,10 +122,10 @@ class ItemFiles:
 
 
 class FrameworkRun:
-    """A run folder of humanities_data_benchmark: `request_<run>_<id>.json`, one a request.
+    """A run folder of humanities_data_benchmark: `request_<run>_<id>.json`, one per request.
 
-    What its framework parsed is the prediction, and what the model wrote the text. All of it is one
-    run, whatever models the files name.
+    What its framework parsed is the prediction, and what the model wrote is the text. The whole
+    folder is one run, whatever models the files name.
 
     Raises:
         HdbenchError: there are files of several runs, or one is unusable.
@@ -158,7 +158,7 @@ class FrameworkRun:
             )
 
     def load(self, key: str) -> dict[str, Any]:
-        """One answer, as `Container.load` says."""
+        """One answer; see `Container.load`."""
         return request_fields(self._request(key))
 
     def _request(self, name: str) -> dict[str, Any]:
@@ -186,7 +186,8 @@ class FrameworkRun:
 def request_fields(request: dict[str, Any]) -> dict[str, Any]:
     """The answer in a request file, which has `text` and `parsed`.
 
-    In older ones `response_text` is what was parsed, else the text, which `raw` may have too.
+    In older files, `response_text` is what was parsed, otherwise the text, which may also be in
+    `raw`.
 
     Example:
         >>> request_fields({"text": "{}", "parsed": {}, "duration": 1.5})
@@ -198,7 +199,7 @@ def request_fields(request: dict[str, Any]) -> dict[str, Any]:
     answers = [request.get("parsed"), request.get("response_text")]
     texts = [request.get("text"), raw.get("text") if isinstance(raw, dict) else None, answers[1]]
     fields = about({"duration": request.get("test_time")} | request)
-    # Also where it is null: so it was scored when it was published.
+    # Also if it is null: that is how it was scored when it was published.
     fields["prediction"] = next((each for each in answers if isinstance(each, dict | list)), None)
     text = next((text for text in texts if isinstance(text, str)), None)
     if text is not None:
@@ -207,7 +208,7 @@ def request_fields(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _json_or_text(text: str, place: str) -> Any:
-    """What a `.json` file holds: often it is what a model wrote, saved as it was."""
+    """The value of a `.json` file: often what a model wrote, saved unchanged."""
     try:
         return parse_json(text, unique=True)
     except json.JSONDecodeError:

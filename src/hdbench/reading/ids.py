@@ -13,11 +13,11 @@ _PAGE = re.compile(r"(?P<item>.+?)[-_. ](?:p|page|s|seite)?[-_. ]?\d+$", re.IGNO
 
 
 Way = Literal["pages", "files", "zeros", "other"]
-"""As pages of an item, as names of files, without leading zeros, or written differently."""
+"""As pages of an item, as file names, without leading zeros, or written differently."""
 
 
 class Difference(NamedTuple):
-    """A way in which ids of a file differ from the benchmark's.
+    """A way in which a file's ids differ from the benchmark's.
 
     Attributes:
         way: what they look like.
@@ -31,12 +31,12 @@ class Difference(NamedTuple):
 
 
 class Matched(NamedTuple):
-    """What became of the ids.
+    """How the ids were matched.
 
     Attributes:
-        ids: the benchmark's id → the file's, for those that differ.
+        ids: the benchmark's id → the file's id, for those that differ.
         differences: how they differ.
-        unknown: the file's ids that fit none of the benchmark's, in their order.
+        unknown: the file's ids that fit none of the benchmark's, in order.
     """
 
     ids: dict[str, str]
@@ -48,8 +48,8 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
     """Find the item of each id that is not exactly one of the benchmark's.
 
     Such an id fits the item from which it differs only by leading zeros, which Excel drops, by a
-    file's folder or ending, by case, or by the composition of characters, which macOS changes;
-    else by the number of a page at its end, if no other id is a page of the same item.
+    file's folder or extension, by case, or by the composition of characters, which macOS changes;
+    otherwise by a page number at its end, if no other id is a page of the same item.
 
     Args:
         found: the ids in the file.
@@ -89,14 +89,14 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
 
 
 def _form(item_id: str) -> str:
-    """An id without what may differ."""
+    """An id without the parts that may differ."""
     name = re.split(r"[/\\]", unicodedata.normalize("NFC", item_id.strip()))[-1]
     name = _ENDING.sub("", name).casefold()
     return (name.lstrip("0") or "0") if name.isdecimal() else name
 
 
 def _without_page(item_id: str) -> str:
-    """The form of the item whose page an id looks like."""
+    """The form of the item that an id looks like a page of."""
     page = _PAGE.match(_ENDING.sub("", item_id.strip()))
     return _form(page["item"]) if page else ""
 

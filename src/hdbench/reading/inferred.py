@@ -1,4 +1,4 @@
-"""The form of answers where no schema is given: that of their ground truths."""
+"""The form of answers if no schema is given: that of their ground truths."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,11 +7,11 @@ from hdbench.reading.schema import AnswerSchema
 
 
 def schema_of(references: Iterable[Mapping[str, Any]]) -> AnswerSchema:
-    """The form of answers to be found in texts, from the ground truths that they answer.
+    """The form of the answers to look for in texts, inferred from their ground truths.
 
-    It has the fields of the ground truths, at all depths, and no types: what stands in a field of
-    a ground truth can be written in another way in an answer, as a person by name. Where each has
-    one field only, a list of objects, answers have that list.
+    It has the fields of the ground truths, at all depths, and no types: an answer can write the
+    value of a field differently from the ground truth, for example a person by name. If each ground
+    truth has only one field, a list of objects, answers have that list.
 
     Args:
         references: ground truths.
@@ -33,7 +33,7 @@ def schema_of(references: Iterable[Mapping[str, Any]]) -> AnswerSchema:
             if items and all(isinstance(item, Mapping) for item in items):
                 field |= {"type": "array", "items": _schema_of_objects(items)}
                 schema["required"] = [name]
-    # A field that no ground truth has may be that of a wrapper.
+    # A field that no ground truth has may belong to a wrapper.
     return AnswerSchema(schema | {"additionalProperties": False})
 
 

@@ -1,4 +1,4 @@
-"""One record of the several that an answer holds: joined where that can be, else the last."""
+"""One record from the several that an answer holds: joined if possible, otherwise the last."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,23 +9,23 @@ from hdbench.reading.answer import Reading, Status
 from hdbench.reading.schema import AnswerSchema
 
 SAME = 80.0
-"""Likeness of two texts, 0 to 100, from which on one is taken for a draft of the other."""
+"""Minimum similarity of two texts, 0 to 100, at which one is taken for a draft of the other."""
 
 MAX_COMPARED, MAX_CHARACTERS = 20_000, 1_000
-"""Pairs of texts that are compared in one answer, and characters of each, at most."""
+"""Maximum number of pairs of texts compared in one answer, and of characters in each."""
 
 SEVERITY: dict[Status, int] = {"clean": 0, "unwrapped": 1, "repaired": 2, "truncated": 3}
 
 
 def at_least(status: Status, reading: Reading) -> Reading:
-    """A reading with the graver of two statuses; one without a record stays as it is."""
+    """A reading with the more serious of two statuses; one without a record stays as it is."""
     if SEVERITY.get(reading.status, 9) >= SEVERITY[status]:
         return reading
     return reading._replace(status=status)
 
 
 class Joiner:
-    """Joins the records of one answer, until too much was compared.
+    """Joins the records of one answer, until too much has been compared.
 
     Args:
         schema: the form of the benchmark's answers.
@@ -38,18 +38,18 @@ class Joiner:
     def one(self, records: Sequence[Reading]) -> Reading:
         """The one record of several.
 
-        Two are joined that do not say the same thing differently: other items of the list, other
-        fields. Of two that do the later one counts, unless it is only a part of a record.
+        Two records are joined if they do not say the same thing differently: other items of the
+        list, other fields. If they do, the later one counts, unless it is only a part of a record.
 
         Args:
-            records: in their order, at least one.
+            records: at least one, in order.
 
         Returns:
-            `set_aside` where one of them is not in it.
+            The record, with `set_aside` if one of them is not part of it.
         """
         with_content = [record for record in records if not is_blank(record.value)]
         one, *others = with_content or records
-        if self.schema.list_of_objects is None:  # where a blank field is one of the record's
+        if self.schema.list_of_objects is None:  # here a blank field is one of the record's
             one, *others = records
         singly = self._has_one_item(one.value)
         for record in others:
@@ -62,7 +62,7 @@ class Joiner:
                 one = at_least("unwrapped", Reading(joined, status, None, one.set_aside))
             elif self._is_plausible(record, one):
                 one = record._replace(set_aside=True)
-            elif record.status != "truncated":  # else it is the same once more, and broke off
+            elif record.status != "truncated":  # otherwise it is the same again, and broke off
                 one = one._replace(set_aside=True)
         return one
 
@@ -72,7 +72,7 @@ class Joiner:
         return isinstance(items, list) and len(items) == 1
 
     def _is_plausible(self, record: Reading, other: Reading) -> bool:
-        """Whether a record is a whole one, or has at least half of what the other has."""
+        """Whether a record is whole, or has at least half of what the other has."""
         fit, other_fit = self.schema.fit(record.value), self.schema.fit(other.value)
         if record.status == "truncated" != other.status:
             return fit > other_fit
@@ -82,9 +82,9 @@ class Joiner:
     def _joined(
         self, one: dict[str, Any], other: dict[str, Any], *, singly: bool
     ) -> dict[str, Any] | None:
-        """Both as one record; None where they are about the same.
+        """Both as one record; None if they are about the same.
 
-        Items that came one by one are each the next one, however like another.
+        Items that came one by one are each taken as a new item, however similar to another.
         """
         if self.schema.list_of_objects is None:
             found = _compared(one, other)
@@ -98,7 +98,7 @@ class Joiner:
         return {name: [*items, *more]} if is_next or not self._is_draft(items, more) else None
 
     def _is_draft(self, items: list[Any], others: list[Any]) -> bool:
-        """Whether at least half of the shorter list's items are in the other, nearly."""
+        """Whether at least half of the shorter list's items are in the other, or nearly so."""
         shorter, longer = sorted((items, others), key=len)
         self._to_compare -= len(shorter) * len(longer)
         if self._to_compare < 0:
@@ -112,7 +112,7 @@ class Joiner:
 
 
 class _Compared(NamedTuple):
-    """How many values only the one has, only the other, and both, equal or different."""
+    """How many values only one has, only the other has, and both have, equal or different."""
 
     one: int = 0
     other: int = 0

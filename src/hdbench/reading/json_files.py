@@ -1,4 +1,4 @@
-"""Files of answers in JSON: one entry a line, a list of entries, or an object id → answer."""
+"""Files of answers in JSON: one entry per line, a list of entries, or an object id → answer."""
 
 import codecs
 import json
@@ -15,13 +15,14 @@ from hdbench.reading.fields import EntryReader, given_id
 from hdbench.reading.schema import AnswerSchema
 
 MAX_WHOLE = 64 * 2**20
-"""Bytes of a JSON file that is read whole, at most; in memory it takes several times as much."""
+"""Maximum size in bytes of a JSON file that is read whole; in memory it takes several times as
+much."""
 
 RESULT = {"protocol", "signature", "benchmark", "status"}
-"""Keys of every result that `hdbench score` writes; several are in a list under `runs`."""
+"""Keys of every result that `hdbench score` writes; several results are in a list under `runs`."""
 
 LINES_ENDINGS = (".jsonl", ".ndjson")
-"""How the name of a file ends that is meant as JSON Lines; `.gz` may follow."""
+"""Extensions of files that are meant as JSON Lines; `.gz` may follow."""
 
 
 def open_json(path: Path, name: str, schema: AnswerSchema | None) -> Container:
@@ -46,9 +47,10 @@ def open_json(path: Path, name: str, schema: AnswerSchema | None) -> Container:
 
 
 class JsonLines:
-    """A JSON Lines file, one entry a line.
+    """A JSON Lines file, one entry per line.
 
-    Only the ids and where their lines start are kept, so that the answers to a whole catalogue fit.
+    Only the ids and the starts of their lines are kept, so that the answers to a whole catalogue
+    fit.
 
     Args:
         path: the file, in UTF-8.
@@ -69,7 +71,7 @@ class JsonLines:
         for line in read_jsonl(path, name=name, unique=True):
             where = f"{name}:{line.number}"
             item_id = self._reader.id(line.value, where)
-            self._reader.entry(line.value, where)  # what is unusable is refused at once
+            self._reader.entry(line.value, where)  # what is unusable is rejected at once
             ids = runs.setdefault(self._reader.model(line.value, where), {})
             if item_id in ids:
                 raise HdbenchError(
@@ -85,7 +87,7 @@ class JsonLines:
         self._file = path.open("rb")
 
     def load(self, key: int) -> dict[str, Any]:
-        """One answer, as `Container.load` says."""
+        """One answer; see `Container.load`."""
         where = self.where(key)
         self._file.seek(self._offsets[key])
         return self._reader.entry(parse_line(self._file.readline(MAX_LINE), where), where)
@@ -100,10 +102,10 @@ class JsonLines:
 
 
 def _is_json_lines(path: Path, reader: EntryReader) -> bool:
-    """Whether the first line is an entry, or an object with others below it, or a damaged one.
+    """Whether the first line is an entry, or an object followed by others, or a damaged one.
 
-    A line that ends too early may be the first of an object over several lines: that is decided by
-    reading the whole.
+    A line that ends too early may be the first of an object over several lines: only reading the
+    whole file decides that.
     """
     with path.open("rb") as file:
         first = b"\n"
@@ -124,7 +126,7 @@ def _is_json_lines(path: Path, reader: EntryReader) -> bool:
 
 
 def _is_one_answer(value: dict[str, Any], reader: EntryReader) -> bool:
-    """Whether an object is one answer, with its id or without, rather than id → answer."""
+    """Whether an object is one answer, with or without its id, rather than id → answer."""
     has_id = isinstance(given_id(value), str | int)
     return has_id or reader.is_entry(value) or reader.is_record(value)
 
@@ -190,7 +192,7 @@ def read_whole(path: Path, name: str) -> bytes:
 
 
 def parse_file(text: str, name: str) -> Any:
-    """The value that a whole JSON file holds.
+    """The value of a whole JSON file.
 
     Raises:
         HdbenchError: it is not JSON, or a key occurs twice.

@@ -1,4 +1,4 @@
-"""The files in a folder or a ZIP, listed and read without leaving it and within bounds."""
+"""The files in a folder or a ZIP, listed and read within bounds and without leaving it."""
 
 import os
 import re
@@ -14,16 +14,16 @@ from hdbench.common.jsonio import MAX_LINE
 from hdbench.errors import HdbenchError
 
 MAX_FILES = 1_000_000
-"""Files in a folder or ZIP, at most."""
+"""Maximum number of files in a folder or ZIP."""
 
 MAX_UNPACKED = 512 * 2**20
-"""Bytes of all the files with answers in a ZIP, unpacked, at most."""
+"""Maximum size in bytes of all the files with answers in a ZIP, unpacked."""
 
 MAX_DIRECTORY = 64 * 2**20
-"""Bytes of a ZIP's list of members, at most: some 600,000."""
+"""Maximum size in bytes of a ZIP's list of members: some 600,000 members."""
 
 READ_ENDINGS = (".json", ".txt", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx")
-"""How files end that can hold answers."""
+"""Extensions of files that can hold answers."""
 
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 
@@ -34,7 +34,7 @@ class Members(Protocol):
     Attributes:
         name: what messages call it.
         names: the files that can hold answers, in order.
-        others: the other files and folders in it, hidden ones left out.
+        others: the other files and folders in it, except hidden ones.
     """
 
     name: str
@@ -52,18 +52,18 @@ class Members(Protocol):
         """
 
     def unpacked(self, name: str, scratch: Path) -> Path:
-        """A file as one on the disk: itself, or its copy in the folder `scratch`."""
+        """A file on disk: the file itself, or its copy in the folder `scratch`."""
 
     def close(self) -> None:
-        """Give back what is held open."""
+        """Close what is held open."""
 
 
 class Folder:
-    """The files in a folder, not those in folders below it.
+    """The files in a folder, but not those in its subfolders.
 
     Raises:
-        HdbenchError: it cannot be listed, has too many files, or a symbolic link, which could lead
-            out of it.
+        HdbenchError: it cannot be listed, has too many files, or contains a symbolic link, which
+            could lead out of it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -95,7 +95,7 @@ class Folder:
         return str(self._path / name)
 
     def read(self, name: str) -> bytes:
-        """A file's bytes, as `Members.read` says."""
+        """A file's bytes; see `Members.read`."""
         try:
             with (self._path / name).open("rb") as file:
                 return _bounded(file.read(MAX_LINE + 1), self.place(name))
@@ -111,7 +111,7 @@ class Folder:
 
 
 class Zip:
-    """The files in a ZIP, or in the one folder that it consists of.
+    """The files in a ZIP, or in the only folder it contains.
 
     Args:
         path: the file.
@@ -119,7 +119,7 @@ class Zip:
 
     Raises:
         HdbenchError: it is damaged, encrypted or too large, or a member has a name that leads
-            elsewhere, the name of another, or is a symbolic link.
+            elsewhere, has the name of another member, or is a symbolic link.
     """
 
     def __init__(self, path: Path, name: str) -> None:
@@ -164,7 +164,7 @@ class Zip:
             members[info.filename] = info
         if len(members) > MAX_FILES:
             raise HdbenchError(f"{self.name}: more than {MAX_FILES:,} files")
-        # A member gives no more bytes than its header says, so that this bounds what is unpacked.
+        # A member gives no more bytes than its header says, so this bounds what is unpacked.
         size = sum(
             info.file_size
             for info in members.values()
@@ -182,14 +182,14 @@ class Zip:
         return name in self._members
 
     def place(self, name: str) -> str:
-        """The ZIP and a member's name in it."""
+        """The ZIP and the member's name in it."""
         return f"{self.name}: {self._top}{name}"
 
     def read(self, name: str) -> bytes:
-        """A member's bytes, as `Members.read` says."""
+        """A member's bytes; see `Members.read`."""
         try:
             with self._open(name) as member:
-                # Without a number zipfile would first unpack whatever a block unpacks to.
+                # Without a number, zipfile would first unpack whatever a block unpacks to.
                 return _bounded(member.read(MAX_LINE + 1), self.place(name))
         except _DAMAGED as error:
             raise self._damaged(name, error) from None
@@ -206,13 +206,13 @@ class Zip:
 
     def _open(self, name: str) -> IO[bytes]:
         info = self._members[name]
-        # The other methods are unpacked by the block, without a bound.
+        # The other methods are unpacked block by block, without a bound.
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise HdbenchError(f"{self.place(name)}: packed unusually: pack it as a plain ZIP")
         return self._archive.open(info)
 
     def _damaged(self, name: str, error: Exception) -> HdbenchError:
-        if isinstance(error, HdbenchError):  # a ValueError too
+        if isinstance(error, HdbenchError):  # which is a ValueError too
             return error
         return HdbenchError(f"{self.place(name)}: damaged, or not what the ZIP says: {error}")
 
@@ -222,7 +222,7 @@ class Zip:
 
 
 class _ZipFile(BufferedReader):
-    """A ZIP whose list of members, which zipfile reads in one piece, cannot be a huge one."""
+    """A ZIP whose list of members, which zipfile reads in one piece, cannot be huge."""
 
     def __init__(self, path: Path, name: str) -> None:
         super().__init__(FileIO(path))
@@ -246,7 +246,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def _leads_elsewhere(name: str) -> bool:
-    """Whether a member's name is absolute, has `..`, or is read differently elsewhere."""
+    """Whether a member's name is absolute, contains `..`, or is read differently elsewhere."""
     return (
         name.startswith("/")
         or "\\" in name
@@ -257,7 +257,7 @@ def _leads_elsewhere(name: str) -> bool:
 
 
 def _common_folder(names: list[str]) -> str:
-    """The folder that all names begin with, as `run/`; empty where there is none."""
+    """The folder that all names begin with, such as `run/`; empty if there is none."""
     tops = {name.partition("/")[0] if "/" in name else "" for name in names}
     top = tops.pop() if len(tops) == 1 else ""
     return f"{top}/" if top else ""

@@ -1,4 +1,4 @@
-"""What stands where an answer should: a prompt repeated, a schema, an error, another format."""
+"""What is there in place of an answer: a repeated prompt, a schema, an error, another format."""
 
 import re
 from itertools import islice
@@ -8,13 +8,13 @@ from hdbench.reading.answer import Kind
 from hdbench.reading.schema import AnswerSchema
 
 MAX_LOOKED_AT = 100_000
-"""Characters of a text whose format is looked for, at most."""
+"""Maximum number of characters of a text that are searched for its format."""
 
 MAX_PLACEHOLDER = 100
-"""Characters of a value that is a placeholder, at most."""
+"""Maximum number of characters in a value that is a placeholder."""
 
 MAX_LEAVES = 200
-"""Values of an object that are compared with placeholders or an example, at most."""
+"""Maximum number of values in an object that are compared with placeholders or an example."""
 
 # fmt: off
 SCHEMA_WORDS = frozenset({"$defs", "$ref", "anyOf", "const", "enum", "properties"})
@@ -64,12 +64,13 @@ FENCED = re.compile(r"^\s*(?:```|~~~)\w*\n|\n(?:```|~~~)\s*$")
 def kind_of_object(
     value: dict[str, Any], schema: AnswerSchema | None, *, keeps: bool = False
 ) -> Kind | None:
-    """What an object is, where it is no record by itself; another can lie within it.
+    """What an object is, if it is not itself a record; a record may lie within it.
 
     Args:
         value: the object.
         schema: the form of the benchmark's answers.
-        keeps: whether it is known to keep to that, so that it can only be an example or template.
+        keeps: whether it is known to conform to the schema, so that it can only be an example or
+            template.
 
     Example:
         >>> kind_of_object({"message": "No image was given."}, None)
@@ -89,7 +90,7 @@ def kind_of_object(
 
 
 def _kind_of_keys(value: dict[str, Any]) -> Kind | None:
-    """What an object is that has no keys but those of one kind, and one that tells it."""
+    """What an object is that has only keys of one kind, one of which identifies it."""
     keys = value.keys()
     if keys <= CALL and (keys & CALLS or ("name" in keys and keys & CALLED_WITH)):
         return "tool_call"
@@ -102,7 +103,7 @@ def _kind_of_keys(value: dict[str, Any]) -> Kind | None:
 def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
     """Whether an object is a JSON Schema or its `properties`: models repeat the one they are shown.
 
-    Its fields have the record's names, and stand where the record's would.
+    Its fields have the names of the record's fields, and are where those would be.
     """
     if not SCHEMA_WORDS.isdisjoint(value) and (
         value.keys() <= VOCABULARY or schema.fit(value) == 0
@@ -124,7 +125,7 @@ def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
 
 
 def is_template(value: dict[str, Any]) -> bool:
-    """Whether each value that is not blank or 0 is a placeholder, and there is one.
+    """Whether each value that is not blank or 0 is a placeholder, and there is at least one.
 
     Example:
         >>> is_template({"title": "string or empty string", "year": 0, "pages": "..."})
@@ -156,17 +157,17 @@ def _is_placeholder(name: str, text: str) -> bool:
     if PLACEHOLDER.fullmatch(text):
         return True
     name = name.casefold()
-    if name.partition("_")[0] not in text:  # else two more searches, for each of all answers
+    if name.partition("_")[0] not in text:  # otherwise two more searches for every answer
         return False
     words = REQUEST.sub("", text).strip().replace(" ", "_")
     return words == name
 
 
 def kind_of_text(text: str, schema: AnswerSchema | None) -> Kind:
-    r"""What a text is in which there is no record.
+    r"""What a text is if there is no record in it.
 
     Args:
-        text: without thoughts.
+        text: the text without thoughts.
         schema: the form of the benchmark's answers.
 
     Example:

@@ -1,7 +1,7 @@
-r"""Texts in which JSON is there but for how it is spelled, made into JSON.
+r"""Texts that are JSON except for how it is spelled, made into JSON.
 
-Each function takes a text that is no JSON as a whole, and gives it back as it is where it does not
-find what it is about. What it changes it decides by the text around the first bracket, so that
+Each function takes a text that is not JSON as a whole, and returns it unchanged if it does not find
+what it looks for. It decides what to change from the text around the first bracket, so that
 typographic quotation marks, `>` or `&quot;` within the values of valid JSON stay as they are.
 """
 
@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Container
 
 MAX_TIMES = 3
-"""How often a text may have been escaped, at most."""
+"""Maximum number of times a text may have been escaped."""
 
 OPENING = "„“”‟‚‘’‛«»‹›＂"
 CLOSING = "“”„‟’‘‚‛»«›‹＂"
@@ -58,8 +58,8 @@ def respelled(text: str, names: Container[str] | None = None) -> str:
     """The text with its JSON spelled as JSON.
 
     Args:
-        text: one that is no JSON as a whole.
-        names: the fields of a record, where they are known.
+        text: a text that is not JSON as a whole.
+        names: the fields of a record, if they are known.
 
     Example:
         >>> respelled("{„title“： “Stellingen”}")
@@ -84,14 +84,14 @@ def respelled(text: str, names: Container[str] | None = None) -> str:
 
 
 def _without_invisible(text: str) -> str:
-    """What is not seen: signs without width, colours of a terminal, HTML's ends of lines."""
+    """The text without what is unseen: zero-width signs, terminal colours, HTML line breaks."""
     return INVISIBLE.sub("", text)
 
 
 def _without_prefixes(text: str) -> str:
-    """Lines without what all of them begin with, from the first bracket's to the last one's.
+    """Lines without their common prefix, from the line of the first bracket to that of the last.
 
-    Quoted lines need not go on so far: an answer can follow a quoted prompt.
+    Quoted lines need not go that far: an answer can follow a quoted prompt.
     """
     first = re.search(r"[{\[]", text)
     last = max(text.rfind("}"), text.rfind("]"))
@@ -118,13 +118,13 @@ def _without_entities(text: str) -> str:
             break
         try:
             text = html.unescape(text)
-        except ValueError:  # a number of thousands of digits
+        except ValueError:  # a number with thousands of digits
             break
     return text
 
 
 def _unescaped(text: str) -> str:
-    r"""JSON that stands in the text as if within a JSON text: `{\"title\": …}`."""
+    r"""JSON that is written as if it were inside a JSON string: `{\"title\": …}`."""
     for _ in range(MAX_TIMES):
         first = ESCAPED.search(text) if "\\" in text else None
         if first is None:
@@ -148,12 +148,12 @@ def _meant(escape: re.Match[str]) -> str:
 
 
 def _without_doubled(text: str) -> str:
-    """Each quotation mark once: in CSV each is written twice."""
+    """Each quotation mark once: CSV writes each one twice."""
     return text.replace('""', '"') if DOUBLED_QUOTE.search(text) else text
 
 
 def _without_typographic(text: str) -> str:
-    """Straight quotation marks and ASCII brackets, colons and commas outside of texts."""
+    """Straight quotation marks, and ASCII brackets, colons and commas, outside texts."""
     if not UNUSUAL.search(text) or not FIRST_QUOTE.search(text):
         return text
     position = min(text.find(bracket) for bracket in "{[｛［" if bracket in text)
@@ -176,12 +176,12 @@ def _without_typographic(text: str) -> str:
 
 
 def _without_markdown(text: str) -> str:
-    r"""Markdown's escapes, as in `last\_name`: JSON has none of them."""
+    r"""Without Markdown's escapes, as in `last\_name`: JSON has none of them."""
     return MARKDOWN.sub(r"\1", text) if MARKDOWN.search(text) else text
 
 
 def _with_first_brace(text: str, names: Container[str] | None) -> str:
-    """With a brace before a first field that stands before any bracket."""
+    """With a brace before a first field that comes before any bracket."""
     key = KEY_FIRST.search(text)
     if key is None or re.search(r"[{\[]", text[: key.start()]):
         return text

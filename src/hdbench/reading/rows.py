@@ -26,7 +26,7 @@ DATES = (datetime.date, datetime.time, datetime.timedelta)
 
 
 class Row(NamedTuple):
-    """A row, and its place."""
+    """A row and its place."""
 
     where: str
     cells: Sequence[Cell]
@@ -46,7 +46,7 @@ def read_rows(
 
     Args:
         header: the names of the columns.
-        rows: the others; blank ones are passed over.
+        rows: the other rows; blank ones are skipped.
         name: what messages call the file.
         schema: what records look like.
         notes: what was assumed so far.
@@ -73,14 +73,14 @@ def read_rows(
                     f"the first is in {found[0].where}: keep one"
                 )
             entries[model][item_id] = Entry(found[0].where, reader.answer(found))
-            found.clear()  # the cells of a large table need not be held beside its records
+            found.clear()  # the cells of a large table need not be held along with its records
     return InMemory(entries, notes)
 
 
 def _decide_text(columns: Columns, runs: Runs, schema: AnswerSchema, name: str) -> list[str]:
-    """Whether `text`, beside no other field, is a model's raw answer or that of one object.
+    """Whether `text`, if it is the only field, is a model's raw answer or a field of one object.
 
-    It is one object's where an id has several rows and no text looks like JSON.
+    It is an object's field if an id has several rows and no text looks like JSON.
     """
     if columns.fields or not schema.list_of_objects:
         return []
@@ -104,7 +104,7 @@ def _decide_text(columns: Columns, runs: Runs, schema: AnswerSchema, name: str) 
 
 
 class _Reader:
-    """Reads rows, and keeps what a person has to be told of them."""
+    """Reads rows, and keeps what a person has to be told about them."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
@@ -137,10 +137,10 @@ class _Reader:
         return runs
 
     def _clean(self, row: Row) -> list[Cell]:
-        """As many cells as columns; dates are text, and what a spreadsheet has for nothing, empty.
+        """As many cells as columns; dates as text, and a spreadsheet's marks for no value as empty.
 
         Raises:
-            HdbenchError: there are more cells, or a formula's error in one of them.
+            HdbenchError: there are more cells, or one of them holds a formula's error.
         """
         cells, width = list(row.cells), len(self._titles)
         if len(cells) > width:
@@ -189,7 +189,7 @@ class _Reader:
         ]
 
     def answer(self, rows: Sequence[Row]) -> dict[str, Any]:
-        """The answer in the rows of one id, as `Container.load` gives it."""
+        """The answer in the rows of one id, as `Container.load` returns it."""
         columns, first = self._columns, rows[0]
         answer = self._about(first.cells)
         if columns.lists:
@@ -203,7 +203,7 @@ class _Reader:
                 answer[name] = text_of(first.cells[columns.about[name]])
         if answer.get("prediction") == "":
             answer["prediction"] = None
-        if columns.fields and not self._is_blank(first):  # a row with its id alone is no answer
+        if columns.fields and not self._is_blank(first):  # a row with only an id is not an answer
             answer["prediction"] = _record(columns.fields, first.cells)
         if "text" not in answer and "prediction" not in answer:
             answer["prediction"] = None
@@ -217,7 +217,7 @@ class _Reader:
 
 
 def _number(cell: Cell) -> int | float | str:
-    """A count of tokens, or seconds with a point or comma; other text as it stands."""
+    """A count of tokens, or seconds with a decimal point or comma; other text as it is."""
     text = text_of(cell).strip()
     if DIGITS.fullmatch(text):
         return int(text)

@@ -1,4 +1,4 @@
-"""What a run says of itself: the `run.json` beside its answers."""
+"""What a run says about itself: the `run.json` next to its answers."""
 
 from pathlib import Path
 from typing import Any, Self
@@ -13,22 +13,22 @@ from hdbench.reading.json_files import parse_file
 RUN_FILE = "run.json"
 
 MAX_BYTES = 64 * 2**20
-"""Bytes of a run.json, at most: the ids of 700,000 items are 10 MiB."""
+"""Maximum size in bytes of a run.json: the ids of 700,000 items take 10 MiB."""
 
 
 class _Checked(BaseModel):
-    """Untrusted data: types are not converted; keys that are not known here are left alone."""
+    """Untrusted data: types are not converted; unknown keys are left alone."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
 
 class Prompt(_Checked):
-    """The prompt that a run used: runs of different prompts are not ranked together.
+    """The prompt that a run used: runs with different prompts are not ranked together.
 
     Attributes:
-        name: its file's name.
-        sha256: of its bytes; None where it is not known.
-        text: itself; None where it is not known.
+        name: the name of its file.
+        sha256: the hash of its bytes; None if it is not known.
+        text: the prompt itself; None if it is not known.
     """
 
     name: str
@@ -37,18 +37,18 @@ class Prompt(_Checked):
 
 
 class RunInfo(_Checked):
-    """What a run says of itself.
+    """What a run says about itself.
 
     Attributes:
         run: its name.
-        benchmark: what it answers, as `hdb/zettelkatalog`.
-        model: who answered.
+        benchmark: what it answers, such as `hdb/zettelkatalog`.
+        model: the model that answered.
         provider: who ran the model.
-        date: of the run, `2026-01-24`.
+        date: the date of the run, such as `2026-01-24`.
         prompt: what the model was asked.
-        items: the ids that were asked; None where all were. No other item counts.
-        subset: how the items were chosen, where they are not all.
-        own_images: whether it is over somebody's own images, which have no truth.
+        items: the ids that were asked; None if all were. No other item counts.
+        subset: how the items were chosen, if they are not all items.
+        own_images: whether it is a run on a user's own images, which have no ground truth.
         published: its figures as they were published.
         cost_usd: what it cost.
     """
@@ -67,7 +67,7 @@ class RunInfo(_Checked):
 
     @property
     def prompts(self) -> tuple[str, ...]:
-        """The texts that the model was asked with, as far as they are known."""
+        """The prompt texts that the model was given, as far as they are known."""
         return (self.prompt.text,) if self.prompt and self.prompt.text else ()
 
     @model_validator(mode="after")
@@ -77,17 +77,17 @@ class RunInfo(_Checked):
         return self
 
     def about(self) -> dict[str, Any]:
-        """What a result keeps of it: not the items, which it has itself, and no None."""
+        """What a result keeps of it: no None, and not the items, which the result has itself."""
         return self.model_dump(exclude={"items", "own_images"}, exclude_none=True)
 
 
 def is_run(folder: Path) -> bool:
-    """Whether a folder is a run's."""
+    """Whether a folder is a run folder."""
     return (folder / RUN_FILE).is_file()
 
 
 def has_answers(folder: Path) -> bool:
-    """Whether a run has any answer yet, in whatever form."""
+    """Whether a run has any answer yet, in any form."""
     path = folder / OUR_ANSWERS
     if path.is_file():
         return path.stat().st_size > 0
@@ -95,7 +95,7 @@ def has_answers(folder: Path) -> bool:
 
 
 def read_run_info(folder: Path) -> RunInfo:
-    """What the run in a folder says of itself.
+    """What the run in a folder says about itself.
 
     Raises:
         HdbenchError: its run.json cannot be read, is too large, or lacks something.

@@ -21,26 +21,27 @@ from hdbench.reading.schema_parts import (
 )
 
 MAX_VIOLATIONS = 1_000
-"""Violations found in one answer, at most: a hostile one can have millions."""
+"""Maximum number of violations found in one answer: a hostile one can have millions."""
 
 MAX_VALUES = 10_000
-"""Values in an answer whose violations are looked for, at most: each can be one. A page of
+"""Maximum number of values in an answer that is searched for violations: each can be one. A page of
 advertisements has some 200."""
 
 MAX_NAME = 200
-"""Characters of a field's name or of a message, at most; names come from answers."""
+"""Maximum number of characters in a field's name or a message; names come from answers."""
 
 
 class Violation(NamedTuple):
-    """One place where an answer does not keep to the schema.
+    """One place where an answer does not conform to the schema.
 
     Attributes:
-        field: the dotted path, as `publication.year` or `advertisements[].date`; empty for the
+        field: the dotted path, such as `publication.year` or `advertisements[].date`; empty for the
             record itself.
-        rule: the keyword of JSON Schema that is broken, as `type`, `required` or
-            `additionalProperties`; the two latter are the missing and the extra field's own.
+        rule: the JSON Schema keyword that is violated, such as `type`, `required` or
+            `additionalProperties`; the latter two are reported for the missing and the extra field
+            itself.
         message: what is wrong, without the value.
-        value: what stands there; None where the field is missing.
+        value: what is there; None if the field is missing.
     """
 
     field: str
@@ -53,20 +54,20 @@ class AnswerSchema:
     """A JSON Schema (2020-12) of answers that are objects.
 
     Args:
-        schema: the schema. References within it are followed; others are refused.
-        prompts: what models were shown: its examples are no answers.
+        schema: the schema. References within it are followed; others are rejected.
+        prompts: what models were shown: examples in it are not answers.
 
     Attributes:
         alternatives: the object schemas that it consists of, without references: those of an
-            `anyOf` that is all there is, otherwise one.
+            `anyOf` if it consists of that alone, otherwise one.
         names: the top-level fields of all alternatives.
-        list_of_objects: the one required field, where it is a list of objects, and the objects'
+        list_of_objects: the one required field, if it is a list of objects, and the objects'
             schema; otherwise None.
         all_names: the fields at any depth.
-        prompts: each of the prompts with single blanks between its words.
+        prompts: each of the prompts with single spaces between its words.
 
     Raises:
-        HdbenchError: it is no valid JSON Schema.
+        HdbenchError: it is not a valid JSON Schema.
 
     Example:
         >>> schema = AnswerSchema({
@@ -83,7 +84,7 @@ class AnswerSchema:
     """
 
     def __init__(self, schema: dict[str, Any], prompts: Iterable[str] = ()) -> None:
-        # The messages leave values out: one can be as long as the whole answer.
+        # Messages leave out values: one can be as long as the whole answer.
         compiled = partial(Draft202012Validator, mask="the value", offline=True)
         try:
             compiled(schema)
@@ -119,7 +120,7 @@ class AnswerSchema:
         """The schema in a file; for `prompts` see the class.
 
         Raises:
-            HdbenchError: the file cannot be read, or is no valid JSON Schema.
+            HdbenchError: the file cannot be read, or is not a valid JSON Schema.
         """
         try:
             schema = parse_json(path.read_text(encoding="utf-8"))
@@ -144,7 +145,7 @@ class AnswerSchema:
         return (required[0], items) if types_of(field) == {"array"} else None
 
     def _examples(self, prompt: str) -> Iterator[Any]:
-        """The objects and lists of objects in a prompt, read as those of an answer."""
+        """The objects and lists of objects in a prompt, read in the same way as in an answer."""
         blocks = Blocks(lists=self.list_of_objects is not None, is_whole=self.has_required)
         position = 0
         while (start := blocks.next(prompt, position)) is not None:
@@ -154,11 +155,11 @@ class AnswerSchema:
             position = max(block.end if block.value else 0, start + 1)
 
     def is_shown(self, value: Any, *, part: bool = False) -> bool:
-        """Whether a value stands in a prompt, as its example or template.
+        """Whether a value appears in a prompt, as its example or template.
 
         Args:
             value: an object or list.
-            part: whether it broke off, so that a part of the example is enough.
+            part: whether the value broke off, so that a part of the example is enough.
         """
         if not part or value in self._shown:
             return value in self._shown
@@ -167,13 +168,14 @@ class AnswerSchema:
         return len(found) > 1 and any(found <= leaves for leaves in self._shown_leaves)
 
     def of_objects(self, value: Any) -> dict[str, Any] | None:
-        """The record whose one list was given bare, or a single object of it.
+        """The record whose one list was given bare, or as a single object from it.
 
-        Each object of a list must have one of their fields, and no others or half of those that are
-        required; a single one all required fields or, where none are, no others.
+        Each object of a list must have one of the objects' fields, and either no others or half of
+        those that are required; a single object must have all required fields or, if none are
+        required, no others.
 
         Returns:
-            `{"advertisements": […]}`; None where the value is something else.
+            `{"advertisements": […]}`; None if the value is something else.
         """
         if self.list_of_objects is None:
             return None
@@ -193,7 +195,7 @@ class AnswerSchema:
         return {name: value} if value and is_list else None
 
     def lifted(self, record: dict[str, Any]) -> dict[str, Any] | None:
-        """A record that lacks fields, with those that were written too deep, within another field.
+        """A record that lacks fields, with those that were written too deep, inside another field.
 
         Example:
             >>> name = {"type": "object", "properties": {"last_name": {}}}
@@ -204,7 +206,7 @@ class AnswerSchema:
             {'author': {'last_name': 'Müller'}, 'title': 'Stellingen'}
 
         Returns:
-            None where there is none, or where the record is not whole with them.
+            None if there are none, or if the record is not whole with them.
         """
         whole: dict[str, Any] = {}
         for name, value in record.items():
@@ -221,10 +223,10 @@ class AnswerSchema:
         """The JSON types that a field may have in any alternative.
 
         Args:
-            path: names of fields from the record inwards; `[]` stands for any item of a list.
+            path: field names from the record inwards; `[]` stands for any item of a list.
 
         Returns:
-            Names of types; none for a field that the schema does not have.
+            The names of types; none for a field that the schema does not have.
         """
         level: list[Any] = list(self.alternatives)
         for name in path:
@@ -237,26 +239,26 @@ class AnswerSchema:
         return {name for schema in level for name in types_of(schema)}
 
     def fit(self, value: Any) -> int:
-        """How many values of an object stand where the schema has a field of a fitting type.
+        """How many values of an object are where the schema has a field of a fitting type.
 
         Returns:
-            0 or more, more is better; 0 for what is no object.
+            0 or more, higher is better; 0 for anything that is not an object.
         """
         if not isinstance(value, dict):
             return 0
         return max([0, *(field.fit(value) - 1 for field in self._fields)])
 
     def violations(self, record: Any) -> list[Violation]:
-        """Where an answer does not keep to the schema: to its best fitting alternative.
+        """Where an answer does not conform to the schema, that is, to its best-fitting alternative.
 
         Returns:
-            At most `MAX_VIOLATIONS`. An unfit answer of more than `MAX_VALUES` values is one
-            violation by itself.
+            At most `MAX_VIOLATIONS`. A non-conforming answer with more than `MAX_VALUES` values is
+            a single violation.
         """
         try:
             return self._violations(record)
         except UnicodeEncodeError:
-            # A JSON escape can stand for half a surrogate pair, which the validator cannot take.
+            # A JSON escape can stand for half a surrogate pair, which the validator cannot handle.
             text = json.dumps(record, ensure_ascii=False)
             return self._violations(json.loads(text.encode("utf-8", errors="replace")))
 
@@ -267,10 +269,10 @@ class AnswerSchema:
         )
 
     def keeps_to(self, record: Any) -> bool:
-        """Whether there is no violation, found faster than the violations are.
+        """Whether there are no violations; faster than finding them.
 
-        A schema that requires nothing allows any object; one that has only other fields keeps to no
-        schema.
+        A schema that requires nothing allows any object; an object that has only other fields
+        conforms to no schema.
         """
         if isinstance(record, dict) and record and self.names and self.names.isdisjoint(record):
             return False

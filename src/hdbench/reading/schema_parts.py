@@ -1,4 +1,4 @@
-"""The parts of a JSON Schema: what a field may hold, and references replaced by what they name."""
+"""The parts of a JSON Schema: what a field may hold, and references replaced by their targets."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,10 +6,11 @@ from typing import Any
 from hdbench.errors import HdbenchError
 
 MAX_SCHEMA_DEPTH = 50
-"""Schemas inside one another, at most. A schema that refers to itself has no end."""
+"""Maximum depth of nested schemas. A schema that refers to itself has no end."""
 
 MAX_SCHEMA_NODES = 10_000
-"""Values in a schema whose references are replaced, at most: they can double at every step."""
+"""Maximum number of values in a schema whose references are replaced: they can double at every
+step."""
 
 JSON_TYPES: dict[type, frozenset[str]] = {
     str: frozenset({"string"}),
@@ -20,18 +21,18 @@ JSON_TYPES: dict[type, frozenset[str]] = {
     list: frozenset({"array"}),
     type(None): frozenset({"null"}),
 }
-"""The names that JSON Schema has for the types of JSON values."""
+"""JSON Schema's names for the types of JSON values."""
 
 ANY_TYPE = frozenset[str]().union(*JSON_TYPES.values())
 
 
 def choices_of(schema: Any) -> list[Any]:
-    """A field's schema, or the several of its `anyOf`."""
+    """A field's schema, or the several schemas of its `anyOf`."""
     return schema["anyOf"] if isinstance(schema, dict) and "anyOf" in schema else [schema]
 
 
 def field_of(schema: Any, name: str) -> Any:
-    """The schema of a field in an object, or of `[]` in a list; None where there is none."""
+    """The schema of a field in an object, or of `[]` in a list; None if there is none."""
     if not isinstance(schema, dict):
         return None
     return schema.get("items") if name == "[]" else schema.get("properties", {}).get(name)
@@ -51,7 +52,7 @@ def types_of(schema: Any) -> frozenset[str]:
 
 
 class FieldSchema:
-    """A schema made ready for counting how much of a value fits."""
+    """A schema prepared for counting how much of a value fits."""
 
     def __init__(self, schema: Any) -> None:
         names = types_of(schema)
@@ -73,7 +74,7 @@ class FieldSchema:
             yield from inner.names()
 
     def fit(self, value: Any) -> int:
-        """How many values, this and those in it, have a fitting type; 0 where itself has not."""
+        """How many values, this one and those in it, have a fitting type; 0 if this one has not."""
         if type(value) not in self.types:
             return 0
         if self.choices:
@@ -92,7 +93,7 @@ def without_references(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema with `{"$ref": "#/…"}` replaced by what it refers to, and without `$defs`.
 
     Raises:
-        HdbenchError: a reference leads nowhere, outside the schema, or to itself.
+        HdbenchError: a reference leads nowhere, outside the schema or to itself.
     """
     nodes = 0
 

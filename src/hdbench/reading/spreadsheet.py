@@ -1,8 +1,8 @@
-"""XLSX workbooks: read by python-calamine, once it is known that they do no harm.
+"""XLSX workbooks: read by python-calamine once they are known to be harmless.
 
-calamine holds a sheet as one rectangle, so that two cells in far corners would end the process,
-and it makes an empty cell of a formula's error. Each part of a workbook is therefore run through
-expat first, which finds both, and calamine gets nothing but the parts that passed.
+calamine holds a sheet as one rectangle, so two cells in far corners would kill the process, and it
+turns a formula's error into an empty cell. Each part of a workbook is therefore run through expat
+first, which finds both, and calamine gets only the parts that passed.
 """
 
 import io
@@ -20,10 +20,11 @@ from hdbench.errors import HdbenchError
 from hdbench.reading.cells import MAX_CELLS, Cell
 
 MAX_UNPACKED = 256 * 2**20
-"""Bytes of a workbook, packed and unpacked, at most. A million filled cells have some 60 MiB."""
+"""Maximum size in bytes of a workbook, packed and unpacked. A million filled cells take some 60
+MiB."""
 
 MAX_PARTS = 1_000
-"""Files in a workbook, at most."""
+"""Maximum number of files in a workbook."""
 
 NOT_NEEDED = (
     "customxml/",
@@ -41,12 +42,12 @@ ROW = re.compile(r"[0-9]{1,7}")
 
 
 class Sheet(NamedTuple):
-    """A sheet with something in it.
+    """A sheet that is not empty.
 
     Attributes:
         name: its name.
         rows: number → cells, the first row of the sheet first. A cell whose formula gave an error
-            holds its code, as `#REF!`.
+            holds its code, such as `#REF!`.
     """
 
     name: str
@@ -61,7 +62,7 @@ def read_sheets(file: Path, name: str) -> Iterator[Sheet]:
         name: what messages call it.
 
     Raises:
-        HdbenchError: it is no XLSX workbook, is damaged or has a password, or is too large.
+        HdbenchError: it is not an XLSX workbook, is damaged, has a password, or is too large.
     """
     try:
         if file.stat().st_size > MAX_UNPACKED:
@@ -81,7 +82,7 @@ def _sheets(checked: io.BytesIO, parts: "_Parts", name: str) -> Iterator[Sheet]:
             if about.typ == SheetTypeEnum.WorkSheet and about.visible == SheetVisibleEnum.Visible
         ]
         scans = {title: parts.of_sheet(title) for _, title in listed}
-        # Several sheets may name one and the same part.
+        # Several sheets may name the same part.
         if sum(scan.area for scan in scans.values()) > MAX_CELLS:
             raise HdbenchError(
                 f"{name}: its sheets reach over more than {MAX_CELLS:,} cells: "
@@ -95,7 +96,7 @@ def _sheets(checked: io.BytesIO, parts: "_Parts", name: str) -> Iterator[Sheet]:
                 yield Sheet(title, _rows(sheet, scans[title], f"{name}: {title}"))
     except HdbenchError:
         raise
-    except Exception as error:  # what calamine says of damaged files are many kinds of exception
+    except Exception as error:  # calamine raises many kinds of exception for damaged files
         raise _damaged(name, error) from None
 
 
@@ -112,9 +113,10 @@ def _rows(sheet: CalamineSheet, scan: "_Scan", where: str) -> Iterator[tuple[int
 
 
 def _check(packed: Path, name: str) -> tuple[io.BytesIO, "_Parts"]:
-    """The workbook with its XML parts alone, and what is in them.
+    """The workbook with only its XML parts, and what is in them.
 
-    calamine is given a ZIP made here, since it could find other files in a forged one than Python.
+    calamine is given a ZIP made here, since in a forged one it could find other files than Python
+    does.
     """
     try:
         with zipfile.ZipFile(packed) as archive:
@@ -170,7 +172,7 @@ def _damaged(name: str, error: Exception) -> HdbenchError:
 
 
 class _Parts:
-    """The parts of a workbook, and which of them a sheet is."""
+    """The parts of a workbook, and which of them belong to which sheet."""
 
     def __init__(self) -> None:
         self.scans: dict[str, _Scan] = {}
@@ -180,7 +182,7 @@ class _Parts:
         return self.scans[part]
 
     def of_sheet(self, title: str) -> "_Scan":
-        """What was found in the part of a sheet; where that is not sure, what is in the largest."""
+        """What was found in a sheet's part; if that part is uncertain, what is in the largest."""
         keys = {scan.sheets[title] for scan in self.scans.values() if title in scan.sheets}
         targets = {
             scan.targets[key]
@@ -201,13 +203,13 @@ def _base(target: str) -> str:
 
 
 class _Scan:
-    """What is known of a part, once all of it was fed.
+    """What is known about a part, once all of it has been fed.
 
     Attributes:
-        area: how many cells a rectangle over all of them has.
+        area: how many cells a rectangle around all of them has.
         faults: row → column → the error's code, or nothing for a formula without a value.
-        sheets: name → key, where the part lists sheets.
-        targets: key → part, where the part lists parts.
+        sheets: name → key, if the part lists sheets.
+        targets: key → part, if the part lists parts.
     """
 
     def __init__(self) -> None:
@@ -230,9 +232,9 @@ class _Scan:
         """Take the next bytes of the part.
 
         Raises:
-            ValueError: there is a document type, which could define entities, or a cell in no
+            ValueError: there is a document type, which could define entities, or a cell without a
                 place.
-            ExpatError: it is no XML.
+            ExpatError: it is not XML.
         """
         self._parser.Parse(chunk, last)
 
@@ -280,7 +282,7 @@ class _Scan:
             self._watch()
 
     def _watch(self) -> None:
-        """Listen to what is in this cell: in most cells nothing has to be known of it."""
+        """Listen to what is in this cell: for most cells there is no need to know."""
         self._value = []
         self._parser.CharacterDataHandler = self._text
         self._parser.EndElementHandler = self._end

@@ -17,7 +17,7 @@ from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.spreadsheet import read_sheets
 
 MAX_CELL = 16 * 2**20
-"""Characters in a cell of a CSV file, at most."""
+"""Maximum number of characters in a cell of a CSV file."""
 
 DELIMITERS = ",;\t"
 
@@ -28,15 +28,15 @@ SEPARATOR = re.compile("sep=([,;\t|])[\r\n]")
 def read_csv(data: bytes, name: str, schema: AnswerSchema | None) -> InMemory:
     r"""The answers in a CSV file.
 
-    The encoding is UTF-8, UTF-16 with a byte order mark, or else cp1252; the delimiter is a comma,
-    a semicolon or a tab. The columns are `id`, with `text` (a model's raw answer), `prediction`
-    (JSON) or the fields of the record with dots between their names, and if wanted `model`,
-    `tokens_input`, `tokens_output`, `seconds` and `error`.
+    The encoding is UTF-8, UTF-16 with a byte order mark, or otherwise cp1252; the delimiter is a
+    comma, a semicolon or a tab. The columns are `id`, with `text` (a model's raw answer),
+    `prediction` (JSON) or the fields of the record with dots between their names, and optionally
+    `model`, `tokens_input`, `tokens_output`, `seconds` and `error`.
 
     Args:
         data: the file.
         name: what messages call it.
-        schema: what records look like; without it every value is text.
+        schema: what records look like; without it, every value is text.
 
     Raises:
         HdbenchError: it is unusable; the message names the line.
@@ -69,7 +69,7 @@ def read_xlsx(file: Path, name: str, schema: AnswerSchema | None) -> InMemory:
     Args:
         file: the workbook.
         name: what messages call it.
-        schema: what records look like; without it numbers stay numbers.
+        schema: what records look like; without it, numbers stay numbers.
 
     Raises:
         HdbenchError: it is unusable; the message names the sheet and row.
@@ -103,13 +103,13 @@ def _places(rows: Iterator[tuple[int, list[Cell]]], name: str) -> Iterator[Row]:
 
 
 def _trimmed(header: list[str]) -> list[str]:
-    """A header without the empty cells at its end, which spreadsheet programs leave."""
+    """A header without the empty cells at its end that spreadsheet programs leave."""
     filled = [index for index, title in enumerate(header) if title.strip()]
     return header[: filled[-1] + 1] if filled else []
 
 
 def _decode(data: bytes, name: str) -> tuple[str, list[str]]:
-    """The text, and what was assumed of it."""
+    """The text, and what was assumed about it."""
     try:
         return decode(data, name), []
     except HdbenchError:

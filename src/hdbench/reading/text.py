@@ -1,4 +1,4 @@
-"""From what a model wrote to a record, and what had to be done for it."""
+"""From what a model wrote to a record, and what had to be done to find it."""
 
 import json
 import re
@@ -16,13 +16,13 @@ from hdbench.reading.respelling import respelled
 from hdbench.reading.schema import AnswerSchema
 
 MAX_NODES, MAX_INNER_DEPTH = 6_000, 6
-"""Values of an answer that may be a wrapper, and how deep in it, at most."""
+"""Maximum number of values of an answer that may be a wrapper, and their maximum depth."""
 
 MAX_TEXTS, MAX_LEVELS = 200, 3
-"""Texts within an answer that are read as answers, and one within another, at most."""
+"""Maximum number of texts within an answer that are read as answers, and their maximum nesting."""
 
 MIN_PROMPT = 40
-"""Characters of a text that can be known as a part of the prompt."""
+"""Minimum number of characters in a text for it to be recognised as a part of the prompt."""
 
 _TAGS = "(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad)"
 THOUGHT = re.compile(
@@ -32,7 +32,7 @@ THOUGHT = re.compile(
     r"|<\|channel\|>(?:analysis|commentary)[^<\n]{0,100}<\|message\|>",
     re.IGNORECASE,
 )
-"""The tags around thoughts: of many models, Kimi, Magistral, and those of `gpt-oss`."""
+"""The tags around thoughts: those of many models, of Kimi, of Magistral and of `gpt-oss`."""
 
 
 _NESTED = (dict, list)
@@ -41,22 +41,22 @@ _NESTED = (dict, list)
 def read_text(text: str, schema: AnswerSchema | None = None) -> Reading:
     r"""The record in a model's raw text, and what was done to find it.
 
-    Valid JSON is taken as it is. In anything else every bracket outside of thoughts may open the
-    record. Several records are joined where the schema lets them be, as items of its list or as
-    fields of one record; else the last whole one counts, since what comes before is an example or
-    a draft. What the prompt shows is no answer, and neither are a form with placeholders, a schema,
-    a message and other things that `Kind` lists.
-    A bare list is a record where the schema has one list and nothing else that is required.
-    With a schema, an object that breaks it, and in which a better fitting one lies, is a wrapper;
-    without one no object is.
+    Valid JSON is taken as it is. In anything else, every bracket outside thoughts may open the
+    record. Several records are joined if the schema allows it, as items of its list or as fields of
+    one record; otherwise the last whole one counts, since what comes before it is an example or a
+    draft. What the prompt shows is not an answer, and neither are a form with placeholders, a
+    schema, a message and the other things that `Kind` lists. A bare list is a record if the schema
+    has one list and requires nothing else. With a schema, an object that violates it and contains a
+    better-fitting object is a wrapper; without a schema, no object is a wrapper.
 
     Args:
         text: what the model wrote.
         schema: the form of the benchmark's answers.
 
     Returns:
-        The record with its status; the text itself, a JSON value that is no object, or the JSON of
-        an object that is no record, as `unparsable`; None for blank text and null, as `unanswered`.
+        The record with its status; the text itself, a JSON value that is not an object, or the JSON
+        of an object that is not a record, as `unparsable`; None for blank text and null, as
+        `unanswered`.
 
     Example:
         >>> read_text('Here you are:\n```json\n{"year": 1957}\n```')[:2]
@@ -70,14 +70,14 @@ def read_text(text: str, schema: AnswerSchema | None = None) -> Reading:
 
 
 def read_value(value: Any, schema: AnswerSchema | None = None) -> Reading:
-    """The record in a JSON value that was given, as in a file's `prediction`.
+    """The record in a given JSON value, such as a file's `prediction`.
 
     Args:
-        value: a record, or a text, which is read as such.
+        value: a record, or a text, which is read as a text.
         schema: the form of the benchmark's answers.
 
     Returns:
-        As `read_text`.
+        Same as in `read_text`.
 
     Example:
         >>> read_value([{"year": 1957}])[:2]
@@ -87,22 +87,22 @@ def read_value(value: Any, schema: AnswerSchema | None = None) -> Reading:
 
 
 class _Reader:
-    """The reading of one answer, and how much work it may still be."""
+    """The reading of one answer, and how much work it may still take."""
 
     def __init__(self, schema: AnswerSchema | None) -> None:
         self.schema = schema
-        self.kinds: list[Kind] = []  # of what was met that is no record
+        self.kinds: list[Kind] = []  # of what was found that is not a record
         self.texts = MAX_TEXTS
         self.nodes = MAX_NODES
         self._blocks: Blocks | None = None
         self._joiner: Joiner | None = None
 
     def whole(self, value: Any) -> Reading:
-        """The record in an answer; what it is instead, where it holds none."""
+        """The record in an answer; if it holds none, what it is instead."""
         reading = self.text(value, 0) if isinstance(value, str) else self.value(value, 0)
         if reading.status != "unparsable":
             return reading
-        if isinstance(reading.value, dict):  # nobody is to take it for a record
+        if isinstance(reading.value, dict):  # so that nobody takes it for a record
             reading = reading._replace(value=json.dumps(reading.value, ensure_ascii=False))
         if "prompt" in self.kinds:  # whatever it is wrapped in
             return reading._replace(kind="prompt")
@@ -145,7 +145,7 @@ class _Reader:
         return Reading(value, "unparsable", kind)
 
     def object(self, value: dict[str, Any], level: int) -> Reading:
-        """The record in an object: itself, or one that it is a wrapper of."""
+        """The record in an object: the object itself, or one that it wraps."""
         schema = self.schema
         keeps = schema is not None and schema.keeps_to(value)
         kind = kind_of_object(value, schema, keeps=keeps)
@@ -163,7 +163,7 @@ class _Reader:
     def of_wrapper(
         self, record: dict[str, Any], kind: Kind | None, schema: AnswerSchema, level: int
     ) -> Reading:
-        """What an object holds that is no whole record: one within it, an item, a part of one."""
+        """What an object that is not a whole record holds: one within it, an item, a part."""
         known = len(self.kinds)
         if kind:
             self.kinds.append(kind)
@@ -177,12 +177,12 @@ class _Reader:
         return Reading(record, "clean")
 
     def belongs(self, value: Any) -> bool:
-        """Whether an object has a field of a record; an empty one may be a record, too."""
+        """Whether an object has a field of a record; an empty one may be a record too."""
         return self.schema is None or not value or not self.schema.names.isdisjoint(value)
 
     def inside(self, value: Any, schema: AnswerSchema, level: int) -> Reading | None:
-        """What lies within a value and fits better than the value."""
-        # Parts of a repeated schema fit by chance: the field `type` has a `type` there too.
+        """What is inside a value and fits better than the value itself."""
+        # Parts of a repeated schema fit by chance: there, the field `type` has a `type` too.
         in_schema = isinstance(value, dict) and is_schema(value, schema)
         own = schema.fit(value) if isinstance(value, dict) else 0
         records = [
@@ -198,7 +198,7 @@ class _Reader:
     def records(
         self, node: Any, schema: AnswerSchema, level: int, depth: int, *, in_schema: bool
     ) -> list[Reading]:
-        """The records in a value, in their order; of one within another the better fitting one."""
+        """The records in a value, in order; if one is inside another, the better-fitting one."""
         self.nodes -= 1
         if self.nodes < 0 or depth > MAX_INNER_DEPTH:
             return []
@@ -229,7 +229,7 @@ class _Reader:
     def own(
         self, node: Any, schema: AnswerSchema, *, outermost: bool, in_schema: bool
     ) -> tuple[Reading | None, Kind | None]:
-        """The record that an object or list itself is, and what it is where it is none."""
+        """The record that an object or list itself is, and what it is if it is not a record."""
         record = schema.of_objects(node)
         if record is None and (isinstance(node, list) or outermost):
             return None, None
@@ -269,7 +269,7 @@ class _Reader:
         return found or self.nothing(text, kind_of_text(plain, self.schema))
 
     def respelled(self, text: str, level: int) -> Reading | None:
-        """The record in a text that was made into JSON."""
+        """The record in a text that was turned into JSON."""
         if self.is_of_prompt(text):
             self.kinds.append("prompt")
             return None
@@ -311,7 +311,7 @@ class _Reader:
                 position = max(block.end, position)
                 continue
             found = at_least(block.status, self.value(block.value, level))
-            if found.kind not in (None, "other", "text"):  # what lay within was looked at
+            if found.kind not in (None, "other", "text"):  # what was inside was looked at
                 position = max(block.end, position)
                 continue
             if not is_record(found) or not found.value:
@@ -329,7 +329,7 @@ def is_record(reading: Reading) -> bool:
 
 
 def _with_decoded_keys(value: Any, names: frozenset[str]) -> Any:
-    r"""The value with `last%5Fname` or `last\_name` as `last_name`, where the schema has that."""
+    r"""The value with `last%5Fname` or `last\_name` as `last_name`, if the schema has that."""
     return _decoded_value(value, names) if _has_encoded_key(value, names) else value
 
 
@@ -361,7 +361,7 @@ def _decoded(key: str) -> str:
 
 
 def _without_thoughts(text: str) -> str:
-    """The text outside of thoughts; where a tag of theirs lacks its pair, to the text's end."""
+    """The text outside thoughts; if one of their tags is unpaired, to the end of the text."""
     if not any(sign in text for sign in "<[◁"):
         return text
     kept: list[str] = []

@@ -1,13 +1,14 @@
-"""What a run took: tokens and time, as far as its answers say."""
+"""What a run used: tokens and time, as far as its answers say."""
 
 from hdbench.reading.answer import Answer
 
 
 class Usage:
-    """Adds up what answers took.
+    """Adds up what the answers used.
 
     Attributes:
-        known: `input_tokens`, `output_tokens`, `seconds` → `total`, and of how many `items`.
+        known: `input_tokens`, `output_tokens`, `seconds` → `total`, and the number of `items` in
+            it.
 
     Example:
         >>> usage = Usage()
@@ -21,7 +22,7 @@ class Usage:
         self.known: dict[str, dict[str, float]] = {}
 
     def add(self, answer: Answer) -> None:
-        """One more answer."""
+        """Add one more answer."""
         for name, count in (answer.tokens or {}).items():
             self._add(f"{name}_tokens", count)
         if answer.seconds is not None:

@@ -1,4 +1,4 @@
-"""A result as CSV files for a spreadsheet or a script, with nothing in them that is run."""
+"""A result as CSV files for a spreadsheet or a script, with nothing in them that gets executed."""
 
 import csv
 import io
@@ -9,18 +9,18 @@ from hdbench.report.rows import Cell, Rows, error_rows, field_rows, item_rows
 from hdbench.results.result import Result
 
 _FORMULA = re.compile(r"""((?:^|;)[\s"']*)(?=[=+\-@＝＋－＠])""")
-"""Where a cell would begin to be a formula; a spreadsheet of a country with decimal commas splits
-at semicolons, and takes a quote in the middle of a line as it stands."""
+"""Where a cell would begin to be a formula; a spreadsheet in a country with decimal commas splits
+at semicolons, and takes a quote in the middle of a line literally."""
 
 
 def csv_files(result: Result) -> dict[str, bytes]:
     r"""The files `fields.csv`, `items.csv` and `errors.csv`.
 
     UTF-8 with a byte order mark, without which Excel misreads umlauts; commas; lines end in CR LF.
-    A text that a spreadsheet might take for a formula, since it begins with one of = + - @ (also
-    after a semicolon), has an apostrophe before that sign, which is not in the data (OWASP, "CSV
+    A text that a spreadsheet might take for a formula, because it begins with one of = + - @ (also
+    after a semicolon), gets an apostrophe before that sign, which is not in the data (OWASP, "CSV
     Injection"). Control and invisible characters, line breaks and tabs too, are written as escapes:
-    `\n`. Numbers of ours are not quoted and not rounded.
+    `\n`. Our own numbers are neither quoted nor rounded.
 
     Args:
         result: a result with details.
@@ -29,7 +29,7 @@ def csv_files(result: Result) -> dict[str, bytes]:
         Name → content.
 
     Raises:
-        HdbenchError: the result did not keep what became of every item.
+        HdbenchError: the result did not keep the details of every item.
     """
     tables = {"fields": field_rows, "items": item_rows, "errors": error_rows}
     return {f"{name}.csv": csv_bytes(rows(result)) for name, rows in tables.items()}

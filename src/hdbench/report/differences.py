@@ -6,8 +6,8 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 MIN_SHARED = 0.4
-"""Of the longer text's characters, the share that two texts must have in common for their
-differences to be marked one by one; else chance letters would be shown as kept."""
+"""The share of the longer text's characters that two texts must have in common for their
+differences to be marked one by one; otherwise chance letters would be shown as kept."""
 
 _ZERO_WIDTH_JOINER = "\u200d"
 
@@ -25,17 +25,17 @@ class Part(NamedTuple):
 
 
 def differences(reference: str, prediction: str) -> tuple[list[Part], list[Part]]:
-    """The pieces of a truth and of an answer, alternately shared and not.
+    """The pieces of a reference and of an answer, alternately shared and not.
 
-    By the edit operations of the Levenshtein distance of their characters, as `characters` takes
-    them. Neighbouring pieces differ in `differs`, and joined they are the texts.
+    From the edit operations of the Levenshtein distance of their characters, as split by
+    `characters`. Neighbouring pieces differ in `differs`, and joined they give the texts.
 
     Args:
-        reference: the truth's text.
+        reference: the reference text.
         prediction: the answer's text.
 
     Returns:
-        The parts of the truth, and the parts of the answer; of an empty text none.
+        The parts of the reference, and the parts of the answer; none for an empty text.
 
     Example:
         >>> truth, answer = differences("Ludvig", "Ludwig")
@@ -57,8 +57,8 @@ def characters(text: str) -> list[str]:
     r"""A text's characters as a reader sees them: each with its combining marks.
 
     A simple form of the grapheme clusters of Unicode Standard Annex 29: marks (categories Mn, Mc
-    and Me) and zero width joiners belong to what stands before them, and what follows such a joiner
-    to it.
+    and Me) and zero width joiners belong to what precedes them, and what follows such a joiner
+    belongs to it.
 
     Example:
         >>> characters("u\u0308b") == ["u\u0308", "b"]
@@ -77,7 +77,7 @@ def characters(text: str) -> list[str]:
 
 
 def _parts(pieces: list[tuple[str, bool]]) -> list[Part]:
-    """Parts of the pieces that are not empty, neighbours of one kind as one."""
+    """Parts made from the pieces that are not empty, neighbours of one kind joined."""
     found: list[Part] = []
     for text, differs in pieces:
         if text and found and found[-1].differs == differs:

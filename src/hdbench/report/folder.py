@@ -20,16 +20,16 @@ def write_report(
 
     Args:
         result: a result with details.
-        out: the folder; another report there is replaced.
-        benchmark: the folder of the benchmark; without it the one that the result names.
-        language: the page's, one of `hdbench.common.texts.LANGUAGES`.
+        out: the folder; an existing report there is replaced.
+        benchmark: the folder of the benchmark; by default the one that the result names.
+        language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
 
     Returns:
         The files: the page `index.html`, the workbook, the CSV files, `result.json`, the plots.
 
     Raises:
-        HdbenchError: the result has no details or names no benchmark, the benchmark is not there or
-            another one, or the folder is not a report's.
+        HdbenchError: the result has no details or names no benchmark, the benchmark is missing or
+            a different one, or the folder is not a report's.
     """
     loaded = load_benchmark(
         benchmark or result.dataset.get("benchmark", ""),

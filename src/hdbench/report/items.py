@@ -1,4 +1,4 @@
-"""What a page shows of each item: its fields, truth beside answer, and what is wrong."""
+"""What a page shows of each item: its fields, reference beside answer, and what is wrong."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,15 +14,15 @@ LOST = ("unanswered", "unparsable")
 """The statuses of items without an answer that could be scored."""
 
 MAX_FIELD = 100
-"""Characters of a field's path that are shown."""
+"""How many characters of a field's path are shown."""
 
 
 class Limits(NamedTuple):
     """How much of an item is shown.
 
     Attributes:
-        rows: errors, and as many other fields.
-        value: characters of a value.
+        rows: how many errors, and as many other fields.
+        value: how many characters of a value.
     """
 
     rows: int
@@ -33,8 +33,8 @@ FULL = Limits(rows=300, value=2_000)
 BRIEF = Limits(rows=5, value=200)
 
 MAX_TEXT = 4_000_000
-"""Characters of truths and answers in a page; items after them, the better ones, are shown in
-`BRIEF`. 263 cards have some 150,000."""
+"""Maximum characters of references and answers in a page; items after them, the better ones, are
+shown in `BRIEF`. 263 cards have some 150,000."""
 
 
 class Band(NamedTuple):
@@ -63,13 +63,13 @@ def band(similarity: float) -> Band:
 
 
 def two_digits(similarity: float) -> str:
-    """A similarity in two decimals, rounded down: only what is the same is 1.00.
+    """A similarity with two decimals, rounded down: only equal values have 1.00.
 
     Example:
         >>> two_digits(0.999), two_digits(1.0)
         ('0.99', '1.00')
     """
-    # 0.29 * 100 is a little less than 29: what is so near counts as reached.
+    # 0.29 * 100 is a little less than 29: what is this near counts as reached.
     return f"{math.floor(similarity * 100 + 1e-9) / 100:.2f}"
 
 
@@ -77,9 +77,9 @@ class Value(NamedTuple):
     """A value of a field.
 
     Attributes:
-        parts: its text in parts; of an absent or empty one none.
+        parts: its text in parts; none for an absent or empty one.
         absent: whether there is no value at all.
-        more: characters that were left out.
+        more: how many characters were left out.
     """
 
     parts: list[Part]
@@ -92,12 +92,12 @@ class Row:
     """A field of an item.
 
     Attributes:
-        field: its path, cut.
-        name: its path without places in lists, for filters.
-        reference: the truth's value.
+        field: its path, shortened.
+        name: its path without positions in lists, for filters.
+        reference: the reference value.
         prediction: the answer's value.
         similarity: 0.0 to 1.0.
-        error: the class of the error; None where there is none.
+        error: the class of the error; None if there is none.
     """
 
     field: str
@@ -114,7 +114,7 @@ class Row:
 
     @property
     def similarity_text(self) -> str:
-        """The similarity in two decimals."""
+        """The similarity with two decimals."""
         return two_digits(self.similarity)
 
 
@@ -127,9 +127,9 @@ class ItemView:
         status: what was done to read its answer.
         figure: how good it is, 0.0 to 1.0.
         errors: its wrong fields.
-        more_errors: of how many more there is no room.
-        others: its right fields; of a lost item all of the truth's.
-        more_others: of how many more there is no room.
+        more_errors: how many more there is no room for.
+        others: its correct fields; for a lost item, all of the reference's.
+        more_others: how many more there is no room for.
     """
 
     id: str
@@ -147,11 +147,11 @@ class ItemView:
 
 
 def item_views(per_item: Sequence[Mapping[str, Any]], metric: Metric) -> list[ItemView]:
-    """The items as they are shown, the worst first, and of equal ones the dataset's first.
+    """The items as they are shown, worst first, equal ones in the dataset's order.
 
     Args:
         per_item: see `Result`.
-        metric: by which they were scored.
+        metric: the one they were scored by.
     """
     views, text = [], 0
     for item in sorted(per_item, key=lambda item: float(item[metric.item_figure])):
@@ -202,7 +202,7 @@ def _row(match: FieldMatch, error: str | None, most: int) -> Row:
 
 
 def cut(text: str, most: int = MAX_FIELD) -> str:
-    """A text of so many characters at most, with … for the rest."""
+    """A text of at most so many characters, with … for the rest."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

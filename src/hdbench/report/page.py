@@ -20,14 +20,14 @@ from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
 from hdbench.statistics.resampling import rate_names
 
 MAX_ITEMS = 2_000
-"""Items that are shown, the worst."""
+"""How many items are shown: the worst ones."""
 
 MAX_FIELDS = 60
-"""Rows of a table of fields, and entries of the filter: a model can invent any number."""
+"""Maximum rows of a table of fields, and entries of the filter: a model can invent any number."""
 
 MAX_CONFUSIONS = 20
 MAX_MESSAGE = 1_000
-"""Characters of a warning, note or other text about the run."""
+"""Maximum characters of a warning, note or other text about the run."""
 
 
 class Figure(NamedTuple):
@@ -37,7 +37,7 @@ class Figure(NamedTuple):
         name: its name.
         value: its value.
         interval: its interval; None where there is none.
-        item_range: from the lowest to the highest of single items, where there are too few items.
+        item_range: from the lowest to the highest single item, where there are too few items.
         higher_is_better: its direction.
     """
 
@@ -58,7 +58,7 @@ class FieldRow(NamedTuple):
     """A field of the chart.
 
     Attributes:
-        name: its path, cut.
+        name: its path, shortened.
         bar: the parts of its bar, name → share of the bar's length.
         numbers: what is written beside it.
     """
@@ -71,13 +71,13 @@ class FieldRow(NamedTuple):
 def report_page(result: Result, benchmark: Benchmark, *, language: str = "en") -> str:
     """The page of a result: figures, fields, errors by class, and every item with its picture.
 
-    The page is complete in itself, runs no script but its own, and can be written as UTF-8
+    The page is self-contained, runs no script but its own, and can be written as UTF-8
     whatever a model wrote.
 
     Args:
         result: a result with `per_item`.
-        benchmark: what was scored; of its media those that are there are shown.
-        language: the page's, one of `hdbench.common.texts.LANGUAGES`.
+        benchmark: what was scored; those of its media that exist are shown.
+        language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
 
     Raises:
         HdbenchError: the result was scored without details, or the benchmark's metadata cannot be
@@ -161,7 +161,7 @@ def _heads(rates: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _field_rows(rates: Mapping[str, Mapping[str, Any]]) -> Iterator[FieldRow]:
-    """The fields, the worst first; those that no truth has come last."""
+    """The fields, the worst first; those that no reference has come last."""
 
     def order(item: tuple[str, Mapping[str, Any]]) -> tuple[bool, float]:
         numbers = item[1]
@@ -186,7 +186,7 @@ def _field_rows(rates: Mapping[str, Mapping[str, Any]]) -> Iterator[FieldRow]:
 
 
 def _fields_with_errors(errors: Mapping[str, Any], items: Sequence[ItemView]) -> Iterator[str]:
-    """The fields to filter by, those with most errors first."""
+    """The fields to filter by, those with the most errors first."""
     counts = {name: sum(classes.values()) for name, classes in errors["fields"].items()}
     seen = {row.name for item in items for row in item.errors}
     return (name for name in sorted(counts, key=lambda name: -counts[name]) if name in seen)
@@ -202,7 +202,7 @@ def _pictures(items: Sequence[ItemView], benchmark: Benchmark) -> Iterator[list[
 
 
 def _violations(result: Result) -> list[tuple[str, str, int]]:
-    """Field, rule and number of answers that do not keep to the schema, the most frequent first."""
+    """Field, rule and number of answers that break the schema, the most frequent first."""
     rows = [
         (cut(field), rule, count)
         for field, rules in result.reading.get("schema_violations", {}).items()
@@ -214,7 +214,7 @@ def _violations(result: Result) -> list[tuple[str, str, int]]:
 def _truth_errors(
     benchmark: Benchmark, result: Result, items: Sequence[ItemView], language: str
 ) -> list[str | None]:
-    """The address for an error in each item's truth; None where the benchmark names none."""
+    """The address for an error in each item's ground truth; None if the benchmark names none."""
     address = benchmark.spec.report_errors_at
     if address is None:
         return [None] * len(items)
@@ -224,7 +224,7 @@ def _truth_errors(
 
 
 def _run(result: Result) -> dict[str, str]:
-    """What the run says of itself, by the name of its label."""
+    """What the run says about itself, by the name of its label."""
     run = result.run
     prompt = run.get("prompt") or {}
     told = {
@@ -274,7 +274,7 @@ def _method(result: Result, found: Intervals, signature: str, language: str) -> 
 
 
 def _no_interval(found: Intervals, language: str) -> str | None:
-    """Why there are no intervals; None where there are."""
+    """Why there are no intervals; None if there are."""
     if found.why is None:
         return None
     key = "too_few_one" if found.items == 1 else "too_few"

@@ -1,4 +1,4 @@
-"""The pictures of a page's items, as many as a page can carry."""
+"""The pictures of a page's items, as many as a page can hold."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +10,7 @@ from hdbench.errors import HdbenchError
 from hdbench.report.thumbnails import thumbnail
 
 MAX_TOTAL = 6_000_000
-"""Characters of all pictures of a page: 263 cards have 4,500,000."""
+"""Maximum characters of all pictures on a page: 263 cards have 4,500,000."""
 
 _AT_ONCE = 32
 
@@ -30,7 +30,7 @@ class Picture(NamedTuple):
 
 
 def pictures(files: Sequence[Path]) -> list[Picture]:
-    """The pictures of files, the first ones first, until a page can carry no more.
+    """The pictures of files, in order, until a page can hold no more.
 
     Args:
         files: images or PDFs.

@@ -20,11 +20,11 @@ from hdbench.results.result import Result
 from hdbench.statistics.bootstrap import Interval
 
 MAX_BARS = 30
-"""Fields that are shown: a model can invent any number."""
+"""How many fields are shown: a model can invent any number."""
 
 _MAX_LABEL, _MAX_TITLE = 40, 64
 _BINS = 20
-_FONT = "DejaVu Sans"  # which matplotlib carries with it
+_FONT = "DejaVu Sans"  # which comes with matplotlib
 _SETTINGS: Any = {
     "font.family": _FONT,
     "font.size": 10,
@@ -33,11 +33,11 @@ _SETTINGS: Any = {
     "axes.axisbelow": True,
     "hatch.linewidth": 0.6,
     "svg.fonttype": "path",  # looks the same wherever it is opened, and needs no font there
-    "svg.hashsalt": "hdbench",  # else the ids in it are random
+    "svg.hashsalt": "hdbench",  # otherwise the ids in it are random
 }
 _BLUE, _ORANGE, _GREY = "#0072B2", "#E69F00", "#CCCCCC"
 
-# Okabe and Ito's colours, which the colour-blind tell apart; a hatch tells each from its
+# Okabe and Ito's colours, which the colour-blind can tell apart; a hatch tells each from its
 # neighbours when printed in grey.
 _LOOKS = dict(
     zip(
@@ -67,17 +67,18 @@ _NAMES = {
 }
 _COUNTED = {"f1": "how often the truth has it", "accuracy": "items that can have it"}
 
-# matplotlib's settings belong to the whole process, so that only one thread may change them.
+# matplotlib's settings belong to the whole process, so only one thread may change them.
 _LOCK = threading.Lock()
 
 
 def plots(result: Result) -> dict[str, bytes]:
     """The plots `fields`, `errors` and `items`, each as PNG and as SVG.
 
-    `fields`: the F1 or accuracy of each field, of a metric without fields its rates; `errors`: the
-    errors of the answered items by field and class; `items`: how many items have which figure, with
-    the headline and its 95 % interval. The same result gives the same bytes. An SVG needs no fonts.
-    Where there are more than `MAX_BARS` fields, those that the truth has most often are shown.
+    `fields`: the F1 or accuracy of each field, or for a metric without fields its rates; `errors`:
+    the errors of the answered items by field and class; `items`: how many items have which figure,
+    with the headline and its 95 % interval. The same result gives the same bytes. An SVG needs no
+    fonts. If there are more than `MAX_BARS` fields, those that are most frequent in the ground
+    truth are shown.
 
     Args:
         result: a result with details.
@@ -140,7 +141,7 @@ def _fields(result: Result) -> Figure:
 
 
 def _support(rates: Mapping[str, Any]) -> int:
-    """How often the truth has a field, or how many items are of a kind that has it."""
+    """How often the ground truth has a field, or how many items are of a kind that has it."""
     if "items" in rates:
         return int(rates["items"])
     return int(rates["true_positives"] + rates["false_negatives"])

@@ -1,4 +1,4 @@
-"""HTML pages in one file that ask nothing of any host and run no script but their own."""
+"""HTML pages in one file that request nothing from any host and run no script but their own."""
 
 import base64
 import hashlib
@@ -14,7 +14,7 @@ from hdbench.common.texts import Texts, decimal
 from hdbench.errors import escaped
 
 LINE_BREAK = "↵"
-"""What stands before a line break in a shown value, so that one can see it."""
+"""What is shown before a line break in a value, so that it can be seen."""
 
 TEXTS = Texts(Path(__file__).with_name("translations"))
 """The texts of the pages; they may hold HTML."""
@@ -23,25 +23,25 @@ TEXTS = Texts(Path(__file__).with_name("translations"))
 def render(template: str, language: str = "en", **context: Any) -> str:
     """A page from a template of this package.
 
-    In a template `t(key, name=value)` is a text of `TEXTS` in the page's language, and
-    `decimal("0.5")` a number as it is written there.
+    In a template `t(key, name=value)` is a text from `TEXTS` in the page's language, and
+    `decimal("0.5")` a number as it is written in that language.
 
-    Whatever a template puts out is escaped, and its control and invisible characters and lone
+    Whatever a template outputs is escaped, and its control and invisible characters and lone
     surrogates are written as escapes, so that the page can be written as UTF-8. The style sheet
-    `style` and the script `script`, which `base.html` takes in, are allowed by their sha256 in the
+    `style` and the script `script`, which `base.html` includes, are allowed by their sha256 in the
     page's Content-Security-Policy; no other style, script or address is.
 
     Args:
         template: its file name.
-        language: the page's, one of `hdbench.common.texts.LANGUAGES`.
-        context: what it is given.
+        language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
+        context: the values it is given.
     """
     own = {"t": partial(markup, language=language), "decimal": partial(decimal, language=language)}
     return _environment().get_template(template).render(**own, language=language, **context)
 
 
 def markup(key: str, language: str, **values: Any) -> Markup:
-    """A text of `TEXTS` as HTML; what stands in its places is escaped as all that is put out.
+    """A text from `TEXTS` as HTML; the values in its placeholders are escaped like all output.
 
     Example:
         >>> print(markup("from_to", "de", low=Markup("<b>1</b>"), high="<2>"))
@@ -52,7 +52,7 @@ def markup(key: str, language: str, **values: Any) -> Markup:
 
 
 def shown(text: str) -> Markup:
-    r"""Untrusted text as HTML: invisible characters as marked escapes, line breaks as a sign too.
+    r"""Untrusted text as HTML: invisible characters as marked escapes, line breaks also as a sign.
 
     Example:
         >>> print(shown("<b>\u202e"))
@@ -72,7 +72,7 @@ def _invisible(character: str) -> Markup:
 
 
 def _plain(value: Any) -> Any:
-    """What a template puts out: of untrusted text nothing invisible is left; markup is kept."""
+    """What a template outputs: nothing invisible is left of untrusted text; markup is kept."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
     return value if value.isprintable() else escaped(value)  # a picture's URI is long
@@ -95,7 +95,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     for name, file in (("style", "style.css"), ("script", "filter.js")):
-        # As a file of its own, not as a template: braces are its own.
+        # As a plain file, not as a template: its braces are its own.
         source, _, _ = environment.loader.get_source(environment, file)  # type: ignore[union-attr]
         environment.globals[name] = Markup(source)  # noqa: S704  this package's own file
     environment.filters |= {"shown": shown, "csp_source": _csp_source}

@@ -10,7 +10,7 @@ from hdbench.results.result import Result
 from hdbench.scoring.metric import FieldMatch, Figure
 
 Cell = str | float | None
-"""Untrusted text, a number of ours, or nothing."""
+"""Untrusted text, one of our numbers, or nothing."""
 
 
 class Rows(NamedTuple):
@@ -21,7 +21,7 @@ class Rows(NamedTuple):
 
 
 def field_rows(result: Result) -> Rows:
-    """A row a field: its counts and rates. No row where the metric has no fields (Avisblatt).
+    """One row per field: its counts and rates. No row if the metric has no fields (Avisblatt).
 
     Raises:
         HdbenchError: an option names a field that no item has.
@@ -35,13 +35,13 @@ def field_rows(result: Result) -> Rows:
 
 
 def item_rows(result: Result) -> Rows:
-    """A row an item: what was done to read its answer, its figure, and its other statistics.
+    """One row per item: what was done to read its answer, its figure, and its other statistics.
 
-    Statistics that are zero for every item are left out. A cell is empty where the item has no such
+    Statistics that are zero for every item are left out. A cell is empty if the item has no such
     statistic: a textbook has no DOI.
 
     Raises:
-        HdbenchError: the result did not keep what became of every item.
+        HdbenchError: the result did not keep the details of every item.
     """
     items = _items(result)
     names = [name for name in result.metric.statistics if any(result.statistics[name])]
@@ -54,20 +54,20 @@ def item_rows(result: Result) -> Rows:
 
 
 def error_rows(result: Result) -> Rows:
-    """A row a field or advertisement that is not correct, with the class of the error.
+    """One row per field or advertisement that is not correct, with the class of the error.
 
-    A missing and a spurious value that belong together are one row, as the classes count them. Of
+    A missing and a spurious value that belong together are one row, as the classes count them. In
     an item without a usable answer everything is wrong, and its errors have no class.
 
     Raises:
-        HdbenchError: the result did not keep what became of every item.
+        HdbenchError: the result did not keep the details of every item.
     """
     head = ("id", "status", "field", "outcome", "error class", "truth", "answer", "similarity")
     return Rows(head, _error_rows(_items(result), result.item_errors))
 
 
 def direction(figure: Figure | None) -> str:
-    """Which way a figure is better; empty for what is neither good nor bad, or no figure.
+    """Which way a figure is better; empty for what is neither good nor bad, or for no figure.
 
     Example:
         >>> direction(Figure("cer", "error", higher_is_better=False)), direction(None)
@@ -79,7 +79,7 @@ def direction(figure: Figure | None) -> str:
 
 
 def text(value: Any) -> str | None:
-    """A value of a record for a person: a text as it stands, all else as JSON, nothing as None.
+    """A record's value for people: a text as it is, anything else as JSON, nothing as None.
 
     Example:
         >>> text("Müller"), text(["S.", 12]), text(None)

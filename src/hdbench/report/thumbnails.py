@@ -1,4 +1,4 @@
-"""Small pictures of a benchmark's media, to be carried within an HTML page."""
+"""Small pictures of a benchmark's media, to be embedded in an HTML page."""
 
 import base64
 import hashlib
@@ -13,26 +13,26 @@ from hdbench.common import pdf
 from hdbench.errors import HdbenchError
 
 FORMATS = ("JPEG", "PNG", "TIFF", "WEBP")
-"""The formats that benchmarks are built from; of others Pillow's readers are not tried."""
+"""The formats that benchmarks are built from; Pillow's readers for others are not tried."""
 
 MAX_PIXELS = 89_000_000
-"""Width times height of an image, at most: a page of A3 at 600 dpi has 70 million."""
+"""Maximum width times height of an image: an A3 page at 600 dpi has 70 million."""
 
 MAX_HEIGHT = 2
-"""A thumbnail's height, at most, in its widths."""
+"""A thumbnail's maximum height, as a multiple of its width."""
 
 _QUALITY = 40
 _DAMAGED = (
     *(OSError, SyntaxError, ValueError, Image.DecompressionBombError),
     pdf.PdfError,
 )
-_PDF_HEAD = 1024  # within so many bytes a PDF begins
+_PDF_HEAD = 1024  # a PDF begins within this many bytes
 
 _Key = tuple[str, int, int, int]
 
 
 class _Kept:
-    """Thumbnails in files of their own, which processes share; whoever has the folder bounds it.
+    """Thumbnails in files of their own, which processes share; whoever owns the folder bounds it.
 
     Args:
         folder: where they are.
@@ -42,7 +42,7 @@ class _Kept:
         self._folder = folder
 
     def get(self, key: _Key) -> str | None:
-        """The thumbnail of that key, if it is kept."""
+        """The thumbnail with that key, if it is kept."""
         path = self._path(key)
         try:
             os.utime(path)  # those that are used stay when old files are deleted
@@ -66,10 +66,10 @@ _kept: _Kept | None = None
 
 
 def keep_in(folder: Path) -> None:
-    """Keep the thumbnails that this process makes in a folder, and make none twice.
+    """Keep in a folder the thumbnails that this process makes, and make none twice.
 
     Args:
-        folder: it is made if need be; other processes may use it too.
+        folder: created if need be; other processes may use it too.
     """
     global _kept  # noqa: PLW0603  a process has one
     folder.mkdir(exist_ok=True)
@@ -80,15 +80,15 @@ def thumbnail(path: Path, *, width: int = 640) -> str | None:
     """A small picture of an image, or of a PDF's first page, as a data URI.
 
     An image is turned as its EXIF data say, and never enlarged. Any number of threads may call it.
-    Where thumbnails are kept (`keep_in`), that of a file is made once, as long as the file keeps
-    its size and time of change.
+    If thumbnails are kept (`keep_in`), a file's is made only once, as long as the file keeps its
+    size and modification time.
 
     Args:
         path: an image or a PDF.
-        width: pixels, at most.
+        width: maximum pixels.
 
     Returns:
-        A WebP image as `data:image/webp;base64,…`; None where there is no such file.
+        A WebP image as `data:image/webp;base64,…`; None if there is no such file.
 
     Raises:
         HdbenchError: the file cannot be read, is neither an image nor a PDF, is damaged, or has too

@@ -1,4 +1,4 @@
-"""The address at which a reader reports an error in a benchmark's truth."""
+"""The address at which a reader reports an error in a benchmark's ground truth."""
 
 from collections.abc import Callable
 from itertools import accumulate
@@ -8,12 +8,12 @@ from hdbench.errors import escaped
 from hdbench.report.items import ItemView, Row, Value
 
 MAX_URL = 1_900
-"""Characters of an address: some servers and mail programs cut longer ones than 2,000."""
+"""Maximum characters of an address: some servers and mail programs cut those above 2,000."""
 
-_MAX_ID, _MAX_FIELD, _MAX_VALUE = 150, 120, 240  # as they stand in the address
+_MAX_ID, _MAX_FIELD, _MAX_VALUE = 150, 120, 240  # as they appear in the address
 
 Tell = Callable[..., str]
-"""A text's key and what stands in its places → the text."""
+"""A text's key and the values for its placeholders → the text."""
 
 _FORMS = {"/discussions/new": ("title", "description"), "/issues/new": ("title", "body")}
 """How the address of a form ends → its fields: the Hub's discussions, and GitHub issues."""
@@ -22,17 +22,17 @@ _FORMS = {"/discussions/new": ("title", "description"), "/issues/new": ("title",
 def truth_error_url(address: str, benchmark: str, version: str, item: ItemView, tell: Tell) -> str:
     """The address at which errors are reported, filled in with an item and its wrong fields.
 
-    A form of the Hub or of GitHub and an e-mail are filled in; any other page is not, as nobody
+    A form on the Hub or GitHub and an e-mail are filled in; any other page is not, as nobody
     knows what it would do with the values.
 
-    Untrusted text stands there as a block of code, in which the Hub makes no links, pictures or
-    mentions of it; what cannot be seen stands as an escape. Fields for which there is no room are
+    Untrusted text appears as a code block, which the Hub does not turn into links, pictures or
+    mentions; what cannot be seen appears as an escape. Fields for which there is no room are
     counted.
 
     Args:
-        address: where the benchmark says that errors are reported.
+        address: where the benchmark says to report errors.
         benchmark: its name.
-        version: the dataset's.
+        version: the dataset's version.
         item: the item.
         tell: the texts of the folder `translations`.
     """
@@ -88,7 +88,7 @@ def _quoted(text: str) -> str:
 
 
 def _bounded(text: str, most: int) -> str:
-    """Untrusted text in one line, cut where it would take more place in an address."""
+    """Untrusted text in one line, cut where it would take more room in an address."""
     whole = escaped(text[: most + 1])
     if len(_quoted(whole)) <= most:
         return whole

@@ -16,9 +16,9 @@ from hdbench.scoring.metric import figure_of
 from hdbench.statistics.bootstrap import METHOD, Intervals
 
 MAX_ROWS = 100_000
-"""Rows of a sheet below its head: a sheet can have 1,048,576, but is hardly usable then."""
+"""Maximum rows below a sheet's header: a sheet can have 1,048,576, but is hardly usable then."""
 
-_MAX_NUMBER = 2**53  # a run may say anything of its published figures; NaN is no number either
+_MAX_NUMBER = 2**53  # a run may say anything about its published figures; NaN is no number
 _NARROW, _WIDE = 13, 48
 _LONG = ("field", "truth", "answer", "id")
 _BANDS = (
@@ -28,21 +28,21 @@ _BANDS = (
     ("<", 0.5, "#F5BBA0"),
 )
 
-# Their looks, by what a row of the summary is.
+# Their formats, by the kind of row in the summary.
 _TITLE, _HEAD, _TEXT = "title", "head", "text"
 
 
 def workbook(result: Result) -> bytes:
     """The .xlsx file: `Summary`, `Fields` (if any), `Errors`, `Items` and `Error classes`.
 
-    Texts are cells of text, never formulas or links. Control and invisible characters but line
-    breaks are written as escapes. What is longer than a cell or a sheet can be is cut, and says so.
+    Texts are text cells, never formulas or links. Control and invisible characters except line
+    breaks are written as escapes. What is too long for a cell or a sheet is cut, and says so.
 
     Args:
         result: a result with details.
 
     Raises:
-        HdbenchError: the result did not keep what became of every item.
+        HdbenchError: the result did not keep the details of every item.
     """
     fields, items, errors = field_rows(result), item_rows(result), error_rows(result)
     classes = errors_by_class(result)
@@ -69,7 +69,7 @@ class _Sheets:
 
     def __init__(self, book: Any) -> None:
         self._book = book
-        # Without the mark Excel would make a formula of such a text as soon as it is edited.
+        # Without the mark Excel would turn such a text into a formula as soon as it is edited.
         base = {"quote_prefix": True, "text_wrap": True, "valign": "top"}
         self._looks = {
             _TEXT: book.add_format(base),
@@ -97,13 +97,13 @@ class _Sheets:
         *,
         bands: Sequence[str] = (),
     ) -> None:
-        """A sheet with a head that stays, a filter, and at most `MAX_ROWS` rows.
+        """A sheet with a header that stays in view, a filter, and at most `MAX_ROWS` rows.
 
         Args:
-            name: the sheet's.
+            name: the sheet's name.
             head: the columns' names.
             rows: a cell for each column.
-            bands: the columns, where there are such, that are coloured by their value.
+            bands: the columns, if any, that are coloured by their value.
         """
         sheet = self._sheet(name, [_WIDE if title in _LONG else _NARROW for title in head])
         self._write(sheet, 0, head, _HEAD)
@@ -125,7 +125,7 @@ class _Sheets:
             )
 
     def summary(self, rows: Iterable[tuple[str, Sequence[Cell]]]) -> None:
-        """The first sheet: rows of looks and cells."""
+        """The first sheet: rows of formats and cells."""
         sheet = self._sheet("Summary", [32, 64, _NARROW, _NARROW, 18])
         for number, (look, row) in enumerate(islice(rows, MAX_ROWS)):
             self._write(sheet, number, row, look)
@@ -204,7 +204,7 @@ def _summary(result: Result, found: Intervals) -> Iterator[tuple[str, Sequence[C
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, tuple[str, Cell]]]:
-    """Rows of a name and a value, of objects within objects with dotted names; no empty ones."""
+    """Rows of a name and a value, nested objects with dotted names; no empty ones."""
     for name, value in values.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")
@@ -215,7 +215,7 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, tu
 
 
 def _classes(found: Mapping[str, Any]) -> tuple[list[str], list[list[Cell]]]:
-    """The errors of the answered items by class and field, and below them the confused signs."""
+    """The errors of the answered items by class and field, with the confused characters below."""
     fields: Mapping[str, Mapping[str, int]] = found["fields"]
     classes: Mapping[str, int] = found["classes"]
     rows: list[list[Cell]] = [["all", *(classes.get(name, 0) for name in ERROR_CLASSES)]]

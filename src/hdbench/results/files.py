@@ -1,4 +1,4 @@
-"""A result as a JSON record, written and read back: all that its figures follow from."""
+"""A result as a JSON record, written and read back: everything its figures follow from."""
 
 import hashlib
 import json
@@ -20,19 +20,19 @@ from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric
 from hdbench.scoring.rates import f1
 
 MAX_RESULT = 64 * 2**20
-"""Bytes of a result file, at most: one of 700,000 cards has some 30 MiB."""
+"""Maximum size in bytes of a result file: one for 700,000 cards has some 30 MiB."""
 
 
-"""The metrics that count fields; the others compare texts, of which more than the form differs."""
+"""The metrics that count fields; the others compare texts, which differ in more than form."""
 
 CONFUSIONS = 50
-"""Pairs of confused characters that a result holds, at most."""
+"""Maximum number of pairs of confused characters that a result holds."""
 
 
 def answers_sha256(path: Path) -> str:
     """The sha256 of the file of answers, or of what `sha256sum` prints for a folder's files.
 
-    Of a folder it is over the files that are read, by name: `sha256sum *.json | sha256sum`.
+    For a folder, it covers the files that are read, by name: `sha256sum *.json | sha256sum`.
 
     Raises:
         HdbenchError: it cannot be read, or is a folder with a symbolic link.
@@ -43,7 +43,7 @@ def answers_sha256(path: Path) -> str:
         digest = hashlib.sha256()
         for name in Folder(path).names:
             line = f"{_file_sha256(path / name)}  ".encode() + os.fsencode(name)
-            # A line break in a name would make two files of one.
+            # A line break in a name would turn one file into two.
             digest.update(line.replace(b"\\", b"\\\\").replace(b"\n", b"\\n") + b"\n")
         return digest.hexdigest()
     except OSError as error:
@@ -79,15 +79,15 @@ def given_options(metric: Metric) -> dict[str, Any]:
 
 
 def to_record(result: Result, *, details: bool = False) -> dict[str, Any]:
-    """A result as JSON data: what `Result.to_dict` has, and what it can be made again from.
+    """A result as JSON data: what `Result.to_dict` has, and what it can be rebuilt from.
 
     Statistics that are zero for every item are left out. The worst items are not kept. The
     `intervals` are those of `hdbench.statistics.bootstrap` with its defaults.
 
     Args:
         result: the result.
-        details: also `fields`, the rates of each field, `per_item`, where it was kept, and `errors`
-            by class.
+        details: also `fields`, the rates of each field, `per_item`, if it was kept, and `errors` by
+            class.
     """
     return {
         **({} if result.model is None else {"model": result.model}),
@@ -119,12 +119,13 @@ def to_record(result: Result, *, details: bool = False) -> dict[str, Any]:
 
 
 def errors_by_class(result: Result) -> dict[str, Any]:
-    """The errors of the answered items by class, where the result kept what became of each item.
+    """The errors of the answered items by class, if the result kept what became of each item.
 
     Returns:
         `classes` and, by field, `fields`: class → number; `confusions`: the characters most often
-        read as others, with their number; for cards and letters `f1_form`: micro F1 over the fields
-        of all items with values of the same form equal, 0.0 to 1.0, higher is better, never ranked.
+        read as others, with their counts; for cards and letters `f1_form`: micro F1 over the fields
+        of all items, with values of the same form counted as equal, 0.0 to 1.0, higher is better,
+        never ranked.
     """
     summary = summarise(
         errors
@@ -147,7 +148,7 @@ def errors_by_class(result: Result) -> dict[str, Any]:
 
 
 def write_results(path: Path, results: Sequence[Result], *, details: bool = False) -> None:
-    """Write the records of results, as `write_records`.
+    """Write the records of results; see `write_records`.
 
     Raises:
         HdbenchError: see `write_records`, or an option names a field that no item has.
@@ -188,9 +189,9 @@ def _compact(value: Any) -> str:
 def read_result(path: Path | str) -> Result:
     """The result in a file that `hdbench score --json` wrote.
 
-    Its figures are computed from its statistics, and those in the file are not looked at:
-    `hdbench verify` compares them. `worst` is empty, and so is `per_item` where the file was
-    written without details.
+    Its figures are computed from its statistics, and those in the file are ignored: `hdbench
+    verify` compares them. `worst` is empty, and so is `per_item` if the file was written without
+    details.
 
     Raises:
         HdbenchError: see `read_results`, or the file holds several runs.
@@ -205,11 +206,11 @@ def read_results(path: Path | str) -> dict[str, Result]:
     """The results in a file that `hdbench score --json` wrote.
 
     Returns:
-        Model → result; a run without a model has the name of the file, less its ending.
+        Model → result; a run without a model has the name of the file without its extension.
 
     Raises:
-        HdbenchError: the file is no result, is damaged or too large, or is one of other rules; the
-            message names file and key.
+        HdbenchError: the file is not a result, is damaged or too large, or follows other rules; the
+            message names the file and the key.
     """
     path = Path(path)
     results: dict[str, Result] = {}
@@ -232,10 +233,11 @@ def is_result(path: Path) -> bool:
 
 
 def read_records(path: Path) -> dict[str, Any]:
-    """The records in a result file as they stand there, by what messages call them.
+    """The records in a result file as they are there, by what messages call them.
 
     Raises:
-        HdbenchError: the file cannot be read, is too large or no JSON, or its `runs` is no list.
+        HdbenchError: the file cannot be read, is too large or not JSON, or its `runs` is not a
+            list.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe or device might never end

@@ -1,4 +1,4 @@
-"""What is known of models beside their answers: `models.yaml` of the results dataset."""
+"""What is known about models besides their answers: `models.yaml` in the results dataset."""
 
 from pathlib import Path
 from typing import Annotated, Self
@@ -11,20 +11,20 @@ from hdbench.errors import HdbenchError
 MODELS_FILE = "models.yaml"
 
 MAX_BYTES = 2**20
-"""Bytes of the file, at most: some 5,000 models."""
+"""Maximum size in bytes of the file: some 5,000 models."""
 
 Line = Annotated[str, StringConstraints(min_length=1, max_length=300, strict=True)]
 
 
 class ModelFacts(Strict):
-    """What is known of a model; None is not known.
+    """What is known about a model; None means not known.
 
     Attributes:
-        open_weights: whether its maker gives out the weights.
-        parameters: in all, as `70B`, or `not published`.
-        licence: of the weights, an SPDX identifier where there is one.
-        runs_locally: whether one graphics card of a workstation can hold it; the file has the rule.
-        source: an address that says so, or on what it rests.
+        open_weights: whether its maker publishes the weights.
+        parameters: the total number, such as `70B`, or `not published`.
+        licence: the licence of the weights, an SPDX identifier if there is one.
+        runs_locally: whether one workstation graphics card can hold it; the file has the rule.
+        source: an address that says so, or what it is based on.
     """
 
     open_weights: Annotated[bool, Field(strict=True)] | None
@@ -41,20 +41,20 @@ class ModelFacts(Strict):
 
 
 class _File(RootModel[dict[Line, ModelFacts]]):
-    """The file: name of a model, as recorded → what is known of it."""
+    """The file: name of a model, as recorded → what is known about it."""
 
 
 def read_model_facts(results: Path) -> dict[str, ModelFacts]:
-    """What a results dataset says of models.
+    """What a results dataset says about models.
 
     Args:
         results: the dataset's folder.
 
     Returns:
-        A model's name, as recorded → what is known of it; nothing where there is no such file.
+        A model's name, as recorded → what is known about it; nothing if there is no such file.
 
     Raises:
-        HdbenchError: the file is unusable, has a key that is not known, or is too large.
+        HdbenchError: the file is unusable, has an unknown key, or is too large.
     """
     path = results / MODELS_FILE
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""A record of a result, which is untrusted, checked and made a result again."""
+"""A record of a result, which is untrusted: checked and turned back into a result."""
 
 import dataclasses
 import json
@@ -21,7 +21,7 @@ from hdbench.scoring import METRICS, check_headline, make_metric
 from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric
 
 MAX_NUMBER = 2**53
-"""The largest value of an item's statistic: up to it, sums are exact."""
+"""The largest value of an item's statistic: up to this value, sums are exact."""
 
 
 class _Checked(BaseModel):
@@ -86,21 +86,21 @@ _MATCH = {each.name for each in dataclasses.fields(FieldMatch)}
 
 _WARNING = {"kind": str, "message": str, "count": int, "of": int, "ids": list}
 _SAID = {"key": str, "values": dict}
-"""What warnings of records have since they are data."""
+"""The keys of warnings in records, since warnings are data."""
 
 MAX_MESSAGE = 10_000
-"""Characters of a warning in words, at most; those of the checks have some 300."""
+"""Maximum number of characters in a warning in words; those of the checks have some 300."""
 
 
 def from_record(value: Any, where: str) -> Result:
-    """The result that a record is of.
+    """The result that a record describes.
 
     Args:
         value: JSON data, from anywhere.
         where: its place, for messages.
 
     Raises:
-        HdbenchError: it is no record, or one of other rules; the message names the key.
+        HdbenchError: it is not a record, or follows other rules; the message names the key.
     """
     if not isinstance(value, dict) or not {"metric", "statistics"} <= value.keys():
         raise HdbenchError(
@@ -144,7 +144,7 @@ def from_record(value: Any, where: str) -> Result:
         usage={name: used.model_dump() for name, used in record.usage.items()},
         versions=record.versions.model_dump(),
     )
-    try:  # of sums that no answers give, a rate may be infinite
+    try:  # with sums that no answers give, a rate may be infinite
         json.dumps([result.figures(), result.field_rates()], allow_nan=False)
     except (ValueError, ArithmeticError) as error:
         raise HdbenchError(f"{where}: statistics: no figures follow from them: {error}") from error
@@ -157,7 +157,8 @@ def _metric(name: str, record: _Record, where: str) -> Metric:
             raise HdbenchError(f"{where}: options: {name} has no option {option[:100]!r}")
     try:
         defaults = make_metric(name, record.protocol).options
-        # A default may be shown as what the metric does not take: weights of 1 are no weights.
+        # A default may be shown as a value that the metric does not accept: weights of 1 mean no
+        # weights.
         options = {
             option: value for option, value in record.options.items() if value != defaults[option]
         }
@@ -175,14 +176,14 @@ def _statistics(columns: Any, metric: Metric, items: int, where: str) -> dict[st
             raise HdbenchError(f"{place}: {metric.name} has no such statistic")
         if not isinstance(column, list) or len(column) != items:
             raise HdbenchError(f"{place}: is not a list of {items} values, one for each id")
-        # A NaN is in no order, and so is refused too.
+        # A NaN fails every comparison, and so is rejected too.
         if not all(type(number) in (int, float) and 0 <= number <= MAX_NUMBER for number in column):
             raise HdbenchError(f"{place}: not all are finite numbers from 0 to 2^53")
     return columns
 
 
 def _per_item(value: Any, ids: Sequence[str], metric: Metric, where: str) -> list[dict[str, Any]]:
-    """What became of each item, where the record has it."""
+    """What became of each item, if the record has it."""
     if not value:  # without --details
         return []
     if not isinstance(value, list) or len(value) != len(ids):
@@ -214,7 +215,7 @@ def _is_item(item: Any, item_id: str, metric: Metric) -> bool:
 
 
 def _is_json(value: Any) -> bool:
-    """Whether it can be written again: Python reads NaN, and JSON has none."""
+    """Whether it can be written again: Python reads NaN, but JSON does not have it."""
     try:
         json.dumps(value, allow_nan=False)
     except ValueError:
@@ -241,7 +242,7 @@ def _status(value: dict[str, Any], items: int, where: str) -> Counter[Status]:
 
 
 def _kinds(value: dict[str, Any], where: str) -> Counter[Kind]:
-    """What was unparsable; results written before it was counted have none."""
+    """What was unparsable; results written before this was counted have none."""
     if "unparsable_kinds" not in value:
         return Counter()
     counts = _counts({"kinds": {"kinds": value["unparsable_kinds"]}}, "kinds", where)["kinds"]
@@ -265,7 +266,7 @@ def _strict_statistics(
 
 
 def _dataset(value: dict[str, Any], metric: str, where: str) -> dict[str, Any]:
-    """What was scored against; results of answers that came with their truths have none."""
+    """What was scored against; results of answers that came with their ground truths have none."""
     if "benchmark" not in value:
         return {}
     dataset = validate(_Dataset, value, Path(where))

@@ -1,4 +1,4 @@
-"""Scoring a set of items, and the result that comes of it."""
+"""Scoring a set of items, and the result."""
 
 import heapq
 import json
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hdbench.statistics.bootstrap import Intervals
 
 WORST = 5
-"""So many of the worst items are kept with what is wrong in them."""
+"""How many of the worst items are kept, with what is wrong in them."""
 
 _MATCH = tuple(each.name for each in fields(FieldMatch))
 
@@ -39,11 +39,11 @@ class Candidate(NamedTuple):
     """An item to score.
 
     Attributes:
-        id: its id, or its position where there are no ids.
+        id: its id, or its position if there are no ids.
         prepared: its ground truth, from `prepare`; None leaves the item out.
-        prediction: a JSON value; None where there is none.
-        status: what was done to read the prediction, where it is a record.
-        kind: of a prediction that is no record, what it is.
+        prediction: a JSON value; None if there is none.
+        status: what was done to read the prediction, if it is a record.
+        kind: what the prediction is, if it is not a record.
     """
 
     id: str
@@ -64,7 +64,7 @@ def prepare(metric: Metric, ground_truth: dict[str, Any]) -> Any:
 
 
 def installed_versions() -> dict[str, str]:
-    """The versions of what scores and their intervals depend on."""
+    """The versions of everything that scores and their intervals depend on."""
     return {
         "hdbench": __version__,
         "rapidfuzz": version("rapidfuzz"),
@@ -77,32 +77,33 @@ def installed_versions() -> dict[str, str]:
 
 @dataclass
 class Result:
-    """The figures of one set of answers, with what is needed to trust and to recompute them.
+    """The figures of one set of answers, with what is needed to trust and recompute them.
 
     Attributes:
         metric: the metric with its protocol and options.
         ids: the items' ids, in the dataset's order.
-        status: what was done to read an answer → number of items; together they are all items.
+        status: what was done to read an answer → number of items; together these are all items.
         statistics: name of a statistic → its value for each item.
         fields: outcome → how often each field had it.
-        worst: what became of the items of lowest figure, the lowest first.
+        worst: what became of the items with the lowest figures, the lowest first.
         per_item: what became of every item; empty unless details were asked for.
-        kinds: of what was unparsable, what it was → number of items; without those that only strict
-            reading refuses.
+        kinds: what an unparsable answer was → number of items; without those that only strict
+            reading rejects.
         strict_statistics: id → the statistics that an item would have if only valid JSON counted,
-            of those items whose answer is a record that was anything else.
+            for those items whose answer is a record but was not valid JSON only.
         dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`,
-            `dataset_revision` (the commit, of one from the Hub), its `headline` and whether of that
-            `higher_is_better`; empty where the truths came alone.
+            `dataset_revision` (the commit, if it is from the Hub), its `headline` and the direction
+            of that, `higher_is_better`; empty if the ground truths came alone.
         reading: what reading a file of answers showed: `options`, `notes`, `schema_violations`,
-            `warnings`; empty where the answers came from no file.
-        reading_version: of how answers are read, `hdbench.reading.READING`.
-        answers: the file or folder that was scored, `path` and `sha256`; empty where there is none.
-        model: who answered, where that is known: a file may have several.
-        run: what the run says of itself; see `RunInfo.about`; empty where it says nothing.
+            `warnings`; empty if the answers did not come from a file.
+        reading_version: the version of the reading rules, `hdbench.reading.READING`.
+        answers: the file or folder that was scored, `path` and `sha256`; empty if there is none.
+        model: the model that answered, if that is known: a file may have several.
+        run: what the run says about itself; see `RunInfo.about`; empty if it says nothing.
         usage: `input_tokens`, `output_tokens`, `seconds` → their sum over the answers, `total`, and
-            the number of answers of which it is known, `items`; only those that are known at all.
-        versions: with which it was scored; see `installed_versions`.
+            the number of answers for which they are known, `items`; only those that are known at
+            all.
+        versions: the versions with which it was scored; see `installed_versions`.
     """
 
     metric: Metric
@@ -133,12 +134,12 @@ class Result:
 
     @property
     def headline(self) -> str:
-        """The name of the figure that ranks: the benchmark's, else the metric's first."""
+        """The name of the figure used for ranking: the benchmark's, else the metric's first."""
         return self.dataset.get("headline") or self.metric.headline
 
     @property
     def higher_is_better(self) -> bool:
-        """The headline's direction; that of every metric's first figure is so."""
+        """The headline's direction; for every metric's first figure, higher is better."""
         return bool(self.dataset.get("higher_is_better", True))
 
     @cached_property
@@ -150,8 +151,8 @@ class Result:
 
     @cached_property
     def item_errors(self) -> "list[list[tuple[FieldMatch, ErrorClass]]]":
-        """The errors of each item of `per_item` with their classes, as `error_classes.errors`."""
-        from hdbench.analysis.error_classes import errors  # noqa: PLC0415  which needs the metrics
+        """The errors of each item of `per_item` with their classes; see `error_classes.errors`."""
+        from hdbench.analysis.error_classes import errors  # noqa: PLC0415  it needs the metrics
 
         return [
             errors([FieldMatch(**match) for match in item["fields"]], self.metric.person_fields)
@@ -165,14 +166,14 @@ class Result:
 
     @property
     def strict_headline(self) -> float | None:
-        """The headline if only valid JSON counted; None where it is the same."""
+        """The headline if only valid JSON counted; None if it is the same."""
         if not self.strict_statistics:
             return None
         strict: float = self._strict_rates[self.headline]
         return None if strict == self.metric.rates(self.totals)[self.headline] else strict
 
     def strictly(self) -> "Result":
-        """The same run with valid JSON alone counted as answers, as with `hdbench score --strict`.
+        """The same run with valid JSON only counted as answers, as with `hdbench score --strict`.
 
         It has the figures and their intervals, but not what became of single fields and items.
         """
@@ -198,7 +199,7 @@ class Result:
         )
 
     def figures(self) -> dict[str, Any]:
-        """The rates, the coverage beside them, and the protocol and signature, as JSON data."""
+        """The rates, the coverage, and the protocol and signature, as JSON data."""
         unanswered, unparsable = self.status["unanswered"], self.status["unparsable"]
         return {
             **self.metric.rates(self.totals),
@@ -247,10 +248,10 @@ def score_items(
     details: bool = False,
     dataset: Mapping[str, Any] | None = None,
 ) -> Result:
-    """Score answers one at a time, in the order in which they come.
+    """Score answers one at a time, in the given order.
 
-    An item without an answer, or whose answer is no record, is a complete failure, never skipped.
-    An item that an option leaves out is not among the items.
+    An item without an answer, or whose answer is not a record, counts as a complete failure and is
+    never skipped. An item that an option leaves out is not among the items.
 
     Args:
         metric: the metric with its protocol and options.
@@ -263,12 +264,12 @@ def score_items(
     kinds: Counter[Kind] = Counter()
     strict: dict[str, Mapping[str, float]] = {}
     names = metric.statistics
-    rows: list[float] = []  # the statistics of one item after another
+    rows: list[float] = []  # the statistics, item by item
     fields: dict[Outcome, Counter[str]] = {outcome: Counter() for outcome in OUTCOMES}
     uncounted: dict[Outcome, list[str]] = {outcome: [] for outcome in OUTCOMES}
     per_item: list[dict[str, Any]] = []
 
-    # A heap whose smallest entry is the best of the worst so far; of equals the later one.
+    # A heap whose smallest entry is the best of the worst so far; among equals, the later one.
     worst: list[tuple[float, int, Candidate]] = []
     for candidate in candidates:
         item_id, prepared, prediction, read, _ = candidate
@@ -291,7 +292,7 @@ def score_items(
         for outcome, paths in score.fields.items():
             if paths:
                 uncounted[outcome] += paths
-        if position % 200 == 0:  # seldom: a Counter takes long to begin, and little to go on
+        if position % 200 == 0:  # seldom: a Counter is slow to start, and quick to continue
             _count(uncounted, fields)
         figure = values[metric.item_figure]
         if position < WORST:
@@ -316,8 +317,8 @@ def score_items(
 
 
 def _kind(candidate: Candidate, coverage: Coverage) -> Kind | None:
-    """What an unparsable prediction is; None for one that only strict reading refuses."""
-    if coverage == "unparsable" != candidate.status:  # it was given as it is, and not read
+    """What an unparsable prediction is; None for one that only strict reading rejects."""
+    if coverage == "unparsable" != candidate.status:  # it was given as it is, not read
         return "message" if isinstance(candidate.prediction, dict) else "other"
     return candidate.kind
 
@@ -345,7 +346,7 @@ def _explain(metric: Metric, candidate: Candidate) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """A value that JSON can hold: NaN and the infinities as their names."""
+    """A value that JSON can hold: NaN and the infinities by name."""
     if isinstance(value, dict):
         return {key: _finite(child) for key, child in value.items()}
     if isinstance(value, list):
@@ -364,9 +365,9 @@ def signature(
 
     Args:
         metric: the metric with its protocol and options.
-        reading: as in `Result`, where answers were read from a file.
-        versions: those it was scored with; the installed ones, if not given.
-        reading_version: of how answers were read.
+        reading: same as in `Result`, if answers were read from a file.
+        versions: the versions it was scored with; the installed ones, if not given.
+        reading_version: the version of the reading rules.
 
     Example:
         >>> from hdbench.scoring.zettel_f1 import ZettelF1

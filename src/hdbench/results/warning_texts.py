@@ -10,8 +10,8 @@ from hdbench.reading.ids import Difference
 _TEXTS = Texts(Path(__file__).with_name("translations"))
 
 Message = dict[str, Any]
-"""`key`, that of a text, and `values`: what stands in its places, that is, texts, numbers, messages
-and None."""
+"""`key`, the key of a text, and `values`: the values of its placeholders, that is, texts, numbers,
+messages and None."""
 
 
 class Told(NamedTuple):
@@ -19,7 +19,7 @@ class Told(NamedTuple):
 
     Attributes:
         text: the message.
-        language: what it is written in.
+        language: the language it is written in.
     """
 
     text: str
@@ -31,7 +31,7 @@ def message(key: str, **values: Any) -> Message:
 
     Args:
         key: its key in `translations/warnings.yaml`.
-        values: what stands in its places; a place with None stays empty.
+        values: the values of its placeholders; a placeholder with None stays empty.
     """
     return {"key": key, "values": values}
 
@@ -40,12 +40,12 @@ def in_words(key: str, values: Mapping[str, Any], language: str = "en") -> str:
     """A message in words.
 
     Args:
-        key: as for `message`.
-        values: as for `message`.
-        language: of `hdbench.common.texts.LANGUAGES`.
+        key: same as in `message`.
+        values: same as in `message`.
+        language: one of `hdbench.common.texts.LANGUAGES`.
 
     Raises:
-        ValueError: there is no such text, or its values are others.
+        ValueError: there is no such text, or it takes other values.
 
     Example:
         >>> in_words("truncated", {"count": 3, "given": 1263}, "de")[:40]
@@ -68,17 +68,17 @@ def in_words(key: str, values: Mapping[str, Any], language: str = "en") -> str:
 
 
 def id_message(difference: Difference) -> Message:
-    """What is said of ids that differ from the benchmark's."""
+    """The message about ids that differ from the benchmark's."""
     written, item = (repr(name) for name in (difference.ids[0], difference.item))
     return message(f"ids_{difference.way}", count=len(difference.ids), written=written, id=item)
 
 
 def in_language(warning: Mapping[str, Any], language: str) -> Told:
-    """A warning of a record in a language; in English where the record has only that.
+    """A record's warning in a language; in English if the record has only that.
 
     Args:
-        warning: `key` and `values`, or, of records before they held these, `message`.
-        language: of `hdbench.common.texts.LANGUAGES`.
+        warning: `key` and `values`, or `message` in older records, which did not hold these.
+        language: one of `hdbench.common.texts.LANGUAGES`.
     """
     if "key" in warning:
         return Told(in_words(warning["key"], warning["values"], language), language)

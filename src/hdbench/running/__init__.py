@@ -1,1 +1,1 @@
-"""Running models on benchmarks: backends that answer, and the run folder that keeps it."""
+"""Running models on benchmarks: backends that answer, and the run folder that keeps the answers."""

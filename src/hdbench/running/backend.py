@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 LOST_IN_A_ROW = 10
-"""Items without an answer, one after the other, that end a run."""
+"""This many items in a row without an answer end a run."""
 
 
 class Question(NamedTuple):
     """An item to be answered.
 
     Attributes:
-        id: the item's.
-        media: what the model is shown: images in their order, or one PDF; opened by the backend.
+        id: the item's id.
+        media: what the model is shown: images in order, or one PDF; the backend opens them.
     """
 
     id: str
@@ -23,15 +23,15 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True)
 class Reply:
-    """What came of one question.
+    """The outcome of one question.
 
     Attributes:
-        text: what the model wrote; None where nothing came.
-        tokens: `input` and `output`, where they were counted.
-        seconds: how long it took; of a batch, its time divided by its size.
-        finish_reason: why the model stopped, as `stop` or `length`, where that is known.
-        constrained: whether the answer was held to the benchmark's schema while it was written.
-        error: what went wrong instead of an answer, in a line.
+        text: what the model wrote; None if nothing came back.
+        tokens: `input` and `output`, if they were counted.
+        seconds: how long it took; in a batch, the batch's time divided by its size.
+        finish_reason: why the model stopped, such as `stop` or `length`, if known.
+        constrained: whether the answer was held to the benchmark's schema while being written.
+        error: in one line, what went wrong if there is no answer.
     """
 
     text: str | None
@@ -47,10 +47,10 @@ class Decoding:
     """How answers are sampled.
 
     Attributes:
-        max_new_tokens: an answer is cut off there.
+        max_new_tokens: where an answer is cut off.
         temperature: 0 is greedy.
         top_p: nucleus sampling; 1 is off.
-        seed: of the random numbers.
+        seed: for the random numbers.
         schema: hold answers to the benchmark's schema, where the backend can.
     """
 
@@ -62,7 +62,7 @@ class Decoding:
 
 
 class Observer:
-    """Hears what a backend does between two replies; by itself it makes nothing of it.
+    """Is told what a backend does between replies; this base class ignores it.
 
     Its methods can be called from any thread.
     """
@@ -71,7 +71,7 @@ class Observer:
         """Something about the run as a whole that a person should know."""
 
     def retrying(self, item_id: str, failure: str, seconds: float) -> None:
-        """An item got no answer, and is asked again after so many seconds."""
+        """An item got no answer and will be asked again after this many seconds."""
 
 
 SILENT = Observer()
@@ -81,19 +81,19 @@ class Backend(Protocol):
     """Answers questions with a model.
 
     Attributes:
-        name: as `--backend` has it.
+        name: as given to `--backend`.
     """
 
     name: ClassVar[str]
 
     def settings(self) -> Mapping[str, Any]:
-        """What a run of it is: model, revision and whatever else can change an answer.
+        """What defines a run: model, revision and whatever else can change an answer.
 
-        JSON data. A run that is resumed must have the same.
+        JSON data. A resumed run must have the same settings.
         """
 
     def hardware(self) -> Mapping[str, Any]:
-        """On what it runs and with which versions, as JSON data; may differ between sittings."""
+        """What it runs on and with which versions, as JSON data; may differ between sittings."""
 
     def answer(
         self,
@@ -102,19 +102,19 @@ class Backend(Protocol):
         deadline: float | None = None,
         observer: Observer = SILENT,
     ) -> Generator[tuple[str, Reply], None, None]:
-        """Each question's id and reply, as they come, in any order; closed, it stops at once.
+        """Each question's id and reply, as they come, in any order; closing it stops it at once.
 
-        Questions are taken as they can be worked on, so that a long run needs no more memory than
-        a short one. What fails for one item is its reply's `error`, and the others go on.
+        Questions are taken only as they can be worked on, so a long run needs no more memory than
+        a short one. If one item fails, its reply has an `error`, and the others go on.
 
         Args:
             questions: what to ask.
-            deadline: on `time.monotonic`; what is being asked then has no reply.
-            observer: hears what happens between two replies.
+            deadline: by `time.monotonic`; items being asked at that moment get no reply.
+            observer: is told what happens between replies.
 
         Raises:
             HdbenchError: nothing can be answered at all: no such model, no connection, a wrong key.
         """
 
     def close(self) -> None:
-        """Give back what is held."""
+        """Release what it holds."""

@@ -1,4 +1,4 @@
-"""Which items a run asks: all of a benchmark's, some of them, or somebody's own images."""
+"""Which items a run asks about: all of a benchmark's, some of them, or a user's own images."""
 
 import os
 import random
@@ -12,19 +12,19 @@ from hdbench.errors import HdbenchError
 from hdbench.running.backend import Question
 
 QUICK = 20
-"""Items of a quick subset, at most."""
+"""Maximum number of items in a quick subset."""
 
 IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".pdf"}
-"""Endings of files that are asked about; others in a folder are passed over."""
+"""Extensions of the files that are used; others in a folder are skipped."""
 
 
 class Choice(NamedTuple):
     """The items of a run.
 
     Attributes:
-        questions: in the benchmark's order, or by name.
-        subset: how they were chosen; None where they are all.
-        passed_over: files of a folder that are no images.
+        questions: in the benchmark's order, or sorted by name.
+        subset: how they were chosen; None if they are all the items.
+        passed_over: files of a folder that are not images.
     """
 
     questions: list[Question]
@@ -42,13 +42,13 @@ def of_benchmark(
     """Items of a benchmark.
 
     Args:
-        benchmark: whose.
-        ids: these; none stands for all.
-        limit: the first so many.
-        quick: a fixed subset of 20, drawn by the ids alone: the same everywhere and every time.
+        benchmark: the benchmark.
+        ids: only these items; none means all.
+        limit: at most this many, from the first.
+        quick: a fixed subset of 20, drawn from the ids alone: the same everywhere and every time.
 
     Raises:
-        HdbenchError: an id is none of the benchmark's, or the limit is below 1.
+        HdbenchError: an id is not in the benchmark, or the limit is below 1.
     """
     media = benchmark.media()
     if unknown := sorted(set(ids) - media.keys()):
@@ -74,10 +74,10 @@ def of_benchmark(
 
 
 def named_ids(text: str | None) -> list[str]:
-    """Ids with commas between them, or those in a file, one per line; none for None.
+    """Comma-separated ids, or those in a file, one per line; none for None.
 
     Raises:
-        HdbenchError: the file cannot be read, or there are none.
+        HdbenchError: the file cannot be read, or there are no ids.
     """
     if text is None:
         return []
@@ -93,13 +93,13 @@ def named_ids(text: str | None) -> list[str]:
 
 
 def own_images(folder: Path, *, limit: int | None = None) -> Choice:
-    """Somebody's own images: one file per item, or one folder per item with its pages.
+    """A user's own images: one file per item, or one folder per item with its pages.
 
-    The id is the file's name without its ending, or the folder's. Pages are in the order of the
-    numbers in their names.
+    The id is the file's name without its extension, or the folder's name. Pages are in the order
+    of the numbers in their names.
 
     Raises:
-        HdbenchError: there is no such folder or no image in it, or two have one id.
+        HdbenchError: there is no such folder or no image in it, or two items have the same id.
     """
     try:
         entries = sorted(folder.iterdir(), key=_by_numbers)

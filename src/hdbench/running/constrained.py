@@ -1,4 +1,4 @@
-"""Answers held to a JSON Schema while they are written, by llguidance."""
+"""Answers held to a JSON Schema while they are written, using llguidance."""
 
 from collections.abc import Collection
 from typing import Any
@@ -14,7 +14,7 @@ class SchemaGrammar:
 
     Args:
         schema: JSON Schema.
-        tokenizer: the model's, a fast one.
+        tokenizer: the model's tokenizer, which must be a fast one.
         ends: tokens that end an answer.
 
     Raises:
@@ -41,7 +41,7 @@ class SchemaGrammar:
 
     @property
     def version(self) -> str:
-        """What holds answers to it, with its version."""
+        """The library that holds answers to the schema, with its version."""
         return f"llguidance {vlm_module('importlib.metadata').version('llguidance')}"
 
     def processor(self, rows: int) -> "SchemaProcessor":
@@ -54,12 +54,12 @@ class SchemaGrammar:
 
 
 class SchemaProcessor:
-    """A logits processor that leaves each row the tokens with which its answer can go on.
+    """A logits processor that leaves each row only the tokens that can continue its answer.
 
-    What ends an answer is left only where the answer is whole.
+    Tokens that end an answer are left only where the answer is complete.
 
     Attributes:
-        failures: of each row, why it could not be held to the schema any further, if so.
+        failures: for each row, why it could no longer be held to the schema, if so.
     """
 
     def __init__(self, matchers: list[Any], ends: frozenset[int]) -> None:
@@ -94,7 +94,7 @@ class SchemaProcessor:
         if matcher.is_error():  # it grew too complex
             self.failures[row] = " ".join(matcher.get_error().split())
             return sorted(self._ends)
-        # A model can have room for more tokens than its tokenizer has, and for fewer.
+        # A model can have room for more tokens than its tokenizer has, or for fewer.
         return self._torch.frombuffer(bytearray(bias), dtype=self._torch.uint8)[
             :vocabulary
         ].nonzero()[:, 0]

@@ -1,4 +1,4 @@
-"""What a run will ask, of whom, and what it will take, as far as that is known beforehand."""
+"""What a run will ask, whom, and what it will take, as far as this is known in advance."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -19,12 +19,12 @@ MINUTE, HOUR = 60, 3600
 
 
 class _Known(NamedTuple):
-    """What answers of the model to this benchmark took, on average; None where it is not known.
+    """What the model's answers to this benchmark took on average; None where it is not known.
 
     Attributes:
-        input: tokens of a request.
-        output: tokens of an answer.
-        seconds: of a request.
+        input: tokens per request.
+        output: tokens per answer.
+        seconds: per request.
     """
 
     input: float | None
@@ -33,18 +33,18 @@ class _Known(NamedTuple):
 
 
 class _Prices(NamedTuple):
-    """US dollars for a million tokens."""
+    """US dollars per million tokens."""
 
     input: float
     output: float
 
 
 def describe_run(plan: Plan, folder: Path, *, retry_failed: bool = False) -> list[str]:
-    """What a run is before it begins, one line for each thing.
+    """A description of a run before it begins, one line for each point.
 
-    Nothing of an item is sent anywhere; a server is asked for its list of models, which can have
-    prices. Tokens and time are estimated from answers of the same model to the same benchmark:
-    those that are recorded in this run's folder and in the folders beside it.
+    Nothing from any item is sent anywhere; a server is asked for its list of models, which can
+    include prices. Tokens and time are estimated from answers by the same model to the same
+    benchmark: those recorded in this run's folder and in the folders beside it.
 
     Args:
         plan: the run.
@@ -52,7 +52,7 @@ def describe_run(plan: Plan, folder: Path, *, retry_failed: bool = False) -> lis
         retry_failed: see `run_model`.
 
     Raises:
-        HdbenchError: it could not begin: there is no prompt, or the address is none.
+        HdbenchError: the run could not begin: there is no prompt, or the address is invalid.
     """
     read_prompt(plan.prompt_file)
     asked, questions = plan.asked, plan.choice.questions
@@ -104,7 +104,7 @@ def _known(plan: Plan, folder: Path) -> _Known:
 
 
 def _is_alike(plan: Plan, folder: Path) -> bool:
-    """Whether a folder has a run of the same model by the same provider; a damaged one has not."""
+    """Whether a folder has a run of the same model by the same provider; a damaged one has none."""
     if not is_run(folder):
         return False
     try:

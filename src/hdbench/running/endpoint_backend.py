@@ -37,18 +37,18 @@ from hdbench.running.images import Limits, encoded_images
 
 ATTEMPTS = 6
 ATTEMPTS_IN_VAIN = 2
-"""Attempts where the time is up each time: the answer may be too long for it."""
+"""Attempts if each one times out: the answer may be too long for the time limit."""
 ATTEMPTS_AT_FIRST = 3
-"""Attempts before anything was answered, where the server does not say that it is busy."""
+"""Attempts before anything has been answered, if the server does not say that it is busy."""
 LONGEST_WAIT = 120.0
-"""Seconds between attempts, at most, whatever the server asks for."""
+"""Maximum seconds between attempts, whatever the server asks for."""
 LOST_AT_FIRST = 3
-"""Items that end a run before anything was answered, if all fail for the same reason."""
+"""This many items end a run before anything is answered, if all fail for the same reason."""
 MODELS_SHOWN = 10
 
 
 class _Outcome(NamedTuple):
-    """A reply, and whether the server is at work: None where it was not asked."""
+    """A reply, and whether the server is working: None if it was not asked."""
 
     reply: Reply
     at_work: bool | None
@@ -57,30 +57,31 @@ class _Outcome(NamedTuple):
 class EndpointBackend:
     """Any OpenAI-compatible server.
 
-    Each item is one message of a user: its images in their order, as data URLs, then the prompt.
-    The first item is asked alone: what its request finds out about connection, key, model and
-    schema holds for the others, which are asked `concurrency` at a time.
+    Each item is one user message: its images in order, as data URLs, then the prompt. The first
+    item is asked alone: what its request reveals about the connection, key, model and schema
+    applies to the others, which are asked `concurrency` at a time.
 
-    A request that gets no usable answer (429, 5xx, no connection, time up, not JSON) is sent up
-    to `ATTEMPTS` times in all, `ATTEMPTS_IN_VAIN` times where the time is up; the waits between
-    them double, with a random part, or are what the server asks for, up to `LONGEST_WAIT`.
-    After that the item has an error. `LOST_IN_A_ROW` such items end the run and are not given as
-    replies, so that the same command asks them again.
+    A request that gets no usable answer (429, 5xx, no connection, timeout, not JSON) is sent up
+    to `ATTEMPTS` times in all, `ATTEMPTS_IN_VAIN` times if it times out; the waits in between
+    double, with a random part, or are what the server asks for, up to `LONGEST_WAIT`. After that
+    the item has an error. `LOST_IN_A_ROW` such items end the run and are not returned as replies,
+    so the same command asks them again.
 
-    Until something is answered, a failure is more likely the server's than the item's: of a model
-    without vision, say. What does not look busy is then tried `ATTEMPTS_AT_FIRST` times, an item
-    that fails like one before it is not tried again, and `LOST_AT_FIRST` such items end the run.
+    Until something is answered, a failure is more likely the server's than the item's: the model
+    may lack vision, say. If the server does not look busy, a request is then tried
+    `ATTEMPTS_AT_FIRST` times, an item that fails like one before it is not tried again, and
+    `LOST_AT_FIRST` such items end the run.
 
-    With `decoding.schema` the schema goes along as `response_format`; where the server refuses
-    that, this request and all later ones go without. A reply is `constrained` if it went along
-    and was not refused: a server that takes no notice cannot be told from one that does.
+    With `decoding.schema`, the schema is sent along as `response_format`; if the server refuses
+    it, this request and all later ones go without it. A reply is `constrained` if the schema was
+    sent and not refused: a server that ignores it cannot be told from one that follows it.
 
-    The key is in the environment, in HDBENCH_API_KEY; without it, HF_TOKEN for huggingface.co and
-    OPENAI_API_KEY for openai.com are taken, and sent nowhere else. `seconds` of a reply is the
-    time of the request that was answered, without earlier ones and waiting.
+    The key is read from the environment variable HDBENCH_API_KEY; without it, HF_TOKEN is used for
+    huggingface.co and OPENAI_API_KEY for openai.com, and these are sent nowhere else. A reply's
+    `seconds` is the time of the request that was answered, without earlier attempts and waiting.
 
     Args:
-        endpoint: the server's address, as http://localhost:8000/v1.
+        endpoint: the server's address, such as http://localhost:8000/v1.
         model: what the server calls it.
         prompt: what is asked of each item.
         decoding: how answers are sampled.
@@ -91,7 +92,7 @@ class EndpointBackend:
         first_wait: seconds between the first two attempts.
 
     Raises:
-        HdbenchError: the address is none, or the key.
+        HdbenchError: the address or the key is invalid.
     """
 
     name: ClassVar[str] = "endpoint"
@@ -137,7 +138,7 @@ class EndpointBackend:
         self._observer = SILENT
 
     def settings(self) -> Mapping[str, Any]:
-        """What can change an answer; whether the schema was taken is said with each answer."""
+        """What can change an answer; each answer says whether the schema was accepted."""
         return {
             "endpoint": self._given.shown,
             "model": self._model,
@@ -148,7 +149,7 @@ class EndpointBackend:
         }
 
     def hardware(self) -> Mapping[str, Any]:
-        """What the server says of the model, as far as it does, and the client's version.
+        """What the server says about the model, if anything, and the client's version.
 
         The address is the one that requests go to, as far as that is known before the first answer.
         The fingerprint is that of the latest answer, None before the first.
@@ -169,7 +170,7 @@ class EndpointBackend:
         }
 
     def models(self) -> list[dict[str, Any]]:
-        """What the server says of its models, when first asked; none where it does not say."""
+        """What the server said about its models when first asked; none if it does not say."""
         if self._models is None:
             self._server, self._models = list_models(self._server, self._timeout)
         return self._models
@@ -185,7 +186,7 @@ class EndpointBackend:
 
         Raises:
             HdbenchError: the server cannot be reached, refuses the key or does not know the model;
-                it went away for `LOST_IN_A_ROW` items, or never answers.
+                it was gone for `LOST_IN_A_ROW` items, or never answers.
         """
         remaining = iter(questions)
         pending: dict[Future[_Outcome], str] = {}
@@ -220,18 +221,18 @@ class EndpointBackend:
                         yield item
                 yield from lost
             finally:
-                # Before the client is closed: else they would see a lost connection, and retry.
+                # Before the client is closed: otherwise they would see a lost connection and retry.
                 for future in pending:
                     future.cancel()
 
     def close(self) -> None:
-        """Nothing is held: connections are closed with the iterator of `answer`."""
+        """There is nothing to release: connections are closed with the iterator of `answer`."""
 
     async def _ask(self, client: EndpointClient, question: Question) -> _Outcome:
-        """What comes of one item.
+        """The outcome of one item.
 
         Raises:
-            HdbenchError: it would come of every item.
+            HdbenchError: every item would have the same outcome.
         """
         try:
             messages = await to_thread.run_sync(self._messages, question)
@@ -255,7 +256,7 @@ class EndpointBackend:
         except Refused as refusal:
             if refusal.hopeless:
                 raise await self._hopeless(client, refusal) from refusal
-            # Before any answer it is as likely that every item would be refused.
+            # Before any answer it is just as likely that every item would be refused.
             return _Outcome(Reply(None, error=f"refused: {refusal}"), self._answered)
         finally:
             self._first_is_over = True
@@ -271,7 +272,7 @@ class EndpointBackend:
         return [{"role": "user", "content": [*parts, {"type": "text", "text": self._prompt}]}]
 
     async def _attempt(self, client: EndpointClient, messages: list[dict[str, Any]]) -> Reply:
-        """One request, and where the schema is refused another without it."""
+        """One request, and if the schema is refused, another without it."""
         if self._response_format is None or self._schema_refused:
             return await self._request(client, messages, constrained=False)
         try:
@@ -279,7 +280,7 @@ class EndpointBackend:
         except SchemaRefused:
             self._connected = True
             reply = await self._request(client, messages, constrained=False)
-            # Only now is it plain that it was the schema, and not something else of this item.
+            # Only now is it clear that it was the schema, and not something else about this item.
             self._schema_refused = True
             return reply
 
@@ -295,7 +296,7 @@ class EndpointBackend:
             "seed": self._decoding.seed,
             "stream": False,
         }
-        if self._decoding.top_p < 1:  # some servers refuse it beside a temperature; 1 is off
+        if self._decoding.top_p < 1:  # some servers refuse it alongside a temperature; 1 is off
             body["top_p"] = self._decoding.top_p
         if constrained:
             body["response_format"] = self._response_format
@@ -310,7 +311,7 @@ class EndpointBackend:
             self._observer.notice(f"no server at the address as given: using {self._server.shown}")
         self._fingerprint = completion.fingerprint or self._fingerprint
         return Reply(
-            # Without an error there is an answer: one that has nothing but its reasoning is empty.
+            # Without an error there is an answer: one with nothing but reasoning is empty.
             completion.text if completion.refusal else completion.text or "",
             tokens=completion.tokens or None,
             seconds=time.perf_counter() - started,
@@ -335,7 +336,7 @@ class EndpointBackend:
         if failure.retry_after is not None:
             return min(failure.retry_after, LONGEST_WAIT)
         if failure.deliberate and not self._answered:
-            return self._first_wait / 2  # to wait longer would only put off the bad news
+            return self._first_wait / 2  # waiting longer would only put off the bad news
         return self._backoff(state)
 
     def _tell(self, item_id: str, state: RetryCallState) -> None:

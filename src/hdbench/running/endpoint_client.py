@@ -21,27 +21,27 @@ from hdbench.running.endpoint_response import (
 from hdbench.running.endpoint_server import COMPLETIONS, Server
 
 MAX_BODY = 8 * 2**20
-"""Bytes of a response, at most; the text of 100,000 tokens has less than one million."""
+"""Maximum bytes of a response; the text of 100,000 tokens has fewer than one million."""
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 10.0
-"""For a list of models, at most."""
+"""Maximum seconds for a list of models."""
 _UNCONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
 
 
 class EndpointClient:
     """Connections to a server, open as long as the context lasts.
 
-    Neither key nor images go where nobody said: redirects are not followed. Answers are bounded
-    in length and time.
+    Neither the key nor images go anywhere that was not named: redirects are not followed. Answers
+    are bounded in length and time.
 
     Args:
         server: where requests go.
         timeout: seconds for a request, from connecting to the last byte.
-        connections: at once.
+        connections: how many at once.
 
     Attributes:
-        server: where requests go; with another address once the alternative one has answered.
+        server: where requests go; its address changes once the alternative one has answered.
     """
 
     def __init__(self, server: Server, *, timeout: float, connections: int = 1) -> None:
@@ -63,7 +63,7 @@ class EndpointClient:
         await self._http.aclose()
 
     async def models(self) -> list[dict[str, Any]]:
-        """What the server says of its models; none where it does not say.
+        """What the server says about its models; none if it does not say.
 
         The id of each is a string.
         """
@@ -76,13 +76,13 @@ class EndpointClient:
     async def complete(self, body: dict[str, Any]) -> Completion:
         """The answer to a request for a chat completion.
 
-        Where there is nothing at the address, the alternative one is asked; it is kept to if there
-        is something.
+        If there is nothing at the address, the alternative one is asked, and used from then on if
+        there is something.
 
         Raises:
-            Unanswered: none came that can be used.
+            Unanswered: no usable answer came.
             Refused: the request was refused.
-            SchemaRefused: it was, for its `response_format`.
+            SchemaRefused: it was refused because of its `response_format`.
         """
         try:
             return await self._complete(self.server, body)
@@ -124,9 +124,9 @@ class EndpointClient:
         """The body of an answer, and its content type.
 
         Raises:
-            Unanswered: none came that can be used.
+            Unanswered: no usable answer came.
             Refused: the request was refused.
-            SchemaRefused: it was, for its `response_format`.
+            SchemaRefused: it was refused because of its `response_format`.
         """
         headers = {
             "user-agent": f"hdbench/{__version__}",
@@ -138,7 +138,7 @@ class EndpointClient:
             with anyio.fail_after(self._seconds):
                 async with self._http.stream(method, url, json=body, headers=headers) as response:
                     data = await _bounded(response)
-        # A UnicodeError is of a host whose name is too long to be looked up.
+        # A UnicodeError means that the host's name is too long to be looked up.
         except (*_UNCONNECTED, UnicodeError) as error:
             reason = self._line(str(error)) or "no answer"
             raise Unanswered(f"cannot be reached ({reason})", unconnected=True) from error
@@ -159,7 +159,7 @@ class EndpointClient:
         return data, response.headers.get("content-type", "").lower()
 
     def _line(self, text: str) -> str:
-        """What a server says, as one short line without the key, should it give that back."""
+        """What a server says, as one short line, without the key in case the server repeats it."""
         secrets = (self.server.key, (self.server.user or ("", ""))[1])
         for secret in filter(None, secrets):
             text = text.replace(secret, "…")
@@ -168,10 +168,10 @@ class EndpointClient:
 
 
 def list_models(server: Server, timeout: float) -> tuple[Server, list[dict[str, Any]]]:
-    """What a server says of its models, and at which address; none where it does not say.
+    """What a server says about its models, and at which address; none if it does not say.
 
     Args:
-        server: which.
+        server: the server.
         timeout: seconds for a request.
     """
 

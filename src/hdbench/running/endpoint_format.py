@@ -6,9 +6,9 @@ from typing import Any
 def response_format(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema as servers take it, unchanged.
 
-    `strict` is an error at OpenAI unless every object names all its keys as required and allows
-    no others; without it a schema is a recommendation there. Servers of open models take no
-    notice of it: they keep to any schema they accept.
+    OpenAI rejects `strict` unless every object names all its keys as required and allows no
+    others; without it a schema is only a recommendation there. Servers of open models ignore it:
+    they follow any schema they accept.
     """
     return {
         "type": "json_schema",
@@ -21,7 +21,7 @@ def response_format(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_closed(node: Any) -> bool:
-    """Whether every object in a schema has all its keys required, and no others."""
+    """Whether every object in a schema requires all its keys and allows no others."""
     if isinstance(node, list):
         return all(map(_is_closed, node))
     if not isinstance(node, dict):

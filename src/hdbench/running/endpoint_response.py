@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hdbench.common.jsonio import parse_json
 
 MAX_MESSAGE = 300
-"""Characters of what a server says of an error, at most."""
+"""Maximum characters of what a server says about an error."""
 
 _BUSY = frozenset((408, 425, 429, 502, 503, 504))
 """Statuses of a server that may answer later."""
@@ -23,11 +23,11 @@ class Unanswered(Exception):  # noqa: N818  not all of them are errors
 
     Attributes:
         retry_after: seconds that the server asks to wait.
-        timed_out: whether the time was up.
+        timed_out: whether the request timed out.
         unconnected: whether there was no connection at all.
-        deliberate: whether the server answered, and did not say that it is busy: so that it is
+        deliberate: whether the server answered and did not say that it is busy, so that it is
             likely to answer the same again.
-        unusable: whether it was an answer as if all were well, but no completion.
+        unusable: whether it looked like a successful answer but was not a completion.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Unanswered(Exception):  # noqa: N818  not all of them are errors
 
 
 class Refused(Exception):  # noqa: N818
-    """The server refuses the request; it would again.
+    """The server refuses the request and would do so again.
 
     Attributes:
         status: the HTTP status.
@@ -71,13 +71,13 @@ class SchemaRefused(Exception):  # noqa: N818
 
 
 class Completion(NamedTuple):
-    """What is used of a server's answer, each of its type.
+    """The parts of a server's answer that are used, each with the right type.
 
     Attributes:
-        text: what the model wrote; None where the server sent none.
-        refusal: why the model or the server's filter kept it back.
+        text: what the model wrote; None if the server sent none.
+        refusal: why the model or the server's filter withheld it.
         finish_reason: why the model stopped.
-        tokens: `input` and `output`, where they were counted.
+        tokens: `input` and `output`, if they were counted.
         fingerprint: of the server's configuration.
     """
 
@@ -93,11 +93,11 @@ def read_completion(data: bytes, content_type: str, line: Callable[[str], str]) 
 
     Args:
         data: the body.
-        content_type: as the server has it.
-        line: makes one line of what a server says.
+        content_type: as the server sends it.
+        line: turns what a server says into one line.
 
     Raises:
-        Unanswered: it is no completion.
+        Unanswered: it is not a completion.
     """
     value = _json(data, content_type, line)
     try:
@@ -143,11 +143,11 @@ def read_failure(
 
     Args:
         status: the HTTP status.
-        reason: its phrase.
-        headers: of the answer.
+        reason: its reason phrase.
+        headers: the answer's headers.
         data: its body.
-        line: makes one line of what a server says.
-        with_schema: whether a schema went along.
+        line: turns what a server says into one line.
+        with_schema: whether a schema was sent along.
     """
     said, code = _error_of(data)
     message = line(f"{status} {reason}: {said}").rstrip(": ")
@@ -164,7 +164,7 @@ def read_failure(
 
 
 def error_in(value: Any) -> tuple[str, object]:
-    """What is said of an error, and its code, in the forms of JSON that are common."""
+    """What is said about an error, and its code, in the common JSON forms."""
     value = value[0] if isinstance(value, list) and value else value
     if not isinstance(value, dict):
         return "", None
@@ -210,7 +210,7 @@ def _json(data: bytes, content_type: str, line: Callable[[str], str]) -> Any:
 
 
 def _text(content: Any) -> str | None:
-    """The text of a message: a string, or, as some servers have it, a list of parts."""
+    """The text of a message: a string, or, from some servers, a list of parts."""
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         return "".join(part for part in parts if isinstance(part, str))
@@ -218,7 +218,7 @@ def _text(content: Any) -> str | None:
 
 
 def _error_of(data: bytes) -> tuple[str, object]:
-    """What a server says of an error, and its code; nothing where it is a page of HTML."""
+    """What a server says about an error, and its code; nothing if it is an HTML page."""
     text = data.decode(errors="replace")
     try:
         value = parse_json(text)

@@ -14,7 +14,7 @@ COMPLETIONS = "/chat/completions"
 MAX_PORT = 65535
 OWN_KEY = "HDBENCH_API_KEY"
 KEYS_OF_HOSTS = {"huggingface.co": "HF_TOKEN", "openai.com": "OPENAI_API_KEY"}
-"""Variables of keys that belong to somebody, and whose hosts alone they are sent to."""
+"""Host → the environment variable with its key, which is sent to no other host."""
 
 
 class Server(NamedTuple):
@@ -24,9 +24,9 @@ class Server(NamedTuple):
         url: of chat completions, without user, password and fragment.
         user: name and password from the address, for basic authentication.
         key: a secret.
-        variable: where in the environment the key is from.
-        alternative: where requests go if there is nothing at `url`; None where the address that
-            was given says it all.
+        variable: the environment variable that the key comes from.
+        alternative: where requests go if there is nothing at `url`; None if the address that was
+            given is complete.
     """
 
     url: str
@@ -39,15 +39,15 @@ class Server(NamedTuple):
     def at(cls, address: str) -> "Server":
         """The server at an address, with the key that the environment has for it.
 
-        Servers differ in whether there is a `/v1` at the end: an address that has a path is taken
-        as it is, and only where nobody answers there with `/v1` added; a host alone the other way
+        Servers differ in whether there is a `/v1` at the end: an address with a path is taken as it
+        is, and with `/v1` added only if nothing answers there; a bare host is tried the other way
         round.
 
         Raises:
-            HdbenchError: it is no address of the web, or the key is none.
+            HdbenchError: it is not a web address, or the key is invalid.
         """
         try:
-            # The parser of the library that sends, so that both see the same host.
+            # The parser of the library that sends requests, so that both see the same host.
             given = httpx2.URL(address.strip())
         except httpx2.InvalidURL:
             given = httpx2.URL("")
@@ -85,7 +85,7 @@ class Server(NamedTuple):
 
     @property
     def host(self) -> str:
-        """Where images go, for people: the name of the host, and its port where it has one."""
+        """Where images go, as people read it: the host's name, and its port if it has one."""
         return urlsplit(self.url).netloc.rpartition("@")[2]
 
     @property
@@ -104,7 +104,7 @@ class Server(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The address for people: without the query, which may hold a secret."""
+        """The address as people read it: without the query, which may hold a secret."""
         return urlunsplit((*urlsplit(self.url)[:3], "", "")).removesuffix(COMPLETIONS)
 
     def __repr__(self) -> str:
@@ -112,7 +112,7 @@ class Server(NamedTuple):
 
 
 def _variable(host: str, *, secure: bool) -> str | None:
-    """The variable with the key for a host; others' keys go encrypted only."""
+    """The variable with the key for a host; a provider's key is only sent encrypted."""
     names = [OWN_KEY] + [
         name
         for domain, name in KEYS_OF_HOSTS.items()

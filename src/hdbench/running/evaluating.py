@@ -15,14 +15,14 @@ from hdbench.running.run import Outcome
 
 
 class Evaluation(NamedTuple):
-    """What came of one benchmark.
+    """The outcome of one benchmark.
 
     Attributes:
-        benchmark: which.
-        folder: the run's.
-        outcome: of this sitting.
-        result: the run's score; what was not asked in time counts as unanswered.
-        least: what its headline had to reach; None where nothing was demanded.
+        benchmark: the benchmark.
+        folder: the run's folder.
+        outcome: the outcome of this sitting.
+        result: the run's score; items not asked in time count as unanswered.
+        least: what its headline had to reach; None if nothing was demanded.
     """
 
     benchmark: Benchmark
@@ -38,7 +38,7 @@ class Evaluation(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether nothing was demanded, or it is reached."""
+        """Whether nothing was demanded, or the demand is met."""
         if self.least is None:
             return True
         return (self.value >= self.least) == self.result.higher_is_better or (
@@ -47,10 +47,10 @@ class Evaluation(NamedTuple):
 
 
 def find_benchmarks(namespace: Path, names: Sequence[str]) -> list[Benchmark]:
-    """The built benchmarks of those names; without names all of a namespace folder.
+    """The built benchmarks with those names; without names, all in a namespace folder.
 
     Raises:
-        HdbenchError: there is none, or not one of that name.
+        HdbenchError: there is none, or none with one of the names.
     """
     if names:
         return [
@@ -64,11 +64,11 @@ def find_benchmarks(namespace: Path, names: Sequence[str]) -> list[Benchmark]:
 
 
 def read_demands(texts: Sequence[str], benchmarks: Sequence[Benchmark]) -> dict[str, float]:
-    """Benchmark's name → what its headline must reach, from `zettelkatalog=0.80`.
+    """Benchmark's name → what its headline must reach, from texts like `zettelkatalog=0.80`.
 
     Raises:
-        HdbenchError: it is not of that form, names a benchmark that is not evaluated or is named
-            already, or no headline can have that value.
+        HdbenchError: it does not have that form, names a benchmark that is not evaluated or was
+            already named, or no headline can have that value.
     """
     known = {benchmark.spec.name for benchmark in benchmarks}
     demands = {}
@@ -87,7 +87,7 @@ def read_demands(texts: Sequence[str], benchmarks: Sequence[Benchmark]) -> dict[
             raise HdbenchError(
                 f"--fail-under {text}: must be NAME=VALUE, as {name}=0.80"
             ) from error
-        if not 0 <= demands[name] <= 1:  # nor is NaN
+        if not 0 <= demands[name] <= 1:  # also refuses NaN
             raise HdbenchError(f"--fail-under {text}: the value must be from 0 to 1, as 0.80")
     return demands
 
@@ -104,12 +104,12 @@ def evaluate(
     """Run a model on each benchmark and score it.
 
     Args:
-        benchmarks: which.
-        asked: the model.
+        benchmarks: the benchmarks.
+        asked: the model to ask.
         folder: where the run folders are made, or resumed.
         quick: only a fixed subset of each.
-        minutes: after that time nothing is asked, and what is being asked is given up; each
-            benchmark has an equal part of what is left.
+        minutes: after this time nothing more is asked, and items being asked are given up; each
+            benchmark gets an equal share of the time left.
         demands: see `read_demands`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The folder of a run: what was set, and each answer as it came, safe from any end."""
+"""The folder of a run: its settings, and each answer as it came, safe however the run ends."""
 
 import json
 import os
@@ -16,11 +16,11 @@ from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.run_info import RUN_FILE, read_run_info
 
 MAX_SHOWN = 80
-"""Characters of a setting in a message."""
+"""Maximum characters of a setting in a message."""
 
 
 class RunFolder:
-    """A run on disk, held open by one process at a time: make it by `opened`.
+    """A run on disk, held open by one process at a time: create it with `opened`.
 
     Attributes:
         path: the folder.
@@ -42,13 +42,13 @@ class RunFolder:
         """Begin a run, or resume it.
 
         Args:
-            path: the folder; made where it is absent.
-            settings: what `run.json` says of the run; all but what begins with the second sitting
-                must be as it was: `run`, `date` and `sittings` are this class's own.
+            path: the folder; created if it does not exist.
+            settings: what `run.json` says about the run; when a run is resumed, these must be the
+                same as before. `run`, `date` and `sittings` are added by this class.
 
         Raises:
-            HdbenchError: another process writes it, it was begun with other settings, it is no
-                run's folder, or it is damaged.
+            HdbenchError: another process is writing to it, it was begun with other settings, it is
+                not a run folder, or it is damaged.
         """
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ class RunFolder:
             ) from error
 
     def _begin(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """What run.json says, written where there is none."""
+        """What run.json says; it is written if there is none."""
         path = self.path / RUN_FILE
         if not path.exists():
             others = sorted(each.name for each in self.path.iterdir())
@@ -96,7 +96,7 @@ class RunFolder:
         return record
 
     def _repair(self) -> int:
-        """Find out what is answered; cut off a torn end, of a process that was killed."""
+        """Find out what is answered; cut off a torn end left by a killed process."""
         if not self._file.exists():
             return 0
         whole = torn = 0
@@ -133,7 +133,7 @@ class RunFolder:
         """A sitting: what it runs on, when it began and, unless it is killed, when it ended.
 
         Args:
-            hardware: what it runs on; asked at the end again, when more may be known of it.
+            hardware: what it runs on; asked again at the end, when more may be known.
         """
         sitting = {"started": _now(), "ended": None, "hardware": dict(hardware())}
         self._record["sittings"].append(sitting)
@@ -145,7 +145,7 @@ class RunFolder:
             write_json(self.path / RUN_FILE, self._record)
 
     def add(self, answer: dict[str, Any]) -> None:
-        """Record an answer; when this returns it is on the disk."""
+        """Record an answer; when this returns it is on disk."""
         with self._file.open("ab") as file:
             file.write(_line(answer))
             file.flush()
@@ -154,7 +154,7 @@ class RunFolder:
 
 
 def recorded_answers(folder: Path) -> Iterator[dict[str, Any]]:
-    """The answers that a run has so far, but for a torn one; none where there is no run yet."""
+    """The answers that a run has so far, except a torn one; none if there is no run yet."""
     path = folder / OUR_ANSWERS
     if path.is_file():
         with path.open("rb") as file:
@@ -167,7 +167,7 @@ def is_failed(answer: Mapping[str, Any]) -> bool:
 
 
 def _answer(line: bytes) -> dict[str, Any] | None:
-    """The answer in a line; None where the line is torn or is none."""
+    """The answer in a line; None if the line is torn or is not an answer."""
     if not line.endswith(b"\n"):
         return None
     try:

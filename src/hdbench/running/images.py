@@ -1,4 +1,4 @@
-"""The images that a model is shown: pages drawn, turned upright, and no larger than said."""
+"""The images that a model is shown: pages rendered, turned upright, and no larger than allowed."""
 
 import io
 import warnings
@@ -20,13 +20,13 @@ _UNREADABLE = (
     OSError,
     SyntaxError,
     ValueError,
-    Image.DecompressionBombError,  # from some 179 million pixels on
+    Image.DecompressionBombError,  # above some 179 million pixels
     pdf.PdfError,
 )
-_PLAIN = ("1", "L", "P", "RGB")  # modes of which no two programs make different colours
+_PLAIN = ("1", "L", "P", "RGB")  # modes whose colours no two programs render differently
 _JPEG_QUALITY = 92
 _ORIENTATION = 0x0112  # in EXIF
-_PDF_UNIT = 72  # points in an inch
+_PDF_UNIT = 72  # points per inch
 
 
 class Encoded(NamedTuple):
@@ -41,8 +41,8 @@ class Limits:
     """What is shown of an item.
 
     Attributes:
-        max_side: pixels of the longer side, at most; larger images are made smaller.
-        pages: pages of a PDF, from the first.
+        max_side: maximum pixels of the longer side; larger images are scaled down.
+        pages: how many pages of a PDF, from the first.
     """
 
     max_side: int = 2048
@@ -53,9 +53,9 @@ def load_images(media: Sequence[Path], limits: Limits) -> list[Image.Image]:
     """The images of an item, in RGB.
 
     Raises:
-        HdbenchError: a file is not there, damaged or too large, or there is none.
+        HdbenchError: a file is missing, damaged or too large, or there is no file.
     """
-    with warnings.catch_warnings(action="ignore"):  # of what can be read all the same
+    with warnings.catch_warnings(action="ignore"):  # about files that can be read all the same
         images = [image for path in media for image in _open(path, limits)]
     if not images:
         raise HdbenchError("the item has no image")
@@ -63,7 +63,7 @@ def load_images(media: Sequence[Path], limits: Limits) -> list[Image.Image]:
 
 
 def encoded_images(media: Sequence[Path], limits: Limits) -> list[Encoded]:
-    """The images of an item as files: as they are where they may be, else as JPEG.
+    """The images of an item as files: as they are where possible, otherwise as JPEG.
 
     Raises:
         HdbenchError: see `load_images`.
@@ -84,7 +84,7 @@ def _open(path: Path, limits: Limits) -> Iterator[Image.Image]:
             yield from _pages(path, limits)
             return
         with Image.open(path) as image:
-            # JPEG can be read at a half or a quarter, which saves most of the time.
+            # JPEG can be read at half or quarter size, which saves most of the time.
             image.draft("RGB", (limits.max_side, limits.max_side))
             upright = ImageOps.exif_transpose(image)
             yield _fitted(_rgb(upright), limits.max_side)
@@ -104,7 +104,7 @@ def _pages(path: Path, limits: Limits) -> list[Image.Image]:
 
 
 def _as_it_is(path: Path, limits: Limits) -> Encoded | None:
-    """A file that needs no change; what cannot be read is found out when it is opened."""
+    """A file that needs no change; an unreadable one is reported when it is opened."""
     try:
         with Image.open(path) as image:
             fits = max(image.size) <= limits.max_side

@@ -1,4 +1,4 @@
-"""One model of transformers: its processor, its weights, and how it generates."""
+"""One transformers model: its processor, its weights, and how it generates."""
 
 import copy
 import gc
@@ -32,8 +32,8 @@ class LocalModel:
     """A model; its weights are loaded when it first generates.
 
     Args:
-        source: where it is.
-        device: `auto` or as torch calls it.
+        source: where the model is.
+        device: `auto` or torch's name for it.
         dtype: `auto` or one of `DTYPES`.
         trust_remote_code: run Python code that comes with it.
 
@@ -42,7 +42,7 @@ class LocalModel:
         has_own_prompt: whether it is asked with the one prompt that it was trained on.
 
     Raises:
-        HdbenchError: it cannot be used, or needs another device or a package that is not there.
+        HdbenchError: it cannot be used, or needs another device or a missing package.
     """
 
     def __init__(
@@ -66,14 +66,14 @@ class LocalModel:
         self._processor.tokenizer.padding_side = "left"
         if self._processor.tokenizer.pad_token is None:
             self._processor.tokenizer.pad_token = self._processor.tokenizer.eos_token
-        # No tokenizer can be used by two threads at once.
+        # A tokenizer cannot be used by two threads at once.
         self._encoding = threading.Lock()
         self.tokenizer = copy.deepcopy(self._processor.tokenizer)
         self.ends = self._find_ends()
         self._model: Any = None
 
     def encode(self, items: Sequence[Sequence[Image.Image]], prompt: str) -> Any:
-        """What the model gets for items: of each its images, then the prompt.
+        """What the model gets for items: for each one its images, then the prompt.
 
         A model with a prompt of its own gets that one.
 
@@ -103,12 +103,12 @@ class LocalModel:
         *,
         deadline: float | None = None,
     ) -> list[Reply] | None:
-        """The replies to encoded items, or None where the deadline came first.
+        """The replies to encoded items, or None if the deadline came first.
 
-        Output tokens are counted with the one that ends an answer.
+        The count of output tokens includes the one that ends an answer.
 
         Raises:
-            MemoryError: they do not fit into the device's memory together.
+            MemoryError: the items do not fit into the device's memory together.
             HdbenchError: the model cannot be loaded, or fails.
         """
         model = self._loaded()
@@ -133,7 +133,7 @@ class LocalModel:
                     f"{type(error).__name__}: {one_line(error)}"
                 ) from error
             lost = one_line(error)
-        if lost is not None:  # only here is the error gone that held on to the tensors
+        if lost is not None:  # only here is the error gone that kept the tensors alive
             self._free_memory()
             raise MemoryError(lost)
         if deadline is not None and time.monotonic() >= deadline:
@@ -146,7 +146,7 @@ class LocalModel:
         ]
 
     def close(self) -> None:
-        """Give back the weights' memory."""
+        """Free the weights' memory."""
         self._model = None
         self._free_memory()
 
@@ -233,7 +233,7 @@ class LocalModel:
                 use_safetensors=True,  # other formats can run code
             )
             self._model.eval()
-            # Nothing but what is recorded: no repetition penalty of the model's, for example.
+            # Only what is recorded: not the model's own repetition penalty, for example.
             self._model.generation_config = self._transformers.GenerationConfig(
                 do_sample=False,
                 eos_token_id=sorted(self.ends),
@@ -262,7 +262,7 @@ class LocalModel:
         if ends is None:
             raise HdbenchError(f"{self._source.name}: no token that ends an answer is known")
         ends = set(ends if isinstance(ends, list) else [ends])
-        if self.has_own_prompt:  # its turns end so, and its generation_config.json may not say it
+        if self.has_own_prompt:  # its turns end so, but its generation_config.json may not say it
             ends.add(self.tokenizer.convert_tokens_to_ids(self._processor.message_end_token))
         return frozenset(ends)
 

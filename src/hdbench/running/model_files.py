@@ -11,10 +11,10 @@ from hdbench.common.extras import install_command
 from hdbench.errors import HdbenchError, escaped
 
 _LOADED = (".safetensors", ".json", ".jinja", ".txt", ".model", ".py")
-"""Suffixes of what is loaded from a folder."""
+"""Suffixes of the files loaded from a folder."""
 
 _NOT_LOADED = ["*/*", "consolidated*"]
-"""Of a repository: what lies in its folders, and the same weights once more, as some have them."""
+"""Not taken from a repository: files in its folders, and second copies of the weights."""
 
 _LONGEST_ERROR = 500
 
@@ -24,10 +24,10 @@ class ModelSource:
     """A model's files.
 
     Attributes:
-        name: as it is recorded; of a folder its name only, as its place says nothing of the model.
+        name: as it is recorded; for a folder only its name, as its path says nothing of the model.
         folder: where they are.
-        revision: the commit, of a model on the Hub.
-        sha256: of the files, where they are in a folder.
+        revision: the commit, for a model on the Hub.
+        sha256: hash of the files, if they are in a folder.
     """
 
     name: str
@@ -37,7 +37,7 @@ class ModelSource:
 
 
 def vlm_module(name: str) -> Any:
-    """A module of the extra `vlm`, imported only when it is needed.
+    """A module of the `vlm` extra, imported only when needed.
 
     Raises:
         HdbenchError: it is not installed.
@@ -52,20 +52,20 @@ def vlm_module(name: str) -> Any:
 
 
 def model_name(model: str) -> str:
-    """A model's name as it is recorded: of a folder its name only."""
+    """A model's name as it is recorded: for a folder, only its name."""
     folder = Path(model)
     return folder.resolve().name if folder.is_dir() else model
 
 
 def find_model(model: str, revision: str | None) -> ModelSource:
-    """A model in a folder or on the Hub, from where it is downloaded.
+    """A model in a folder or on the Hub; one on the Hub is downloaded.
 
     Args:
         model: the folder's path, or the model's name on the Hub.
         revision: a branch, tag or commit on the Hub; `main`, if not given.
 
     Raises:
-        HdbenchError: there is none, or it has no safetensors.
+        HdbenchError: there is no such model, or it has no safetensors.
     """
     folder = Path(model)
     if not folder.is_dir():
@@ -79,13 +79,13 @@ def find_model(model: str, revision: str | None) -> ModelSource:
 
 
 def one_line(error: Exception) -> str:
-    """What an error of a library says, fit for a message."""
+    """What a library's error says, fit for a message."""
     text = escaped(" ".join(str(error).split())) or type(error).__name__
     return text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}…"
 
 
 def _download(model: str, revision: str | None) -> Path:
-    """The folder in the cache; without a network the one that is there already."""
+    """The folder in the cache; without a network, the one that is already there."""
     from huggingface_hub import snapshot_download  # noqa: PLC0415  slow to import
     from huggingface_hub.errors import HFValidationError  # noqa: PLC0415
 
@@ -114,9 +114,9 @@ def _check(model: str, folder: Path) -> None:
 
 
 def _sha256(folder: Path) -> str:
-    """A hash of all that is loaded, weights in whole: as long as it takes to read them once.
+    """A hash of everything that is loaded, all weights included: takes as long as reading them.
 
-    A sample of the weights would miss that some layers were trained further.
+    A sample of the weights would miss layers that were trained further.
     """
     paths = sorted(p for p in folder.iterdir() if p.suffix in _LOADED and p.is_file())
 

@@ -1,4 +1,4 @@
-"""A run before it begins: its items, its prompt, its backend, and what run.json will say of it."""
+"""A run before it begins: its items, its prompt, its backend, and what run.json says about it."""
 
 import hashlib
 import json
@@ -22,11 +22,11 @@ PROMPT = "prompt.txt"
 
 
 class Prompt(NamedTuple):
-    """What a model is asked with each item's images.
+    """What a model is asked along with each item's images.
 
     Attributes:
-        name: its file's.
-        sha256: of the file, by which runs of one prompt know one another.
+        name: the file's name.
+        sha256: hash of the file, by which runs with the same prompt are recognised.
         text: what is sent.
     """
 
@@ -43,14 +43,14 @@ class Asked:
         model: its name: a repository on the Hub, a folder, or what a server calls it.
         backend: one of `BACKENDS`; None leaves the choice to the model and the endpoint.
         endpoint: the address of an OpenAI-compatible server.
-        revision: the model's, a branch, tag or commit.
-        decoding: how answers are sampled; a schema of None is what the backend does best.
+        revision: the model's revision: a branch, tag or commit.
+        decoding: how answers are sampled; its `schema` is set by `schema` below.
         schema: hold answers to the benchmark's schema; None does so where a server may refuse it.
         limits: what is shown of an item.
-        batch_size: items at once, of a local model.
-        concurrency: requests at once, of a server.
+        batch_size: items at once, for a local model.
+        concurrency: requests at once, for a server.
         timeout: seconds for one request to a server.
-        trust_remote_code: run code that the model's repository brings.
+        trust_remote_code: run code that the model's repository contains.
     """
 
     model: str
@@ -67,7 +67,7 @@ class Asked:
 
     @property
     def backend_name(self) -> str:
-        """Which backend that is."""
+        """The name of the backend that is used."""
         if self.backend is not None:
             return self.backend
         if self.endpoint is not None:
@@ -92,11 +92,12 @@ class Plan:
     """A run to be begun or resumed.
 
     Attributes:
-        benchmark: whose prompt and schema it takes, and, but for own images, whose items.
+        benchmark: the one whose prompt and schema are used and, except for own images, whose items
+            are asked.
         choice: the items.
         asked: who is asked.
         prompt: a file with the prompt; None for the benchmark's.
-        own_images: whether the items are somebody's own images.
+        own_images: whether the items are a user's own images.
     """
 
     benchmark: Benchmark
@@ -107,7 +108,7 @@ class Plan:
 
     @property
     def prompt_file(self) -> Path:
-        """The file with what is asked."""
+        """The file with the prompt."""
         return self.prompt or self.benchmark.folder / PROMPT
 
     def run(
@@ -140,7 +141,7 @@ class Plan:
             backend.close()
 
     def _settings(self, backend: Backend, prompt: Prompt) -> dict[str, Any]:
-        """What run.json says of the run; a later sitting must have the same."""
+        """What run.json says about the run; a later sitting must have the same."""
         partial = self.own_images or self.choice.subset is not None
         return {
             "benchmark": self.benchmark.id,
@@ -203,7 +204,7 @@ def make_backend(asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Ba
 
 
 def run_name(benchmark: Benchmark, model: str) -> str:
-    """A folder's name for a run: benchmark and model; of a model in a folder that one's name.
+    """A folder name for a run: benchmark and model; for a model in a folder, that folder's name.
 
     Example:
         >>> _slug("Qwen/Qwen3-VL-8B"), _slug("../../etc")
@@ -220,7 +221,7 @@ def read_prompt(path: Path) -> Prompt:
     """The prompt in a file.
 
     Raises:
-        HdbenchError: it cannot be read, is no UTF-8, or is empty.
+        HdbenchError: it cannot be read, is not UTF-8, or is empty.
     """
     try:
         raw = path.read_bytes()

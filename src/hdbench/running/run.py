@@ -1,4 +1,4 @@
-"""Asking a model every item, and keeping each answer as it comes."""
+"""Asking a model about every item, and keeping each answer as it comes."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,16 +15,16 @@ from hdbench.running.running_score import RunningScore
 
 @dataclass
 class Outcome:
-    """What became of a sitting.
+    """The outcome of a sitting.
 
     Attributes:
         items: how many items the run has.
-        answered: of how many something is recorded, of this sitting or before.
-        failed: of how many of these only an error.
+        answered: for how many something is recorded, in this sitting or before.
+        failed: for how many of these only an error is recorded.
         errors: the first errors of this sitting, by id.
-        repaired: how many torn lines were cut off at its beginning.
+        repaired: how many torn lines were cut off at its start.
         interrupted: whether a person stopped it.
-        cut_off: how many items were being asked when the time was up; they have no answer yet.
+        cut_off: how many items were being asked when time ran out; they have no answer yet.
     """
 
     items: int
@@ -36,11 +36,11 @@ class Outcome:
     cut_off: int = 0
 
     def trouble(self, max_failed: float = 1.0) -> str | None:
-        """Why the run is not to be relied on; None where all is well.
+        """Why the run cannot be relied on; None if all is well.
 
         Args:
-            max_failed: the share of items that may fail, from 0 to 1. A run that asked and got
-                not one answer is of no use in any case.
+            max_failed: the share of items that may fail, from 0 to 1. A run that asked and got no
+                answer at all is of no use in any case.
         """
         if self.answered == self.failed and (self.failed or self.cut_off):
             asked = self.failed + self.cut_off
@@ -51,7 +51,7 @@ class Outcome:
         return None
 
     def lines(self, folder: Path) -> list[str]:
-        """What to tell a person."""
+        """What to tell the user."""
         left = self.items - self.answered
         said = [f"{folder}: {self.answered - self.failed} of {self.items} items answered"]
         if self.failed:
@@ -78,16 +78,16 @@ def run_model(
 ) -> Outcome:
     """Ask a model what has not been asked yet, and record each answer as it comes.
 
-    Killed at any moment, the same call resumes where it stopped.
+    If it is killed at any moment, the same call resumes where it stopped.
 
     Args:
-        backend: asks.
+        backend: the one that asks.
         questions: all items of the run.
-        folder: the run's.
-        settings: what `run.json` says of it.
-        score: shows the score so far; None where there is no truth.
+        folder: the run's folder.
+        settings: what `run.json` says about it.
+        score: shows the score so far; None where there is no ground truth.
         retry_failed: ask again where only an error was recorded.
-        deadline: on `time.monotonic`; what is being asked then is left unanswered.
+        deadline: by `time.monotonic`; items being asked at that moment are left unanswered.
 
     Raises:
         HdbenchError: see `RunFolder.opened` and `Backend.answer`; what was recorded is kept.
@@ -148,7 +148,7 @@ def _ask(
 
 
 def _as_answer(item_id: str, reply: Reply) -> dict[str, Any]:
-    """A reply as a line of the answers; what is not known is left out."""
+    """A reply as a line of the answers; unknown values are left out."""
     answer = {
         "text": reply.text,
         "tokens": reply.tokens,

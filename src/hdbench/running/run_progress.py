@@ -1,4 +1,4 @@
-"""How a run goes, said on standard error while it lasts."""
+"""The progress of a run, reported on standard error while it lasts."""
 
 import threading
 import time
@@ -18,20 +18,20 @@ from hdbench.errors import escaped
 from hdbench.running.backend import Observer
 
 EVERY_SECONDS = 30.0
-"""Without a terminal there is a line after this time at the latest."""
+"""Without a terminal, there is a line at least every so many seconds."""
 EVERY_ITEMS = 100
-"""And one after so many items."""
+"""And one after every so many items."""
 FIRST_PROBLEMS = 3
-"""So many failed items, and as many repeated requests, are said at once; later ones are counted."""
+"""This many failed items and repeated requests are each reported; later ones are counted."""
 
 
 class RunProgress(Observer):
-    """A bar at a terminal, else a line now and then: make it by `shown`.
+    """A bar in a terminal, otherwise a line now and then: create it with `shown`.
 
     Args:
         items: how many items the run has.
-        done: of how many something is recorded already.
-        bar: where there is a terminal.
+        done: for how many something is already recorded.
+        bar: the bar, shown only in a terminal.
         console: standard error.
 
     Attributes:
@@ -54,7 +54,7 @@ class RunProgress(Observer):
 
         Args:
             items: how many items the run has.
-            done: of how many something is recorded already.
+            done: for how many something is already recorded.
         """
         console = Console(stderr=True, highlight=False, soft_wrap=True)
         columns = (
@@ -87,7 +87,7 @@ class RunProgress(Observer):
         """One more item is recorded.
 
         Args:
-            item_id: which.
+            item_id: the item.
             error: why it has no answer.
             score: the score so far.
         """
@@ -106,13 +106,13 @@ class RunProgress(Observer):
         self._console.print(escaped(message), markup=False)
 
     def retrying(self, item_id: str, failure: str, seconds: float) -> None:
-        """An item is asked again; the first ones are said, all are counted."""
+        """An item is asked again; the first ones are reported, all are counted."""
         self.retried += 1
         if self.retried <= FIRST_PROBLEMS:
             self.notice(f"{item_id}: {failure}: asking again in {seconds:.0f} s")
 
     def say_where_it_is(self) -> None:
-        """Say in a line what is done, and how it goes."""
+        """Report in one line what is done and how it is going."""
         parts = [
             f"{self._done} of {self._items} items done",
             f"{self.failed} failed",

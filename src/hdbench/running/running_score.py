@@ -12,10 +12,10 @@ from hdbench.scoring import make_metric
 
 
 class RunningScore:
-    """The headline over the answers so far; the figure that counts is that of `hdbench score`.
+    """The headline over the answers so far; the figure that counts comes from `hdbench score`.
 
     Args:
-        benchmark: what is answered.
+        benchmark: the benchmark being answered.
         schema: the form of its answers.
     """
 

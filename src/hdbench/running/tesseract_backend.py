@@ -15,7 +15,7 @@ from hdbench.running.tesseract.kinds import kind_of
 from hdbench.running.tesseract.ocr import check_languages, version
 
 RULES = 1
-"""Raised whenever the same image can get another answer."""
+"""Raised whenever the same image can get a different answer."""
 
 TIMEOUT = 120.0
 """Seconds for one reading of one image."""
@@ -24,7 +24,7 @@ TIMEOUT = 120.0
 class TesseractBackend:
     """OCR by Debian's Tesseract 5, and rules for cards, pages of ads, letters and papers.
 
-    Which rules are used is decided by the fields of the answer schema, not by a benchmark's name.
+    The fields of the answer schema decide which rules are used, not a benchmark's name.
     The same image always gets the same answer. A handwritten item is answered too, mostly wrongly:
     this is the floor that a model must beat.
 
@@ -32,10 +32,10 @@ class TesseractBackend:
         schema: the benchmark's answer schema.
         limits: what is shown of an item.
         timeout: seconds for one reading of one image; an item that takes longer is an error.
-        concurrency: items at once; by default one a processor.
+        concurrency: items at once; by default one per processor.
 
     Raises:
-        HdbenchError: Tesseract or its language data are not installed, or there are no rules for
+        HdbenchError: Tesseract or its language data is not installed, or there are no rules for
             the schema.
     """
 
@@ -77,9 +77,9 @@ class TesseractBackend:
         deadline: float | None = None,
         observer: Observer = SILENT,
     ) -> Generator[tuple[str, Reply], None, None]:
-        """Each question's id and reply, in their order.
+        """Each question's id and reply, in order.
 
-        A page takes seconds, so that those under way at the deadline are read to their end.
+        A page takes seconds, so those under way at the deadline are read to the end.
 
         Raises:
             HdbenchError: never; what fails is an item's error.

@@ -1,4 +1,4 @@
-"""Local models, by transformers."""
+"""Local models, run with transformers."""
 
 import dataclasses
 import importlib.metadata
@@ -29,7 +29,7 @@ from hdbench.running.model_files import find_model, vlm_module
 
 
 class _Batch(NamedTuple):
-    """Items as the model gets them, or why it cannot."""
+    """Items as the model gets them, or why it cannot take them."""
 
     ids: list[str]
     images: list[list[Image.Image]]
@@ -40,20 +40,20 @@ class _Batch(NamedTuple):
 class TransformersBackend:
     """Any image-text-to-text model in a folder or on the Hub, on this machine.
 
-    Each item is one turn of a user: its images in their order, then the prompt, in the form that
+    Each item is one user turn: its images in order, then the prompt, in the form that
     the model's own chat template gives them. GOT-OCR2 takes no instructions: it gets the images
     with the prompt that its processor writes, and the setting `own_prompt` says so.
 
     Items are answered in batches, padded on the left; the next batch is read and prepared while
-    the model works, so that two are in memory at most. A batch that does not fit into the device's
+    the model works, so at most two are in memory. A batch that does not fit into the device's
     memory is halved until it does. If the first `LOST_IN_A_ROW` items are all refused, by the
-    processor or the model, the run ends, and they are not given as replies, so that the same
-    command asks them again. An image that cannot be read is its own item's failure and not counted.
+    processor or the model, the run ends, and they are not returned as replies, so the same command
+    asks them again. An image that cannot be read is its own item's failure and is not counted.
 
     Decoding is as `Decoding` says: what a model's own generation_config.json sets beyond the
     tokens that end an answer, such as a repetition penalty, is not applied. A sampled answer
-    depends on the seed and the item's id (see `sampling`). What else is in the batch changes an
-    answer only by how floating-point numbers are rounded, where two tokens are almost equally
+    depends on the seed and the item's id (see `sampling`). The rest of the batch changes an
+    answer only through the rounding of floating-point numbers, where two tokens are almost equally
     likely.
 
     Args:
@@ -151,12 +151,12 @@ class TransformersBackend:
 
         Args:
             questions: what to ask.
-            deadline: on `time.monotonic`; the batch that is being asked then has no replies.
-            observer: hears what is sent instead of the prompt, if the model has its own.
+            deadline: by `time.monotonic`; the batch being asked at that moment gets no replies.
+            observer: is told what is sent instead of the prompt, if the model has its own.
 
         Raises:
             HdbenchError: the model cannot be loaded, refuses its first `LOST_IN_A_ROW` items, or
-                fails for another reason than memory.
+                fails for a reason other than memory.
         """
         if self._model.has_own_prompt:
             observer.notice(
@@ -187,7 +187,7 @@ class TransformersBackend:
         yield from held
 
     def close(self) -> None:
-        """Give back the model's memory."""
+        """Free the model's memory."""
         self._model.close()
 
     def _takes_none(self, first_id: str, first: Reply) -> HdbenchError:
@@ -197,7 +197,7 @@ class TransformersBackend:
         )
 
     def _prepared(self, questions: list[Question]) -> tuple[list[tuple[str, Reply]], _Batch]:
-        """The replies of items that cannot be read, and the others as the model gets them."""
+        """The replies for items that cannot be read, and the others as the model gets them."""
         unreadable: list[tuple[str, Reply]] = []
         ids: list[str] = []
         images: list[list[Image.Image]] = []
@@ -219,7 +219,7 @@ class TransformersBackend:
             return _Batch(ids, images, None, str(error))
 
     def _replies(self, batch: _Batch, deadline: float | None) -> Iterator[tuple[str, Reply]]:
-        """A batch's replies; what fails for a batch is asked again in halves."""
+        """A batch's replies; a batch that fails is asked again in halves."""
         if deadline is not None and time.monotonic() >= deadline:
             return
         started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Scoring: pure functions on plain data. Counts first, rates after."""
+"""Scoring: pure functions on plain data. Counts first, then rates."""
 
 from importlib.metadata import entry_points
 from typing import Any
@@ -12,7 +12,7 @@ from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 GROUP = "hdbench.metrics"
-"""The group of entry points by which other packages bring metrics, each by its name."""
+"""The entry point group through which other packages provide metrics, each by its name."""
 
 
 def _installed() -> dict[str, type[Metric]]:
@@ -33,14 +33,14 @@ def _installed() -> dict[str, type[Metric]]:
 
 
 METRICS = _installed()
-"""Every metric by its name, as in `hdb/<name>`: those of hdbench, and of other packages."""
+"""Every metric by its name, as in `hdb/<name>`: those of hdbench and those of other packages."""
 
 
 def make_metric(name: str, protocol: str = "documented", /, **options: Any) -> Metric:
-    """The metric of that name with a protocol and options bound.
+    """The metric of that name, with a protocol and options bound.
 
     Raises:
-        HdbenchError: no such metric, protocol or option, or a value out of its range.
+        HdbenchError: there is no such metric, protocol or option, or a value is out of range.
 
     Example:
         >>> make_metric("zettel_f1", threshold=0.8).options
@@ -56,16 +56,16 @@ def make_metric(name: str, protocol: str = "documented", /, **options: Any) -> M
 
 
 def check_headline(name: str, headline: str, higher_is_better: bool | None = None) -> None:
-    """Refuse a metric that this hdbench does not have, or a headline that is none of its rates.
+    """Reject a metric that this hdbench does not have, or a headline that is not one of its rates.
 
     Args:
-        name: the metric's.
-        headline: the figure that shall rank: one that is always a number from 0.0 to 1.0.
-        higher_is_better: the direction in which it shall rank.
+        name: the metric's name.
+        headline: the figure to rank by: one that is always a number from 0.0 to 1.0.
+        higher_is_better: the direction in which to rank.
 
     Raises:
-        HdbenchError: there is no such metric, the figure is none of its rates, or has the other
-            direction.
+        HdbenchError: there is no such metric, or the figure is not one of its rates or has the
+            other direction.
     """
     if name not in METRICS:
         raise HdbenchError(

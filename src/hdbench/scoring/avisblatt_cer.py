@@ -2,7 +2,7 @@
 
 The method is that of the Fraktur benchmark of the Basler Avisblatt (RISE, University of Basel,
 2025). `documented` is its description read literally; `published` is what its published results
-were computed with. Where the two differ, each place says so.
+were computed with. Wherever the two differ, it is noted.
 """
 
 import math
@@ -61,11 +61,11 @@ _NORMALIZERS: dict[str, Callable[[str], str]] = {
 
 
 class PreparedPage(NamedTuple):
-    """A ground truth, read once.
+    """A ground truth, parsed once.
 
     Attributes:
         ads: its advertisements.
-        continued: the section that begins on the page before; empty where none does.
+        continued: the section that begins on the page before; empty if none does.
         numbered: the ads as `published` keeps them; empty under `documented`.
         legible: the ads that have a text.
     """
@@ -79,37 +79,38 @@ class PreparedPage(NamedTuple):
 class AvisblattCer(Metric):
     """Similarity (`fuzzy`) and character error rate (CER) of the advertisements on one page.
 
-    The truth's ads are paired with the answer's by section and number (`pair_documented`,
-    `pair_published`). `fuzzy` of a pair is the similarity of the two texts, and CER their
-    Levenshtein distance divided by the length of the truth's text, at most 1.0. An ad without a
-    counterpart has fuzzy 0.0 and CER 1.0.
+    The ads of the ground truth are paired with the answer's by section and number
+    (`pair_documented`, `pair_published`). The `fuzzy` of a pair is the similarity of the two texts,
+    and its CER is their Levenshtein distance divided by the length of the reference text, at most
+    1.0. An ad without a counterpart has fuzzy 0.0 and CER 1.0.
 
-    `published` differs in the pairing; it also rounds each similarity to 3 decimals, takes the CER
-    of lower-cased texts with white space folded, and rounds a page's fuzzy to 2 and CER to 3.
+    `published` differs in the pairing; it also rounds each similarity to 3 decimals, computes the
+    CER on lower-cased texts with white space folded, and rounds a page's fuzzy to 2 decimals and
+    its CER to 3.
 
-    All other figures are the same under both protocols, as far as their truths are: ads found,
-    missed and invented, sections, dates and `perfect` go by `documented`'s pairing, because
-    `published` drops ads without a word. Those by text alone (`fuzzy_text`, `cer_text`) pair the
-    ads of the whole page so that the total similarity is greatest, and leave out truth ads whose
-    text is empty.
+    All other figures are the same under both protocols, as far as their ground truths are: ads
+    found, missed and invented, sections, dates and `perfect` use the pairing of `documented`,
+    because `published` silently drops ads. The figures by text alone (`fuzzy_text`, `cer_text`)
+    pair the ads of the whole page so that the total similarity is greatest, and leave out reference
+    ads whose text is empty.
 
-    Degenerate cases: `advertisements` that is no list holds no ads. An entry that is no object is
-    an invented ad in the answer, and none in the truth. A text that is neither a string nor a
-    number is an empty one, and a section that is no string is none. An empty truth text has CER
-    0.0 if both are empty, else 1.0. A page whose truth has no ads has fuzzy 1.0 and CER 0.0 if the
-    answer has none either, else 0.0 and 1.0 (published: always those). A page without an answer
-    misses every ad.
+    Degenerate cases: `advertisements` that is not a list holds no ads. An entry that is not an
+    object counts as an invented ad in the answer, and as no ad in the ground truth. A text that is
+    neither a string nor a number counts as empty, and a section that is not a string counts as
+    none. An empty reference text has CER 0.0 if both texts are empty, otherwise 1.0. A page whose
+    ground truth has no ads has fuzzy 1.0 and CER 0.0 if the answer has none either, otherwise 0.0
+    and 1.0 (published: always 0.0 and 1.0). A page without an answer misses every ad.
 
     Args:
         protocol: `documented` or `published`.
-        normalize: what is done to texts and section headings on both sides before all else:
+        normalize: what is done to texts and section headings on both sides before anything else:
             `none`, `NFC`, `NFKC`, `edition` (ſ to s and / to a comma, as the edition has them),
             `case` (lower case), `whitespace` (runs of it folded to one space, none at the ends), or
-            a list of such names. Under `published` too, whose figures are then no longer the
-            published ones.
+            a list of such names. This also applies under `published`, whose figures are then no
+            longer the published ones.
 
     Raises:
-        HdbenchError: an unknown protocol, or an unknown name in `normalize`.
+        HdbenchError: the protocol is unknown, or a name in `normalize` is unknown.
 
     Example:
         >>> metric = AvisblattCer()
@@ -181,15 +182,15 @@ class AvisblattCer(Metric):
         """The counts and sums of one page.
 
         Args:
-            record: the answer, a JSON object; None is a complete failure.
-            prepared: the page's truth, from `prepare`.
+            record: the answer, a JSON object; None counts as a complete failure.
+            prepared: the page's ground truth, from `prepare`.
 
         Returns:
             `fuzzy` (0.0 to 1.0, higher is better) and `cer` (0.0 to 1.0, lower is better): the
             page's means. `fuzzy_sum` and `cer_sum`: the sums over its `scored_ads`;
             `fuzzy_text_sum` and `cer_text_sum` over its `legible_ads`. `true_positives`,
             `false_positives`, `false_negatives`: ads found, invented, missed. `sections_right`,
-            `sections_right_loose`, `dates_right`: of the ads found. `ntokens_error_sum` over the
+            `sections_right_loose`, `dates_right`: among the ads found. `ntokens_error_sum` over the
             `counted_ads` of the answer. `perfect`: 1 if the answer needs no edit.
         """
         entries = _entries(record)
@@ -234,9 +235,9 @@ class AvisblattCer(Metric):
         )
 
     def explain(self, record: dict[str, Any] | None, prepared: PreparedPage) -> list[FieldMatch]:
-        """What became of each ad of the truth, and of each invented one; errors first.
+        """What became of each reference ad, and of each invented one; errors first.
 
-        By the same pairing as the counts. Texts are shown as they were compared.
+        The pairing is the same as for the counts. Texts are shown as they were compared.
         """
         entries = _entries(record)
         found = read_ads(entries, self._normalized)
@@ -261,9 +262,9 @@ class AvisblattCer(Metric):
         """The figures, from the statistics added up over pages.
 
         `fuzzy`, the headline, and `cer` are the means over all ads (published: over pages, rounded
-        to 3 decimals). 0.0 to 1.0; of `cer…` and `ntokens_error` lower is better, of all others
-        higher. With nothing to score a similarity or rate is 0.0, a CER 1.0, and `ntokens_error`
-        None.
+        to 3 decimals). All are from 0.0 to 1.0; for `cer…` and `ntokens_error` lower is better, for
+        all others higher. With nothing to score, a similarity or rate is 0.0, a CER is 1.0, and
+        `ntokens_error` is None.
         """
         ads, pages, legible = totals["scored_ads"], totals["items"], totals["legible_ads"]
         fuzzy_ads, cer_ads = ratio(totals["fuzzy_sum"], ads), _mean_error(totals["cer_sum"], ads)
@@ -296,13 +297,13 @@ class AvisblattCer(Metric):
         }
 
     def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
-        """The headline of each of many totals, as `rates` gives it."""
+        """The headline for each of many totals, as `rates` gives it."""
         names = ("fuzzy", "items") if self._published else ("fuzzy_sum", "scored_ads")
         fuzzy = map(ratio, *(totals[name] for name in names))
         return [round(figure, 3) for figure in fuzzy] if self._published else list(fuzzy)
 
     def total(self, column: Sequence[float]) -> float:
-        """Added up plainly from left to right: the published figures agree to the last digit so."""
+        """Added up plainly from left to right: published figures then agree to the last digit."""
         total: float = 0
         for number in column:  # sum() compensates from Python 3.12 on
             total += number
@@ -311,7 +312,7 @@ class AvisblattCer(Metric):
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
     ) -> dict[str, dict[str, Any]]:
-        """None: an advertisement's fields have figures of their own."""
+        """No fields: an advertisement's fields have figures of their own."""
         return {}
 
     def rates_without(
@@ -320,9 +321,9 @@ class AvisblattCer(Metric):
         outcomes: Mapping[Outcome, Mapping[str, int]],
         field: str,
     ) -> dict[str, float]:
-        """The same rates without `date` or `ntokens`; they are nothing without another field.
+        """The same rates without `date` or `ntokens`; for any other field there are none.
 
-        By section and text the ads are paired.
+        The ads are paired by section and text.
         """
         if field.rpartition(".")[2] not in ("date", "ntokens"):
             return {}
@@ -360,20 +361,20 @@ class AvisblattCer(Metric):
 
 
 def _entries(record: dict[str, Any] | None) -> list[Any]:
-    """What stands in a record's list of advertisements."""
+    """The entries in a record's list of advertisements."""
     entries = (record or {}).get("advertisements")
     return entries if isinstance(entries, list) else []
 
 
 def _cer(reference: str, prediction: str) -> float:
-    """Levenshtein distance over the reference's length, 0.0 to 1.0, lower is better."""
+    """Levenshtein distance divided by the reference's length, 0.0 to 1.0, lower is better."""
     if not reference or not prediction:
         return float(reference != prediction)
     return min(1.0, Levenshtein.distance(reference, prediction) / len(reference))
 
 
 def _mean_error(errors: float, count: float) -> float:
-    """The mean of some errors; 1.0 of none, as nothing was shown to be right."""
+    """The mean of some errors; 1.0 if there are none, as nothing was shown to be right."""
     return errors / count if count else 1.0
 
 
@@ -395,7 +396,7 @@ def _loose(section: str) -> str:
 def _ntokens_error(ad: Ad) -> float | None:
     """How far an ad's own count is from the white-space tokens of its text, relative to those.
 
-    0.0 to 1.0, lower is better; None where no finite number is given.
+    0.0 to 1.0, lower is better; None if no finite number is given.
 
     Example:
         >>> _ntokens_error(Ad(0, "", 1, "1. Rother Wein von 1728", None, 4))
@@ -406,7 +407,7 @@ def _ntokens_error(ad: Ad) -> float | None:
         return None
     if isinstance(given, float) and not math.isfinite(given):
         return None
-    if abs(given - tokens) >= tokens:  # also where one is too large to be divided
+    if abs(given - tokens) >= tokens:  # also if one is too large to be divided
         return float(given != tokens)
     return abs(given - tokens) / tokens
 

@@ -1,4 +1,4 @@
-"""Which advertisement of an answer stands for which one of the truth."""
+"""Which advertisement of an answer stands for which one in the ground truth."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -10,16 +10,16 @@ from rapidfuzz.distance import Levenshtein
 from hdbench.scoring.similarity import similarity
 
 SECTION_THRESHOLD = 0.95
-"""The similarity from which two section headings are taken for the same one."""
+"""The similarity from which two section headings are taken to be the same."""
 
 MAX_PAIRS = 1_000_000
-"""So many pairs of texts are compared for one group of ads, at most: 1,000 ads by 1,000."""
+"""Maximum number of pairs of texts compared for one group of ads: 1,000 ads by 1,000."""
 
-# int() refuses longer numbers.
+# int() rejects longer numbers.
 _NUMBER = re.compile(r"\s*(\d{1,4300})\.")
 
-# What decides between equals weighs so little that it decides nothing else: a matrix of sums of
-# all three is solved once, where exact ties would take a solver for each.
+# The tie-breakers weigh so little that they decide nothing else: a matrix with the sums of all
+# three is solved once, while exact ties would need a solver for each.
 _CER_WEIGHT = 1e-7
 _ORDER_WEIGHT = 1e-14
 _MAX_APART = 10_000
@@ -30,11 +30,11 @@ class Ad(NamedTuple):
 
     Attributes:
         place: its place in the list, from 0.
-        section: its heading, stripped; empty where it has none.
+        section: its heading, stripped; empty if it has none.
         number: the integer before the first full stop at the start of its text, if there is one.
-        text: its text; empty where that is neither a string nor a number.
-        date: its date, as it stands.
-        ntokens: the number of tokens that was given for it, as it stands.
+        text: its text; empty if that is neither a string nor a number.
+        date: its date, as it is.
+        ntokens: the number of tokens given for it, as it is.
     """
 
     place: int
@@ -46,17 +46,17 @@ class Ad(NamedTuple):
 
 
 Pair = tuple[Ad, Ad | None]
-"""An advertisement of the truth and its counterpart in the answer, if it has one."""
+"""An advertisement in the ground truth and its counterpart in the answer, if it has one."""
 
 Sections = dict[str, dict[int, Ad]]
 
 
 def read_ads(entries: Sequence[Any], normalize: Callable[[str], str] = str) -> list[Ad]:
-    """The advertisements among a page's entries; an entry that is no object is none.
+    """The advertisements among a page's entries; an entry that is not an object is not one.
 
     Args:
         entries: a list of JSON values.
-        normalize: what becomes of texts and section headings before anything else.
+        normalize: what is done to texts and section headings before anything else.
 
     Example:
         >>> read_ads([{"text": "5. Eine Violino", "tags_section": " Verkauff "}, None])[0][:4]
@@ -82,27 +82,28 @@ def read_ads(entries: Sequence[Any], normalize: Callable[[str], str] = str) -> l
 
 
 def read_section(value: Any, normalize: Callable[[str], str] = str) -> str:
-    """A section heading, stripped; empty where it is no string."""
+    """A section heading, stripped; empty if it is not a string."""
     return normalize(value).strip() if isinstance(value, str) else ""
 
 
 def pair_documented(truth: Sequence[Ad], found: Sequence[Ad], continued: str) -> list[Pair]:
     """Pair ads as the benchmark's description says: by section, then by number.
 
-    A truth section takes the ads of the answer's section of the same name; where there is none, of
-    the most similar one from `SECTION_THRESHOLD` on (of equally similar ones the first). Sections
-    of the same name come first. Ads without a heading are a section that is similar to no other.
-    Within a section ads of the same number are paired, and those without one, so that the total
-    similarity is greatest. What is then left of the continued section is paired by number with
-    ads that have no section, and then with any. An ad of the answer is used once.
+    A reference section takes the ads of the answer's section of the same name; if there is none,
+    those of the most similar section with a similarity of at least `SECTION_THRESHOLD` (of equally
+    similar ones, the first). Sections of the same name come first. Ads without a heading form a
+    section that is similar to no other. Within a section, ads of the same number are paired, and so
+    are those without a number, so that the total similarity is greatest. What is then left of the
+    continued section is paired by number with ads that have no section, and then with any. An ad of
+    the answer is used once.
 
     Args:
-        truth: the truth's ads.
+        truth: the reference ads.
         found: the answer's ads.
-        continued: the section that begins on the page before; empty where none does.
+        continued: the section that begins on the page before; empty if none does.
 
     Returns:
-        A pair for each ad of the truth, in their order.
+        A pair for each reference ad, in order.
     """
     counterparts: dict[int, Ad] = {}
     used: set[int] = set()
@@ -136,18 +137,19 @@ def pair_documented(truth: Sequence[Ad], found: Sequence[Ad], continued: str) ->
 def pair_published(truth: Sections, found: Sections, continued: str) -> list[Pair]:
     """Pair ads as the published results did.
 
-    Where the page continues a section and the truth has it, only that section's ads are scored: by
-    number in that section, else in the first section of the answer that has the number. Otherwise
-    a truth section takes the answer's of the same name, or else the first one from
-    `SECTION_THRESHOLD` on. An ad of the answer can be used more than once.
+    If the page continues a section and the ground truth has it, only that section's ads are scored:
+    by number in that section, or else in the first section of the answer that has the number.
+    Otherwise, a reference section takes the answer's section of the same name, or else the first
+    one with a similarity of at least `SECTION_THRESHOLD`. An ad of the answer can be used more than
+    once.
 
     Args:
-        truth: the truth's ads, from `numbered`.
+        truth: the reference ads, from `numbered`.
         found: the answer's ads, likewise.
-        continued: the section that begins on the page before; empty where none does.
+        continued: the section that begins on the page before; empty if none does.
 
     Returns:
-        A pair for each ad of the truth that is scored, section after section.
+        A pair for each reference ad that is scored, section by section.
     """
     if continued in truth:
         anywhere: dict[int, Ad] = {}
@@ -169,8 +171,8 @@ def pair_published(truth: Sections, found: Sections, continued: str) -> list[Pai
 def numbered(ads: Sequence[Ad], continued: str) -> Sections:
     """Section → number → ad, as the published results keep them.
 
-    An ad without a section belongs to the continued one. Without either, without a number or with
-    number 0 it is dropped, and of two with the same section and number the later one stays.
+    An ad without a section belongs to the continued one. An ad with neither, without a number or
+    with number 0 is dropped, and of two with the same section and number, the later one is kept.
     """
     sections: Sections = {}
     for ad in ads:
@@ -183,10 +185,10 @@ def numbered(ads: Sequence[Ad], continued: str) -> Sections:
 def assign(truth: Sequence[Ad], found: Sequence[Ad]) -> list[tuple[int, int]]:
     """Pair ads one to one so that the total similarity of their texts is greatest.
 
-    Of equal totals (to about a ten-millionth) the one with the lower total CER is taken, then the
-    one whose pairs stand nearest to one another in the two lists.
+    Of equal totals (to about a ten-millionth), the one with the lower total CER is taken, then the
+    one whose pairs are nearest to one another in the two lists.
 
-    More than `MAX_PAIRS` pairs take too long, and are on no page of a newspaper: then equal texts
+    More than `MAX_PAIRS` pairs take too long, and no newspaper page has so many: then equal texts
     are paired first, and the rest in blocks, in the order of the page.
 
     Args:
@@ -194,20 +196,20 @@ def assign(truth: Sequence[Ad], found: Sequence[Ad]) -> list[tuple[int, int]]:
         found: m ads.
 
     Returns:
-        Pairs of places in the two lists, by the first: min(n, m), in blocks perhaps fewer.
+        Pairs of places in the two lists, ordered by the first: min(n, m), in blocks perhaps fewer.
     """
     if not truth or not found:
         return []
-    if len(truth) == len(found) == 1:  # nearly always, where ads are paired by number
+    if len(truth) == len(found) == 1:  # nearly always, as ads are paired by number
         return [(0, 0)]
     if len(truth) * len(found) > MAX_PAIRS:
         return _assign_in_blocks(truth, found)
-    # Loaded only here: scipy takes long to import, and other benchmarks do without it.
+    # Loaded only here: scipy takes long to import, and other benchmarks do not need it.
     import numpy as np  # noqa: PLC0415
     from scipy.optimize import linear_sum_assignment  # noqa: PLC0415
 
     texts, others = [ad.text for ad in truth], [ad.text for ad in found]
-    # The scorers' default, float32, is too coarse to tell near similarities apart.
+    # The scorers' default, float32, is too coarse to tell close similarities apart.
     alike = process.cdist(texts, others, scorer=fuzz.ratio, dtype=np.float64) / 100
     edits = process.cdist(texts, others, scorer=Levenshtein.distance, dtype=np.int32)
     lengths = np.array([max(len(text), 1) for text in texts])

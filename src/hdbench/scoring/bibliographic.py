@@ -1,4 +1,4 @@
-"""Forms of a bibliographic field in which the same thing, written differently, is equal."""
+"""Forms of a bibliographic field in which the same thing is equal however it is written."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ _YEAR = re.compile(r"(?<![0-9])[0-9]{4}(?![0-9])")
 
 
 def normalize(text: str) -> str:
-    r"""A text in Unicode's form NFKC, each run of white space as one space, none at the ends.
+    r"""A text in Unicode's NFKC form, each run of white space as one space, none at the ends.
 
     Example:
         >>> normalize("选辑（文史部分）\n")
@@ -26,10 +26,10 @@ def normalize(text: str) -> str:
 
 
 def canonical(field: str, text: str) -> str:
-    """An identifier without the freedom there is in writing it.
+    """An identifier in one form, however it was written.
 
-    A DOI: without white space, resolver or `doi:` and final punctuation. An ISBN: each of those
-    that the text lists, as 13 digits. A `pub_time`: its first year of four digits. Text in which
+    A DOI: without white space, resolver or `doi:`, and final punctuation. An ISBN: each of those
+    that the text lists, as 13 digits. A `pub_time`: its first four-digit year. Text in which
     nothing of the kind is found is only normalised. Case is folded.
 
     Args:
@@ -60,9 +60,9 @@ def canonical(field: str, text: str) -> str:
 
 
 def names(text: str) -> frozenset[str]:
-    """The names or keywords that a text lists, in no order.
+    """The names or keywords that a text lists, without order.
 
-    They are separated by commas, semicolons, `、` or bars; normalised, and their case folded.
+    They are separated by commas, semicolons, `、` or bars; they are normalised, and case is folded.
 
     Example:
         >>> sorted(names("MIHAI Carmen,Grosu Catalin， "))
@@ -73,7 +73,7 @@ def names(text: str) -> frozenset[str]:
 
 
 def _isbn_13(isbn: str) -> str:
-    """A sound ISBN of 10 digits as the one of 13; anything else as it is."""
+    """A valid 10-digit ISBN as the 13-digit one; anything else as it is."""
     if not _ISBN_10.fullmatch(isbn):
         return isbn
     digits = [10 if sign == "x" else int(sign) for sign in isbn]

@@ -9,15 +9,16 @@ Leaves = dict[str, Any]
 def flatten(record: dict[str, Any], *, split_keys: bool = False) -> Leaves:
     """The leaf fields of a record: dotted path → value, nulls included.
 
-    List items are `path[0]`, `path[1]`, …. An object or list without content has no leaves. No leaf
-    is the parent of another: where a key with a dot or bracket makes one so, it is left out.
+    List items are `path[0]`, `path[1]`, …. An empty object or list has no leaves. No leaf is the
+    parent of another: if a key with a dot or bracket makes it one, it is left out.
 
     Args:
         record: a JSON object.
-        split_keys: what a key that itself contains `.`, `[` or `]` is. False: a key like any other,
-            so that `{"a.b": 1}` has the same leaf as `{"a": {"b": 1}}`. True, as the published
-            results have it: its path is split at those to look its value up, so that nothing is
-            found and its leaves are null, unless there is a nested field of the same path.
+        split_keys: how a key that itself contains `.`, `[` or `]` is treated. False: as a key like
+            any other, so that `{"a.b": 1}` has the same leaf as `{"a": {"b": 1}}`. True, as in the
+            published results: its path is split at those characters to look up its value, so that
+            nothing is found and its leaves are null, unless there is a nested field with the same
+            path.
 
     Example:
         >>> flatten({"author": {"last_name": "Müller"}, "subjects": ["Diss", None]})
@@ -32,7 +33,7 @@ def flatten(record: dict[str, Any], *, split_keys: bool = False) -> Leaves:
         return leaves
     if split_keys:
         leaves = dict.fromkeys(special) | leaves
-    else:  # again, all in one: of two leaves with the same path the last one counts
+    else:  # again, all in one: of two leaves with the same path, the last one counts
         leaves = {}
         _add_object(record, "", leaves, leaves)
     ordered = sorted(leaves)
@@ -43,7 +44,7 @@ def _add_object(record: dict[str, Any], prefix: str, leaves: Leaves, special: Le
     """Add a record's leaves; those below a key with a dot or bracket to `special` instead."""
     for key, value in record.items():
         path = prefix + key
-        # Nearly every key is an identifier, and that is quickly known.
+        # Nearly every key is an identifier, and that is quick to check.
         plain = key.isidentifier() or not any(sign in key for sign in ".[]")
         target = leaves if plain else special
         if type(value) is str:  # as most are
@@ -74,7 +75,7 @@ def without_parents(paths: list[str], leaves: Leaves) -> list[str]:
         >>> without_parents(["author", "year"], {"author.last_name": "Müller"})
         ['year']
     """
-    # No leaf has another below it, and most paths that are asked for are leaves themselves.
+    # No leaf has another below it, and most requested paths are leaves themselves.
     if leaves.keys() >= set(paths):
         return paths
     ordered = sorted(leaves)

@@ -8,11 +8,12 @@ from typing import Any
 from hdbench.common.jsonio import MAX_DEPTH, parse_json
 
 _LONGEST_LITERAL = 10_000
-"""Characters of a Python literal: Python's own parser is not safe with any length."""
+"""Maximum number of characters in a Python literal: Python's own parser is not safe at every
+length."""
 
 
 def metadata(record: dict[str, Any] | None) -> dict[str, Any]:
-    """The object that holds the categories; an empty one where there is none."""
+    """The object that holds the categories; an empty one if there is none."""
     inner = record.get("metadata", record) if record else {}
     if isinstance(inner, str):
         inner = _read_object(inner)
@@ -20,7 +21,7 @@ def metadata(record: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _read_object(text: str) -> Any:
-    """The value of a text that is JSON or a Python literal, None where it is neither."""
+    """The value of a text that is JSON or a Python literal; None if it is neither."""
     try:
         return parse_json(text)
     except ValueError:
@@ -29,21 +30,21 @@ def _read_object(text: str) -> Any:
         return None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's parser minds odd escapes
+            warnings.simplefilter("ignore")  # Python's parser warns about odd escapes
             return ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
 
 
 def parts(value: Any) -> list[Any]:
-    """The items of a list, or of a text in which `|` separates them; else the value itself."""
+    """The items of a list, or of a text in which `|` separates them; otherwise the value itself."""
     if isinstance(value, str):
         return value.split("|")
     return value if isinstance(value, list) else [value]
 
 
 def first_text(value: Any) -> str | None:
-    """The first value, as the published results took it: only null and "null" are none."""
+    """The first value, as the published results took it: only null and "null" count as none."""
     first = next(iter(parts(value)), None)
     return None if first is None or as_text(first) == "null" else as_text(first)
 

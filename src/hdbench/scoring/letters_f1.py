@@ -2,7 +2,7 @@
 
 The method is that of the business letters benchmark (RISE, University of Basel, 2022-2025).
 `documented` is its description read literally; `published` is what its published results were
-computed with. Where the two differ, each place says so.
+computed with. Wherever the two differ, it is noted.
 """
 
 import math
@@ -46,11 +46,11 @@ class PreparedPersons(NamedTuple):
 
 
 class PreparedLetter(NamedTuple):
-    """A ground truth, as answers are compared with it.
+    """A ground truth, in the form that answers are compared with.
 
     Attributes:
-        dates: the dates; under published the first alone, None where it is null.
-        persons: the senders and the receivers, without those that the options leave out.
+        dates: the dates; under published, only the first, None if it is null.
+        persons: the senders and the receivers, except those that the options leave out.
     """
 
     dates: tuple[str | None, ...]
@@ -58,40 +58,41 @@ class PreparedLetter(NamedTuple):
 
 
 _Compared = tuple[dict[str, str], list[str | None], list[str]]
-"""What became of a category: truth's value → answer's where both have it; those that the answer
-misses; those that it alone has."""
+"""What became of a category: reference value → the answer's value, for those that both have; those
+that the answer misses; those that only the answer has."""
 
 
 class LettersF1(Metric):
     """Precision, recall and F1 over a letter's date, senders and receivers.
 
-    Each category compares sets: what both have is a true positive, what the answer alone has a
-    false positive, what the truth alone has a false negative. A predicted name is a person of the
-    truth if it is exactly the person's name or one of the alternate names; two names of one person
-    are one true positive, and a name that two persons share stands for both.
+    Each category compares sets: what both have is a true positive, what only the answer has is a
+    false positive, and what only the ground truth has is a false negative. A predicted name is a
+    person in the ground truth if it is exactly the person's name or one of the alternate names; two
+    names of one person are one true positive, and a name that two persons share stands for both.
 
-    Differences under `published`: only the first date of either side is compared, and a truth
-    without a date costs a false negative; the text "None", and as a date an empty text, are values;
-    `<…>` and `<<…>>` around a predicted name are taken off; a person whose name in the authority
-    file begins or ends in white space is found by the name alone; an empty name finds a person who
-    has an empty alternate name; both F1 are rounded to 2 decimals.
+    Differences under `published`: only the first date on either side is compared, and a ground
+    truth without a date costs a false negative; the text "None" is a value, and so is an empty text
+    as a date; `<…>` and `<<…>>` around a predicted name are removed; a person whose name in the
+    authority file begins or ends with white space is found by the name alone; an empty name finds
+    a person who has an empty alternate name; both F1 scores are rounded to 2 decimals.
 
-    Degenerate cases: null, "null", "None" and empty texts are no values. White space around a
-    value is ignored. Numbers are compared by their text; anything that is neither text nor number
-    is a value that is wrong. A zero denominator gives 0.0, so a letter with nothing to find in
-    which nothing was found has an F1 of 0.0, but is perfect. A missing answer costs every value of
-    the truth.
+    Degenerate cases: null, "null", "None" and empty texts are not values. White space around a
+    value is ignored. Numbers are compared by their text; anything that is neither a text nor a
+    number is a wrong value. A zero denominator gives 0.0, so a letter with nothing to find in which
+    nothing was found has an F1 of 0.0, but is perfect. A missing answer costs every value in the
+    ground truth.
 
     Args:
         protocol: `documented` or `published`.
-        inferred_from_function: also ask for persons who were inferred from their function.
-        inferred_from_correspondence: also for those inferred from the correspondence.
+        inferred_from_function: also ask for persons inferred from their function.
+        inferred_from_correspondence: also ask for persons inferred from the correspondence.
         skip_signatures: leave out letters with signatures.
-        skip_non_signatures: leave out letters without.
+        skip_non_signatures: leave out letters without signatures.
 
     Raises:
-        HdbenchError: an unknown protocol; an option that is not true or false; inferred persons
-            under `published`, whose results never count them; both kinds of letters skipped.
+        HdbenchError: the protocol is unknown; an option is not true or false; inferred persons are
+            asked for under `published`, whose results never count them; both kinds of letters are
+            skipped.
 
     Example:
         >>> metric = LettersF1()
@@ -178,9 +179,9 @@ class LettersF1(Metric):
         """The values of a ground truth; None for a letter that an option leaves out.
 
         Raises:
-            HdbenchError: a person is not an object with a text for its name and a list of alternate
-                names, or was inferred from something unknown; or it is not said whether the letter
-                has signatures though an option asks.
+            HdbenchError: a person is not an object with a text as its name and a list of alternate
+                names, or was inferred from something unknown; or it does not say whether the letter
+                has signatures, though an option needs that.
         """
         if self._is_skipped(reference):
             return None
@@ -192,7 +193,7 @@ class LettersF1(Metric):
         return PreparedLetter(dates, (senders, receivers))
 
     def right_answer(self, reference: dict[str, Any]) -> dict[str, Any]:
-        """A letter's truth with the persons that count, by their names."""
+        """A letter's ground truth with the persons that count, by their names."""
         names = {
             field: [
                 person.get("name")
@@ -208,13 +209,15 @@ class LettersF1(Metric):
         """The counts of one letter.
 
         Args:
-            record: the answer, `{"metadata": {…}}` or the inner object; None is a complete failure.
-            prepared: the letter's truth, from `prepare`.
+            record: the answer, `{"metadata": {…}}` or the inner object; None counts as a complete
+                failure.
+            prepared: the letter's ground truth, from `prepare`.
 
         Returns:
-            True and false positives and false negatives of each category, and of all three with
-            persons also found by surname; the false positives that are organisations or offices;
-            `f1` of the letter (0.0 to 1.0, higher is better), and `perfect`: 1 if it has no error.
+            True positives, false positives and false negatives of each category, and of all three
+            with persons also found by surname; the false positives that are organisations or
+            offices; the `f1` of the letter (0.0 to 1.0, higher is better), and `perfect`: 1 if it
+            has no error.
         """
         counts: list[int] = []
         more = explained = organisations = 0
@@ -260,11 +263,11 @@ class LettersF1(Metric):
         ]
 
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
-        """The figures from the statistics added up over letters.
+        """The figures, from the statistics added up over letters.
 
         Micro: from the counts summed over letters and categories. Macro F1: the mean of the three
-        categories' F1, each from its sums over letters. All from 0.0 to 1.0, higher is better;
-        under published the two F1 are rounded to 2 decimals.
+        categories' F1, each from its sums over letters. All are from 0.0 to 1.0, higher is better;
+        under published, the two F1 scores are rounded to 2 decimals.
         """
         categories = self.field_rates(totals, {})
         tp, fp, fn = (sum(rates[count] for rates in categories.values()) for count in COUNTS)
@@ -285,7 +288,7 @@ class LettersF1(Metric):
         }
 
     def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
-        """The headline of each of many totals, as `rates` gives it."""
+        """The headline for each of many totals, as `rates` gives it."""
         counts = (
             map(sum, zip(*(totals[f"{name}.{count}"] for name in CATEGORIES), strict=True))
             for count in COUNTS
@@ -308,10 +311,10 @@ class LettersF1(Metric):
         outcomes: Mapping[Outcome, Mapping[str, int]],
         field: str,
     ) -> dict[str, float]:
-        """The rates of the other categories; those that are rounded are so here too."""
+        """The rates of the other categories; those that are rounded are rounded here too."""
         emptied = {f"{field}.{count}": 0 for count in COUNTS} if field in CATEGORIES else {}
         rates = self.rates({**totals, **emptied})
-        if emptied:  # the mean was of all three, of which this one is now 0.0
+        if emptied:  # the mean was over all three, and this one is now 0.0
             others = [rates["categories"][name]["f1"] for name in CATEGORIES if name != field]
             macro = math.fsum(others) / len(others)
             rates["f1_macro"] = round(macro, 2) if self._published else macro
@@ -356,14 +359,14 @@ class LettersF1(Metric):
         """What a person may be called."""
         if not self._published:
             return {text.strip() for text in (name, *others)} - {"", "null", "None"}
-        # The published truths have the name without the authority file's blanks, so that such a
+        # The published ground truths have the name without the authority file's spaces, so such a
         # person was not found in it.
         return {name, *others} if name == name.strip() else {name.strip()}
 
     def _compare(
         self, record: dict[str, Any] | None, prepared: PreparedLetter
     ) -> tuple[_Compared, ...]:
-        """What became of each category, in their order."""
+        """What became of each category, in order."""
         answer = metadata(record)
         senders, receivers = prepared.persons
         return (
@@ -398,7 +401,7 @@ class LettersF1(Metric):
         return correct, [name for name in names if name not in correct], spurious
 
     def _values(self, value: Any, *, keep_empty: bool = False) -> dict[str, None]:
-        """The different values of a list, or of a text in which `|` separates them, in order."""
+        """The distinct values of a list, or of a text in which `|` separates them, in order."""
         values: dict[str, None] = {}
         for part in parts(value):
             if part is None:

@@ -1,4 +1,4 @@
-"""What every metric is: pure functions from a truth and an answer to counts, and to rates."""
+"""What every metric is: pure functions from ground truth and answer to counts, and to rates."""
 
 import math
 from abc import ABC, abstractmethod
@@ -13,24 +13,24 @@ ProtocolName = Literal["documented", "published"]
 Coverage = Literal["answered", "unanswered", "unparsable"]
 Outcome = Literal["correct", "substituted", "missing", "spurious"]
 """What can become of a field: a substituted one is both a false positive and a false negative, a
-missing one a false negative, a spurious one (in the answer alone) a false positive."""
+missing one is a false negative, and a spurious one (only in the answer) is a false positive."""
 
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 PROTOCOLS: tuple[ProtocolName, ...] = get_args(ProtocolName)
 
 
 AS_PUBLISHED = "as_published"
-"""The key under which a corrected ground truth keeps the one that was published."""
+"""The key under which a corrected ground truth keeps the published one."""
 
 
 class ItemScore(NamedTuple):
     """The statistics of one item.
 
     Attributes:
-        statistics: name → count or sum; added up over items they are all that `rates` needs. All
-            of `Metric.statistics` in their order, or only those of them that the item has.
-        fields: outcome → the fields that had it, where records can have any fields; a metric
-            whose fields are fixed counts them in its statistics.
+        statistics: name → count or sum; added up over items, they are all that `rates` needs. All
+            of `Metric.statistics` in order, or only those that the item has.
+        fields: outcome → the fields that had it, if records can have any fields; a metric whose
+            fields are fixed counts them in its statistics.
     """
 
     statistics: Mapping[str, float]
@@ -44,8 +44,8 @@ class FieldMatch:
     Attributes:
         field: its path in the record.
         outcome: what became of it.
-        reference: the truth's value; None where it has no such field.
-        prediction: the answer's value; None where it has no such field.
+        reference: the ground truth's value; None if it has no such field.
+        prediction: the answer's value; None if it has no such field.
         similarity: 0.0 to 1.0, higher is better.
     """
 
@@ -61,13 +61,13 @@ FigureKind = Literal["rate", "error", "count"]
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure that a metric gives, or for `table` a group of such figures.
+    """A figure that a metric gives, or, with `table`, a group of such figures.
 
     Attributes:
         name: its key.
-        kind: a `rate` is from 0.0 to 1.0, an `error` 0.0 or more; all else is a `count`.
-        higher_is_better: its direction; None of a count that is neither good nor bad.
-        always: whether every result has it; else it can be None, or an option adds it.
+        kind: a `rate` is from 0.0 to 1.0, an `error` is 0.0 or more; anything else is a `count`.
+        higher_is_better: its direction; None for a count that is neither good nor bad.
+        always: whether every result has it; otherwise it can be None, or an option adds it.
         table: whether it holds figures by field or kind.
     """
 
@@ -79,17 +79,17 @@ class Figure:
 
     @property
     def is_rate(self) -> bool:
-        """Whether it is one number that an interval makes sense for: no count, and no table."""
+        """Whether it is one number for which an interval makes sense: not a count or a table."""
         return self.kind != "count" and not self.table
 
     @classmethod
     def rates(cls, *names: str, always: bool = True, table: bool = False) -> tuple[Self, ...]:
-        """Rates, of which higher is better."""
+        """Rates, for which higher is better."""
         return tuple(cls(name, "rate", True, always, table) for name in names)
 
     @classmethod
     def errors(cls, *names: str, always: bool = True) -> tuple[Self, ...]:
-        """Error rates and errors, of which lower is better."""
+        """Error rates and errors, for which lower is better."""
         return tuple(cls(name, "error", False, always) for name in names)
 
     @classmethod
@@ -116,17 +116,17 @@ class Metric(ABC):
 
     Attributes:
         name: the metric's name, as in `hdb/<name>`.
-        rules: the version of its rules; another version can give another score.
+        rules: the version of its rules; a different version can give a different score.
         statistics: the names of an item's statistics.
         item_figure: the statistic that says how good one item is, higher is better.
-        figures: what `rates` gives, in its order; the first one is the headline.
-        field_figures: what `field_rates` gives of a field; the first one says how good it is. None
+        figures: what `rates` gives, in order; the first one is the headline.
+        field_figures: what `field_rates` gives for a field; the first one says how good it is. None
             where fields have no figures of their own.
-        option_names: its options, keyword arguments of its class.
-        set_fields: the fields that have several values in no order.
+        option_names: its options, which are keyword arguments of its class.
+        set_fields: the fields that have several values without order.
         person_fields: those of them whose values are names of persons.
-        has_form_counts: whether each of its fields is right or wrong by itself, so that it can
-            be counted how many are right in form.
+        has_form_counts: whether each of its fields is right or wrong by itself, so that those that
+            are right in form can be counted.
         protocol: which of the two readings of its rules.
 
     Args:
@@ -153,7 +153,7 @@ class Metric(ABC):
 
     @property
     def headline(self) -> str:
-        """The figure that ranks, unless a benchmark names another."""
+        """The figure used for ranking, unless a benchmark names another."""
         return self.figures[0].name
 
     @property
@@ -163,9 +163,9 @@ class Metric(ABC):
 
     @abstractmethod
     def prepare(self, reference: dict[str, Any]) -> Any:
-        """What scoring needs of one ground truth; made once, used for any number of answers.
+        """What scoring needs from one ground truth; made once, used for any number of answers.
 
-        None where an option leaves the item out: then it is not among the items at all.
+        None if an option leaves the item out: then it is not among the items at all.
         """
 
     def right_answer(self, reference: dict[str, Any]) -> dict[str, Any]:
@@ -174,14 +174,14 @@ class Metric(ABC):
 
     @abstractmethod
     def score(self, record: dict[str, Any] | None, prepared: Any) -> ItemScore:
-        """The statistics of one answer; a record of None is a complete failure."""
+        """The statistics of one answer; None as the record counts as a complete failure."""
 
     @abstractmethod
     def explain(self, record: dict[str, Any] | None, prepared: Any) -> list[FieldMatch]:
         """What became of each field of one answer."""
 
     def total(self, column: Sequence[float]) -> float:
-        """One statistic added up over items, in their order, and rounded once."""
+        """One statistic added up over items, in order, and rounded once."""
         return math.fsum(column)
 
     @abstractmethod
@@ -190,7 +190,7 @@ class Metric(ABC):
 
     @abstractmethod
     def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
-        """The headline of each of many totals: what `rates` gives, in a fraction of the time.
+        """The headline for each of many totals: what `rates` gives, in a fraction of the time.
 
         Args:
             totals: each of `statistics`, and `items`, with a number for each total.
@@ -203,7 +203,7 @@ class Metric(ABC):
         """Field → its counts and rates.
 
         Args:
-            totals: as for `rates`.
+            totals: same as in `rates`.
             outcomes: how often each field had each outcome.
         """
 
@@ -214,20 +214,20 @@ class Metric(ABC):
         outcomes: Mapping[Outcome, Mapping[str, int]],
         field: str,
     ) -> dict[str, float]:
-        """The main rates as if the benchmark did not have a field; the headline comes first.
+        """The main rates if the benchmark did not have a field; the headline comes first.
 
         Args:
-            totals: as for `rates`.
-            outcomes: as for `field_rates`.
+            totals: same as in `rates`.
+            outcomes: same as in `field_rates`.
             field: one of `field_rates`, or a dotted path.
 
         Returns:
-            Those of `rates` that follow from the totals; none where the headline does not.
+            Those of `rates` that follow from the totals; none if the headline does not.
         """
 
 
 def figure_of(metric: Metric | type[Metric], path: str) -> Figure | None:
-    """The figure that a key of `rates` or `field_rates` is; None where it is none.
+    """The figure that a key of `rates` or `field_rates` stands for; None if it is not a figure.
 
     Args:
         metric: the metric.
@@ -247,7 +247,7 @@ def coverage_of(prediction: Any, protocol: ProtocolName) -> Coverage:
 
     Args:
         prediction: a JSON value; a string is a text in which no record was found.
-        protocol: `documented` also takes an object that is only `{"error": …}` for no answer.
+        protocol: `documented` also treats an object that is only `{"error": …}` as no answer.
 
     Example:
         >>> coverage_of({"error": "timeout"}, "documented")
@@ -263,7 +263,7 @@ def coverage_of(prediction: Any, protocol: ProtocolName) -> Coverage:
 
 
 def is_error(prediction: Any) -> bool:
-    """Whether it is an object that is only `{"error": …}`: what a harness keeps of a lost answer.
+    """Whether it is an object that is only `{"error": …}`: what a harness keeps for a lost answer.
 
     Example:
         >>> is_error({"error": "timeout"}), is_error({"error": "timeout", "title": "Stellingen"})
@@ -273,7 +273,7 @@ def is_error(prediction: Any) -> bool:
 
 
 def reference_for(protocol: ProtocolName, ground_truth: dict[str, Any]) -> dict[str, Any]:
-    """The truth that a protocol scores: `published` takes a corrected one as it was published.
+    """The ground truth that a protocol scores: `published` takes a corrected one as published.
 
     Example:
         >>> reference_for("published", {"date": "1731", "as_published": {"date": "1731'"}})

@@ -1,7 +1,7 @@
-"""What a name in a letter names: a person by some surname, or an organisation or office.
+"""What a name in a letter names: a person by surname, or an organisation or office.
 
 General rules for German, and a little English and French; no list of names of real people. They
-serve figures that stand beside the score, never the score itself.
+serve figures shown next to the score, never the score itself.
 """
 
 import re
@@ -10,24 +10,24 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _LONGEST = 200
-"""Characters of a name, at most; anything longer is text, and names nobody."""
+"""Maximum number of characters in a name; anything longer is text, and names nobody."""
 
 _ADDRESS = re.compile(r"(?:herrn?|hr|frau|fräulein|frl|monsieur|madame|mr|mrs|dr|prof)\b")
-"""What one person is addressed by. "Herren" is not among them: it often addresses a firm."""
+"""Forms of address for one person. "Herren" is not among them: it often addresses a firm."""
 
 _FIRM = re.compile(
     r"\b(?:ag|a\.\s?-\s?g|gmbh|g\.\s?m\.\s?b\.\s?h|ltd|inc|fa\.|firma|gebr\.|gebrüder)(?!\w)"
-    # With initials alone ("A. G. Meier") only the end of a part tells a firm from a person.
+    # With initials alone ("A. G. Meier"), only the end of a part tells a firm from a person.
     r"|\b(?:a\.\s?g|s\.\s?a|e\.\s?v)\.?\s*(?=[,;(]|$)"
     r"|(?:&|\+|\bund|\bu\.|\bet)\s*(?:co|cie|comp|söhne|fils|sons)\b"
 )
 
 _BODY = re.compile(
-    # German puts these words together with others, so they are looked for within words …
+    # German compounds these words with others, so they are looked for within words …
     r"gesellschaft|genossenschaft|verein|verband|vorstand|departement|department|direktion"
     r"|redaktion|schriftleitung|gesch(?:ä|ae)ftsleitung|kommission|komitee|ausschuss|kanzlei"
     r"|ministerium|behörde|partei|ausstellung|bureau|büro|société|compagnie|association|committee"
-    # … and these at the end of words, or alone.
+    # … and these at the end of words, or on their own.
     r"|(?:amt|amtes|werk|werke|bank|verwaltung|zeitung|nachrichten)\b"
     r"|\b(?:company|council|society|office|ministry|government|corporation|party|conseil|comité)\b"
 )
@@ -59,10 +59,10 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 class NamedBy(NamedTuple):
-    """What a name says.
+    """What a name refers to.
 
     Attributes:
-        surname: of the person, in small letters; None where no person is named by one.
+        surname: the person's, in lower case; None if no person is named by one.
         is_organisation: whether it names an organisation or an office.
     """
 
@@ -91,17 +91,18 @@ def _is_body(text: str) -> bool:
 
 
 def read_name(name: str) -> NamedBy:
-    """The surname in a person's name, or that it is the name of an organisation or office.
+    """The surname in a person's name, or whether it is the name of an organisation or office.
 
     The surname is the last word before the first comma, bracket, "i/" or "c/o", without the second
     part of a double name joined by a hyphen (the Swiss alliance name) and without "jun." and the
-    like; capitals are ignored. One letter, a title, an article or an office is no surname.
+    like; capitals are ignored. One letter, a title, an article or an office is not a surname.
 
-    An organisation is what has a firm's sign (AG, A.-G., GmbH, & Co., Fa.) or a word for a body
-    (-gesellschaft, -verein, Direktion, Departement, Vorstand, -amt, Council, …) anywhere; an
-    office what ends in a word for one (Präsident, Direktor, Geschäftsführer, …) or has it before
-    "der", "des", "für" or "of". But one person's form of address at the beginning, and a surname
-    with no such sign before the first comma, make a person of it, whatever follows.
+    A name is an organisation if it has a company marker (AG, A.-G., GmbH, & Co., Fa.) or a word for
+    a body (-gesellschaft, -verein, Direktion, Departement, Vorstand, -amt, Council, …) anywhere; it
+    is an office if it ends in a word for one (Präsident, Direktor, Geschäftsführer, …) or has such
+    a word before "der", "des", "für" or "of". But one person's form of address at the beginning,
+    together with a surname with no such marker before the first comma, makes it a person, whatever
+    follows.
 
     Args:
         name: a name as a letter, a model or an authority file has it.

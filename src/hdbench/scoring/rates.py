@@ -1,13 +1,13 @@
-"""Rates of counts; where there is nothing to divide by they are 0.0."""
+"""Rates of counts; if there is nothing to divide by, they are 0.0."""
 
 
 def ratio(part: float, whole: float) -> float:
-    """One number over another; 0.0 where the whole is zero."""
+    """One number divided by another; 0.0 if the whole is zero."""
     return part / whole if whole else 0.0
 
 
 def f1(true_positives: float, false_positives: float, false_negatives: float) -> float:
-    """The harmonic mean of precision and recall, 0.0 to 1.0; 0.0 where it is undefined.
+    """The harmonic mean of precision and recall, 0.0 to 1.0; 0.0 if it is undefined.
 
     Example:
         >>> f1(8, 3, 3) == 8 / 11
@@ -15,7 +15,7 @@ def f1(true_positives: float, false_positives: float, false_negatives: float) ->
         >>> f1(0, 0, 0)
         0.0
     """
-    # From the two rates, not from the counts: the published figures agree to the last digit so.
+    # From the two rates, not from the counts, so that published figures agree to the last digit.
     precision = ratio(true_positives, true_positives + false_positives)
     recall = ratio(true_positives, true_positives + false_negatives)
     return ratio(2 * precision * recall, precision + recall)
@@ -24,7 +24,7 @@ def f1(true_positives: float, false_positives: float, false_negatives: float) ->
 def counts_and_rates(
     true_positives: int, false_positives: int, false_negatives: int
 ) -> dict[str, float]:
-    """Counts with their precision, recall and F1, each 0.0 to 1.0, by their names.
+    """Counts with their precision, recall and F1, each from 0.0 to 1.0, by name.
 
     Example:
         >>> counts_and_rates(8, 3, 3)["precision"] == 8 / 11

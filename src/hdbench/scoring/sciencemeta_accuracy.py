@@ -1,8 +1,9 @@
 """ScienceMetaBench: similarity of bibliographic fields (`hdb/sciencemeta_accuracy`).
 
-The method is ScienceMetaBench's (OpenDataLab, 2025). Its description and its published example are
-of one rule, so that both protocols score alike; they differ only in what they score: `published`
-takes a corrected truth as it was published, and an answer that is only an error for a record.
+The method is ScienceMetaBench's (OpenDataLab, 2025). Its description and its published example
+follow the same rule, so both protocols score alike; they differ only in what they score:
+`published` takes a corrected ground truth as it was published, and treats an answer that is only an
+error as a record.
 """
 
 import math
@@ -27,7 +28,7 @@ _PAPER = ("doi", "title", "author", "keyword", "abstract", "pub_time")
 _BOOK = ("isbn", "title", "author", "abstract", "category", "pub_time", "publisher")
 
 FIELDS = {"paper": _PAPER, "textbook": _BOOK, "ebook": _BOOK, "book": _BOOK}
-"""Kind of record → its fields; `book` is one whose truth does not say what kind it is."""
+"""Kind of record → its fields; a `book` is one whose ground truth does not say which kind it is."""
 
 _SETS = ("author", "keyword")
 _SET_RATES = ("precision", "recall", "f1")
@@ -56,12 +57,12 @@ def _accuracies(suffix: str, *, always: bool = True) -> tuple[Figure, ...]:
 
 
 class PreparedRecord(NamedTuple):
-    """A ground truth with what scoring needs of it.
+    """A ground truth, with what scoring needs from it.
 
     Attributes:
         kind: one of `FIELDS`.
-        sha256: of the file that it describes; None where the truth does not say.
-        values: field → value, as it stands.
+        sha256: the hash of the file that it describes; None if the ground truth does not say.
+        values: field → value, as it is.
         texts: field → the text that is compared.
     """
 
@@ -74,25 +75,25 @@ class PreparedRecord(NamedTuple):
 class SciencemetaAccuracy(Metric):
     """Mean similarity of the fields of bibliographic records.
 
-    A record's fields follow from its kind, the truth's `kind`: `paper`, `textbook` or `ebook`.
-    Without one, a truth that has `doi` or `keyword` is a paper, and any other a `book`. An answer's
-    other keys count nothing.
+    A record's fields follow from its kind, which is the ground truth's `kind`: `paper`, `textbook`
+    or `ebook`. Without one, a ground truth that has `doi` or `keyword` is a paper, and any other is
+    a `book`. An answer's other keys do not count.
 
-    Degenerate cases: null, `""` and an absent field are the same, and two of them are equal. An
-    unanswered record scores 0.0 in every field, empty ones too. Without records, accuracy is 0.0.
-    Texts that are too long to be compared (`MAX_PAIRS`) and not equal score 0.0, and are counted in
-    `too_long`.
+    Degenerate cases: null, `""` and an absent field are the same, and any two of them are equal. An
+    unanswered record scores 0.0 in every field, even in empty ones. Without records, accuracy is
+    0.0. Texts that are too long to be compared (`MAX_PAIRS`) and not equal score 0.0, and are
+    counted in `too_long`.
 
     Args:
         protocol: `documented` or `published`.
         no_autojunk: also report accuracy without difflib's `autojunk`.
         normalize_text: also report accuracy after NFKC, and with white space normalised.
-        canonical_identifiers: also report accuracy with `doi`, `isbn` and `pub_time` right if they
-            are equal in canonical form, and wrong otherwise.
+        canonical_identifiers: also report accuracy with `doi`, `isbn` and `pub_time` counted as
+            right if they are equal in canonical form, and as wrong otherwise.
         sets: also report precision, recall and F1 of `author` and `keyword` as sets.
 
     Raises:
-        HdbenchError: an unknown protocol, or an option that is not true or false.
+        HdbenchError: the protocol is unknown, or an option is not true or false.
 
     Example:
         >>> metric = SciencemetaAccuracy()
@@ -151,7 +152,7 @@ class SciencemetaAccuracy(Metric):
         """The fields of a ground truth.
 
         Raises:
-            HdbenchError: its kind is an unknown one, or a value is nested too deep.
+            HdbenchError: its kind is unknown, or a value is nested too deep.
         """
         kind = _kind(reference)
         values = {field: reference.get(field) for field in FIELDS[kind]}
@@ -162,15 +163,15 @@ class SciencemetaAccuracy(Metric):
         """The similarities of one record's fields, and counts.
 
         Args:
-            record: the answer, a JSON object; None is a complete failure.
-            prepared: the truth, from `prepare`.
+            record: the answer, a JSON object; None counts as a complete failure.
+            prepared: the ground truth, from `prepare`.
 
         Returns:
             `accuracy`, the mean of the record's own similarities (0.0 to 1.0, higher is better);
-            `perfect`: 1 if each field is right to the letter, case too; `too_long`: fields that
-            were not compared; `<kind>.items`; and for `<kind>.<field>` the `similarity`, whether
-            truth and answer are `both_empty`, and, each 0 without its option, `no_autojunk`,
-            `normalized` and `canonical`; the counts of sets of names.
+            `perfect`: 1 if each field is right to the letter, including case; `too_long`: fields
+            that were not compared; `<kind>.items`; and for `<kind>.<field>` the `similarity`,
+            whether reference and answer are `both_empty`, and, each 0 without its option,
+            `no_autojunk`, `normalized` and `canonical`; the counts of sets of names.
 
         Raises:
             HdbenchError: the answer names another file's `sha256`, or is nested too deep.
@@ -201,8 +202,8 @@ class SciencemetaAccuracy(Metric):
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """Accuracy from the statistics added up over records, 0.0 to 1.0, higher is better.
 
-        Field accuracy is the mean over all records whose kind has the field; overall accuracy the
-        mean over a kind's fields, and over the kinds where there are several.
+        Field accuracy is the mean over all records whose kind has the field; overall accuracy is
+        the mean over a kind's fields, and over the kinds if there are several.
         """
         kinds = {kind: _field_accuracy(totals, [kind]) for kind in _kinds(totals)}
         return {
@@ -224,7 +225,7 @@ class SciencemetaAccuracy(Metric):
         }
 
     def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
-        """The headline of each of many totals, as `rates` gives it."""
+        """The headline for each of many totals, as `rates` gives it."""
         by_kind = []
         for kind, fields in FIELDS.items():
             names = (f"{kind}.{field}.similarity" for field in fields)
@@ -243,7 +244,7 @@ class SciencemetaAccuracy(Metric):
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
     ) -> dict[str, dict[str, Any]]:
-        """Field → accuracy, pairs that are both empty, and records whose kind has the field."""
+        """Field → accuracy, pairs of two empty values, and records whose kind has the field."""
         kinds = _kinds(totals)
         empty = _both_empty(totals)
         return {
@@ -272,7 +273,7 @@ class SciencemetaAccuracy(Metric):
     def _compare(
         self, prepared: PreparedRecord, answers: Mapping[str, str], statistics: dict[str, float]
     ) -> None:
-        """Enter what comparing the fields of an answered record gives."""
+        """Enter the outcome of comparing the fields of an answered record."""
         alike = []
         for field, reference in prepared.texts.items():
             prediction = answers[field]
@@ -370,13 +371,13 @@ def _field_accuracy(
     *,
     without_empty: bool = False,
 ) -> dict[str, float]:
-    """Field → the mean of a figure; without pairs that are both empty where that is asked for.
+    """Field → the mean of a figure; without pairs of two empty values, if requested.
 
-    A field of which no pairs are left has no mean.
+    A field with no pairs left has no mean.
     """
     accuracy = {}
     for field in dict.fromkeys(field for kind in kinds for field in FIELDS[kind]):
-        # What is no identifier has no canonical form, and is compared as ever.
+        # What is not an identifier has no canonical form, and is compared as usual.
         used = "similarity" if figure == "canonical" and field not in IDENTIFIERS else figure
         columns = [f"{kind}.{field}" for kind in _kinds_with(field, kinds)]
         amount = math.fsum(totals[f"{column}.{used}"] for column in columns)
@@ -392,7 +393,7 @@ def _field_accuracy(
 def _figures(
     totals: Mapping[str, float], figure: str, suffix: str = "", *, without_empty: bool = False
 ) -> dict[str, Any]:
-    """Overall and field accuracy by one figure."""
+    """Overall and field accuracy for one figure."""
     kinds = _kinds(totals)
     by_kind = [
         _field_accuracy(totals, [kind], figure, without_empty=without_empty) for kind in kinds
@@ -408,7 +409,7 @@ def _figures(
 
 
 def _both_empty(totals: Mapping[str, float]) -> dict[str, int]:
-    """Field → the number of its pairs of which both are empty."""
+    """Field → the number of its pairs of two empty values."""
     kinds = _kinds(totals)
     return {
         field: int(sum(totals[f"{kind}.{field}.both_empty"] for kind in _kinds_with(field, kinds)))
@@ -427,5 +428,5 @@ def _set_figures(totals: Mapping[str, float], field: str) -> dict[str, float]:
 
 
 def _mean(values: Collection[float]) -> float:
-    """The mean; 0.0 of nothing."""
+    """The mean; 0.0 if there are no values."""
     return math.fsum(values) / len(values) if values else 0.0

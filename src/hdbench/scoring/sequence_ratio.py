@@ -1,4 +1,4 @@
-"""How alike two texts of a field are: the ratio of `difflib.SequenceMatcher`, sooner."""
+"""How alike two texts of a field are: the ratio of `difflib.SequenceMatcher`, computed faster."""
 
 from typing import Any
 
@@ -7,16 +7,16 @@ from hdbench.errors import HdbenchError
 
 try:
     from cydifflib import SequenceMatcher  # difflib's own procedure, compiled
-except ImportError:  # of Python 3.14 there is no wheel yet
+except ImportError:  # there is no wheel for Python 3.14 yet
     from difflib import SequenceMatcher
 
 MAX_PAIRS = 10**8
-"""The product of two texts' lengths up to which they are compared: 10,000 characters each. The
+"""The maximum product of two texts' lengths for them to be compared: 10,000 characters each. The
 longest field of the benchmark has a few thousand."""
 
 
 def as_text(value: Any) -> str:
-    """A field's value as the text that is compared: of null the empty one, else its `str()`.
+    """A field's value as the text to compare: for null the empty text, otherwise its `str()`.
 
     Raises:
         HdbenchError: it is an object or list that is nested too deep.
@@ -38,18 +38,18 @@ def is_too_long(a: str, b: str) -> bool:
 
 
 def field_similarity(reference: str, prediction: str, *, autojunk: bool = True) -> float:
-    """How alike two texts of a field are, without regard to case. Not symmetric.
+    """How alike two texts of a field are, ignoring case. Not symmetric.
 
-    1.0 if they are equal; 0.0 if one is empty; 1.0 if they are equal in lower case; else difflib's
-    ratio of them in lower case, `2 * matching characters / characters of both`, to three decimals.
-    0.0 if they are too long to be compared.
+    1.0 if they are equal; 0.0 if one is empty; 1.0 if they are equal in lower case; otherwise
+    difflib's ratio of them in lower case, `2 * matching characters / characters of both`, to three
+    decimals. 0.0 if they are too long to be compared.
 
-    The description does not say that similarities are rounded before any mean is taken, but only so
-    do the figures of its published example come out.
+    The description does not say that similarities are rounded before any mean is taken, but only
+    then do the figures of its published example come out.
 
     Args:
-        reference: the truth's text.
-        prediction: the answer's.
+        reference: the reference text.
+        prediction: the answer's text.
         autojunk: same as in `difflib.SequenceMatcher`.
 
     Returns:
@@ -76,12 +76,12 @@ def sequence_ratio(a: str, b: str, *, autojunk: bool = True) -> float:
 
     Args:
         a: the first text.
-        b: the second one; from 200 characters on `autojunk` begins no match with a character that
+        b: the second text; from 200 characters on, `autojunk` begins no match with a character that
             makes up more than about one in a hundred of it.
-        autojunk: same as difflib's.
+        autojunk: same as in difflib.
 
     Returns:
-        A ratio from 0.0 to 1.0, higher is better; of two empty texts 1.0.
+        A ratio from 0.0 to 1.0, higher is better; 1.0 for two empty texts.
 
     Example:
         >>> sequence_ratio("abcd", "bcde")

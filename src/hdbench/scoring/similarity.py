@@ -8,8 +8,8 @@ from rapidfuzz import fuzz
 def similarity(a: Any, b: Any) -> float:
     """Normalised Indel similarity of two values, case- and white-space-sensitive.
 
-    1.0 if they are equal or their `str()` forms are; 0.0 if one is null or neither a string nor a
-    number; else `rapidfuzz.fuzz.ratio(str(a), str(b)) / 100`. Symmetric.
+    1.0 if they or their `str()` forms are equal; 0.0 if one is null or neither a string nor a
+    number; otherwise `rapidfuzz.fuzz.ratio(str(a), str(b)) / 100`. Symmetric.
 
     Args:
         a: a JSON value.

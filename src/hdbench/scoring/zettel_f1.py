@@ -2,7 +2,7 @@
 
 The method is the Zettelkatalog benchmark's (University Library Basel and RISE, University of Basel,
 2025). `documented` is its description read literally; `published` is what its published results
-were computed with. Where the two differ, each place says so.
+were computed with. Wherever the two differ, it is noted.
 """
 
 import math
@@ -42,7 +42,7 @@ class PreparedCard(NamedTuple):
     Attributes:
         values: path → value of each field that an answer must have.
         leaves: path → value of every field, absent ones too.
-        form: the record with each field as its path and value (of an absent one None).
+        form: the record with each field as its path and value (None for an absent one).
     """
 
     values: Leaves
@@ -53,24 +53,25 @@ class PreparedCard(NamedTuple):
 class ZettelF1(Metric):
     """Field-level precision, recall and F1 of one card, a nested record.
 
-    A field is a leaf of the flattened record. A field of both records is a true positive where the
-    values' similarity reaches the threshold, else one false positive and one false negative; a
-    field of the answer alone is a false positive, one of the truth alone a false negative.
+    A field is a leaf of the flattened record. A field in both records is a true positive if the
+    similarity of the values reaches the threshold, otherwise one false positive and one false
+    negative; a field only in the answer is a false positive, one only in the ground truth is a
+    false negative.
 
     Degenerate cases: a null is an absent field. An empty string is a value like any other, but
-    counts nothing against an absent field (published: it is an absent field). A path that is the
-    parent of another in the union of both records (`author` beside `author.last_name`) is left
-    out. An unanswered card misses every field that its truth has. A zero denominator gives 0.0.
+    against an absent field it does not count (published: it is an absent field). A path that is the
+    parent of another in the union of both records (`author` beside `author.last_name`) is left out.
+    An unanswered card misses every field that its ground truth has. A zero denominator gives 0.0.
 
     Args:
         protocol: `documented` or `published`.
         threshold: the similarity from which two values match, 0.0 to 1.0.
         weights: field or group (`publication.title`, `author`) → weight ≥ 0 of its true and false
-            positives and negatives; the longest name that fits a field counts, and 1 where none
-            does. None: all 1, as in both protocols.
+            positives and negatives; the longest name that fits a field counts, and 1 if none does.
+            None: all 1, as in both protocols.
 
     Raises:
-        HdbenchError: an unknown protocol, or an option out of its range.
+        HdbenchError: the protocol is unknown, or an option is out of range.
 
     Example:
         >>> metric = ZettelF1()
@@ -133,8 +134,8 @@ class ZettelF1(Metric):
         """The counts of one card.
 
         Args:
-            record: the answer, a JSON object; None is a complete failure.
-            prepared: the card's truth, from `prepare`.
+            record: the answer, a JSON object; None counts as a complete failure.
+            prepared: the card's ground truth, from `prepare`.
 
         Returns:
             `true_positives`, `false_positives`, `false_negatives` (weighted), `f1` of the card
@@ -166,9 +167,9 @@ class ZettelF1(Metric):
         return matches
 
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
-        """Micro and macro figures from the statistics added up over cards.
+        """Micro and macro figures, from the statistics added up over cards.
 
-        Micro: from the summed counts. Macro F1: the mean of the cards' F1. All from 0.0 to 1.0,
+        Micro: from the summed counts. Macro F1: the mean of the cards' F1. All are from 0.0 to 1.0,
         higher is better.
         """
         tp, fp, fn = (_plain(totals[name]) for name in COUNTS)
@@ -184,7 +185,7 @@ class ZettelF1(Metric):
         }
 
     def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
-        """The headline of each of many totals, as `rates` gives it."""
+        """The headline for each of many totals, as `rates` gives it."""
         return list(map(f1, *(totals[name] for name in COUNTS)))
 
     def field_rates(
@@ -236,7 +237,7 @@ class ZettelF1(Metric):
             return fields, False
         inexact: list[str] = []
         leaves: Leaves = {}
-        # Nearly every answer has the form of its truth: then no path has to be put together.
+        # Nearly every answer has the form of its ground truth: then no path has to be put together.
         if not self._compare_alike(record, prepared.form, fields, inexact):
             for paths in (*fields.values(), inexact):
                 paths.clear()
@@ -261,7 +262,7 @@ class ZettelF1(Metric):
         fields: dict[Outcome, list[str]],
         inexact: list[str],
     ) -> bool:
-        """Compare a record that has no keys but its truth's; False if it is of another form."""
+        """Compare a record that has only its ground truth's keys; False if it has another form."""
         correct = fields["correct"]
         for key, value in record.items():
             known = form.get(key)
@@ -291,9 +292,9 @@ class ZettelF1(Metric):
         fields: dict[Outcome, list[str]],
         inexact: list[str],
     ) -> None:
-        """Enter a field of an answer where it belongs; one that matches inexactly also there."""
+        """Enter a field of an answer where it belongs; an inexact match in `inexact` as well."""
         if reference is None:
-            if value not in (None, ""):  # an empty string counts nothing against an absent field
+            if value not in (None, ""):  # an empty string against an absent field does not count
                 fields["spurious"].append(path)
         elif value not in self._absent:
             if (alike := similarity(reference, value)) >= self.threshold:
@@ -329,7 +330,7 @@ def _card_f1(
 
 
 def _form(record: dict[str, Any], prefix: str, values: Leaves) -> dict[str, Any]:
-    """A truth with each field as its path and value; without lists and odd keys."""
+    """A ground truth with each field as its path and value; without lists and odd keys."""
     form: dict[str, Any] = {}
     for key, value in record.items():
         path = prefix + key
@@ -348,13 +349,13 @@ def _field_rates(outcomes: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _weight(path: str, weights: Mapping[str, float]) -> float:
-    """The weight of the longest name that fits a field, 1 where none does."""
+    """The weight of the longest name that fits a field; 1 if none does."""
     fitting = [name for name in weights if _is_within(path, name)]
     return weights[max(fitting, key=len)] if fitting else 1.0
 
 
 def _is_within(path: str, name: str) -> bool:
-    """Whether a field is the named one, or in the named group."""
+    """Whether a field is the named one or in the named group."""
     return path == name or path.startswith((name + ".", name + "["))
 
 

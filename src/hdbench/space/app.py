@@ -27,13 +27,13 @@ from hdbench.space.tabs.telling import announcer
 from hdbench.space.texts import translations
 from hdbench.space.views.report_files import REPORTS, thumbnails
 
-_PREFIX = "hdbench_"  # Gradio has texts of its own, of which one is called "file"
+_PREFIX = "hdbench_"  # Gradio has texts of its own, one of which is called "file"
 
 THREADS = 40
-"""Functions that run at the same time, beside those that wait for their turn."""
+"""Maximum functions that run at the same time, beside those that wait for their turn."""
 
 SESSIONS = 200
-"""Visitors of whose page Gradio keeps the state in memory, the last ones."""
+"""How many visitors' page states Gradio keeps in memory: the latest ones."""
 
 
 def build_app(context: SpaceContext) -> gr.Blocks:
@@ -83,23 +83,23 @@ def serve(
 ) -> None:
     """Serve the application until it is interrupted.
 
-    Uploads and downloads lie in a folder of their own, which is deleted at the end.
+    Uploads and downloads are in a folder of their own, which is deleted at the end.
 
     Args:
         context: what its operator sets.
-        host: the address to listen on; without it Gradio's GRADIO_SERVER_NAME, else 127.0.0.1.
-        port: without it Gradio's GRADIO_SERVER_PORT, else the first free one from 7860 on.
+        host: the address to listen on; by default Gradio's GRADIO_SERVER_NAME, else 127.0.0.1.
+        port: by default Gradio's GRADIO_SERVER_PORT, else the first free one from 7860 on.
         started: called with the address when it can be visited.
 
     Raises:
         HdbenchError: see `build_app`.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # else the folder would stay
-    # In Gradio's own folder, the same for all programs of a computer, any file would be served.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # otherwise the folder would stay
+    # In Gradio's own folder, the same for all programs on a computer, any file would be served.
     with tempfile.TemporaryDirectory(prefix="hdbench-space-") as folder:
         os.environ["GRADIO_TEMP_DIR"] = str(Path(folder) / "files")
         os.environ["GRADIO_EXAMPLES_CACHE"] = str(Path(folder) / "examples")
-        os.environ["GRADIO_ANALYTICS_MAX_EVENTS"] = "100"  # it goes through all after each
+        os.environ["GRADIO_ANALYTICS_MAX_EVENTS"] = "100"  # it goes through all of them after each
         keep_in(thumbnails())
         believe_proxies()
         load()
@@ -131,7 +131,7 @@ def serve(
                 "routes": [REPORTS, run_reports(context, Path(folder) / "run-reports")],
             },
         )
-        # Gradio takes no settings for Uvicorn, which makes each connection by this one.
+        # Gradio takes no settings for Uvicorn, which makes each connection with this one.
         settings = app.server.config
         settings.http_protocol_class = impatient(settings.http_protocol_class)
         started(url)

@@ -17,16 +17,16 @@ class SpaceContext:
 
     Attributes:
         namespace: the folder with the built benchmarks.
-        max_upload: bytes of a file, at most.
-        max_waiting: visitors who may wait for their score, at most.
-        max_per_visitor: how much of one visitor may wait or be done at the same time.
-        max_disk: bytes that all uploads and what is made of them may have.
+        max_upload: maximum bytes of a file.
+        max_waiting: maximum visitors who may wait for their score.
+        max_per_visitor: how much one visitor may have waiting or in progress at the same time.
+        max_disk: maximum bytes of all uploads and what is made from them.
         at_once: files that are scored at the same time.
         keep_seconds: how long uploads and downloads are kept.
-        results_repository: the dataset on the Hub that submissions go to; none are taken without.
+        results_repository: the dataset on the Hub that submissions go to; if unset, none are taken.
         models: the local models that a visitor may run, each a repository on the Hub or a folder.
-        max_run_items: items that a visitor may have a model read, at most.
-        max_run_seconds: how long that may take, at most.
+        max_run_items: maximum items that a visitor may have a model read.
+        max_run_seconds: maximum seconds that this may take.
     """
 
     namespace: Path
@@ -62,7 +62,7 @@ class SpaceContext:
         return [(each.spec.title, name) for name, each in self.benchmarks.items()]
 
     def benchmark(self, name: str) -> Benchmark:
-        """The benchmark of that name.
+        """The benchmark with that name.
 
         Raises:
             HdbenchError: there is none.
@@ -90,5 +90,5 @@ class SpaceContext:
         }
 
     def public_id(self, benchmark: Benchmark) -> str:
-        """A benchmark's name as on the Hub, without the server's folders: `hdb/zettelkatalog`."""
+        """A benchmark's name on the Hub, without the server's folders: `hdb/zettelkatalog`."""
         return f"{self.namespace.resolve().name}/{benchmark.spec.name}"

@@ -11,7 +11,7 @@ from hdbench.errors import HdbenchError
 __all__ = ["LANGUAGES", "Say", "TextError", "language_of", "reason", "text", "translations"]
 
 Say = Callable[[str], Any]
-"""A text's key → what Gradio shows of it in the language of the browser."""
+"""A text's key → what Gradio shows for it in the browser's language."""
 
 _TEXTS = Texts(Path(__file__).with_name("translations"))
 
@@ -25,9 +25,9 @@ def text(key: str, language: str, **values: Any) -> str:
     """A text of the interface.
 
     Args:
-        key: its key in a file of the folder `translations`.
+        key: its key in a file in the folder `translations`.
         language: one of `LANGUAGES`.
-        values: what stands in its places.
+        values: the values for its placeholders.
 
     Example:
         >>> text("perfect", "de", perfect=3, items=4)
@@ -37,11 +37,11 @@ def text(key: str, language: str, **values: Any) -> str:
 
 
 class TextError(HdbenchError):
-    """Why something is not done, as a text of the interface.
+    """Why something is not done, as a text from the interface.
 
     Args:
-        key: of the text.
-        values: what stands in its places.
+        key: the text's key.
+        values: the values for its placeholders.
     """
 
     def __init__(self, key: str, **values: object) -> None:
@@ -62,9 +62,9 @@ def reason(error: HdbenchError, language: str) -> str:
 
 
 def language_of(accept: str | None) -> str:
-    """The language for a browser, from its Accept-Language: the first that there is, else English.
+    """The language for a browser, from its Accept-Language: the first available, else English.
 
-    Browsers name the languages in the order in which their user wants them (RFC 9110, 12.5.4).
+    Browsers name the languages in the order in which the user wants them (RFC 9110, 12.5.4).
 
     Example:
         >>> language_of("fr-CH, de-CH;q=0.9, en;q=0.8"), language_of("fr"), language_of(None)

@@ -1,1 +1,1 @@
-"""Intervals and comparisons: they know per-item statistics and `Metric.rates`, and nothing else."""
+"""Intervals and comparisons: they know per-item statistics and `Metric.rates`, nothing else."""

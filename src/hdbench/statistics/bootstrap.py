@@ -1,4 +1,4 @@
-"""Intervals of a run's figures, by the bootstrap over its items."""
+"""Intervals for a run's figures, by bootstrapping its items."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ from hdbench.statistics.scored import Scored
 METHOD = "bootstrap over items and one unseen item, percentile intervals"
 
 MIN_ITEMS = 20
-"""With fewer there is no interval, no rank, and nothing is called separable: too few items say too
-little about others."""
+"""With fewer, there is no interval and no rank, and nothing is called separable: too few items say
+too little about others."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """From where to where a figure may lie."""
+    """The range in which a figure may lie."""
 
     low: float
     high: float
@@ -44,17 +44,17 @@ class Interval:
 
 @dataclass(frozen=True)
 class Intervals:
-    """The intervals of a run's rates, with what is needed to compute them again.
+    """The intervals of a run's rates, with everything needed to compute them again.
 
     Attributes:
-        items: the number of items, which are what was drawn.
+        items: the number of items; these are what was drawn.
         resamples: how often they were drawn.
-        level: the share of such intervals that hold the true figure, nominally.
-        seed: of the random generator.
-        figures: rate → its interval; empty where there are too few items.
-        item_ranges: rate → from the lowest to the highest that one item has by itself; empty where
+        level: the nominal share of such intervals that contain the true figure.
+        seed: the seed of the random generator.
+        figures: rate → its interval; empty if there are too few items.
+        item_ranges: rate → from the lowest to the highest that one item has by itself; empty if
             there are intervals, and with fewer than two items.
-        why: why there are no intervals; None where there are.
+        why: why there are no intervals; None if there are.
     """
 
     items: int
@@ -66,18 +66,18 @@ class Intervals:
     why: str | None
 
     def range_of(self, figure: str) -> Interval | None:
-        """The interval of a figure or, where there is none, its range over single items."""
+        """The interval of a figure or, if there is none, its range over single items."""
         return (self.figures if self.why is None else self.item_ranges).get(figure)
 
     def describe(self, figure: str, digits: int = 3) -> str:
-        """The interval of a figure in words, or why there is none and how far the items range."""
+        """The interval of a figure in words, or why there is none, and the range of the items."""
         if self.why is None:
             return f"{100 * self.level:g} % interval {self.figures[figure].shown(digits)}"
         apart = self.item_ranges.get(figure)
         return self.why + ("" if apart is None else f"; single items {apart.shown(digits)}")
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON data: the settings, and figure → from where to where."""
+        """As JSON data: the settings, and figure → both ends."""
         settings = {
             "method": METHOD,
             "level": self.level,
@@ -99,33 +99,33 @@ def intervals(
 ) -> Intervals:
     """The bootstrap interval of every rate among a result's figures.
 
-    Items are drawn with replacement, as many as there are, and the figures computed from their
+    Items are drawn with replacement, as many as there are, and the figures are computed from their
     statistics (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13). An item
-    is drawn whole, with all its fields or advertisements: within a card, letter or page errors come
-    together, and fields drawn one by one would give intervals that are too narrow. So Avisblatt has
-    five pages to draw from, not 103 advertisements.
+    is drawn whole, with all its fields or advertisements: within a card, letter or page, errors
+    come together, and fields drawn one by one would give intervals that are too narrow. So
+    Avisblatt has five pages to draw from, not 103 advertisements.
 
-    The items drawn know nothing of what the sample happens to lack, such as the one answer in fifty
-    that a model never gives. Near 0 and 1, and wherever items are much alike, any bootstrap then
-    stops short: 20 items that are all right would give the single point 1. So each draw also has
-    one unseen item, which is as bad as possible for the lower end and as good as possible for the
-    upper one. Its share of the draw is random, from the beta distribution with parameters 1 and n.
-    The ends are the 2.5 % and 97.5 % quantiles of the drawn figures. For items that are right or
-    wrong this is nearly the exact interval of Clopper and Pearson ("The use of confidence or
-    fiducial limits", Biometrika 26, 1934), which it carries over to figures between 0 and 1
+    The items drawn know nothing about what the sample happens to lack, such as the one answer in
+    fifty that a model never gives. Near 0 and 1, and wherever items are much alike, any bootstrap
+    then falls short: 20 items that are all right would give the single point 1. So each draw also
+    has one unseen item, which is as bad as possible for the lower end and as good as possible for
+    the upper one. Its share of the draw is random, from the beta distribution with parameters 1 and
+    n. The ends are the 2.5 % and 97.5 % quantiles of the drawn figures. For items that are either
+    right or wrong, this is nearly the exact interval of Clopper and Pearson ("The use of confidence
+    or fiducial limits", Biometrika 26, 1934), which it extends to figures between 0 and 1
     (Gaffke, "Three test statistics for a nonparametric one-sided hypothesis on the mean of a
     nonnegative variable", Mathematical Methods of Statistics 14, 2005; Learned-Miller and Thomas,
     "A new confidence interval for the mean of a bounded random variable", arXiv 1905.06208). They
-    weight the items by a Dirichlet distribution, where whole items are drawn here. In a figure that
-    is no mean, such as micro F1, the unseen item counts as much as an average one.
+    weight the items by a Dirichlet distribution, while whole items are drawn here. In a figure that
+    is not a mean, such as micro F1, the unseen item counts as much as an average one.
 
-    With fewer than 20 items there is no interval. Of good runs over newspaper pages, intervals
+    With fewer than 20 items there is no interval. For good runs over newspaper pages, intervals
     called "95 %" held 47 % of the time with 2 pages, 70 % with 3 and 90 % with 5; with an unseen
-    item they would be so wide as to say nothing. `item_ranges` says how far apart the items
+    item they would be too wide to say anything. `item_ranges` says how far apart the items
     themselves are, and promises nothing.
 
     How often 95 % intervals of micro F1 held the true value in 1,000 samples, and their mean width,
-    beside the expanded percentile interval, which has no unseen item (Hesterberg, "What teachers
+    next to the expanded percentile interval, which has no unseen item (Hesterberg, "What teachers
     should know about the bootstrap", The American Statistician 69, 2015):
 
         items drawn from                    n    without unseen     with it
@@ -138,22 +138,22 @@ def intervals(
                                            57    .95 (.06)          .98 (.09)
                                           263    .94 (.03)          .97 (.03)
 
-    So it holds 95 % at least, and more where nothing rare lurks: that is the price of not knowing.
-    BCa intervals (DiCiccio and Efron, "Bootstrap confidence intervals", Statistical Science 11,
-    1996) have no unseen item either, and are undefined where all draws are on one side of the
-    figure, as at 1.0.
+    So it holds at least 95 % of the time, and more if nothing rare lurks: that is the price of not
+    knowing. BCa intervals (DiCiccio and Efron, "Bootstrap confidence intervals", Statistical
+    Science 11, 1996) have no unseen item either, and are undefined if all draws are on one side of
+    the figure, as at 1.0.
 
-    In a draw with nothing to divide by a figure is what the metric's rules say; where they say that
-    it has none, that draw is left out of its interval.
+    In a draw with nothing to divide by, a figure is what the metric's rules say; if they give it no
+    value, that draw is left out of its interval.
 
     Args:
         result: any result; its per-item statistics are what is drawn.
         resamples: how often items are drawn.
         level: the nominal coverage, between 0 and 1.
-        seed: of `numpy.random.default_rng`.
+        seed: the seed of `numpy.random.default_rng`.
 
     Raises:
-        HdbenchError: a setting is out of its range.
+        HdbenchError: a setting is out of range.
     """
     check_settings(resamples, level, seed)
     items = len(result.ids)
@@ -170,7 +170,7 @@ def intervals(
 
 
 def too_few(items: int) -> str:
-    """Why there is no interval of fewer than `MIN_ITEMS` items.
+    """Why there is no interval for fewer than `MIN_ITEMS` items.
 
     Example:
         >>> too_few(5)
@@ -181,7 +181,7 @@ def too_few(items: int) -> str:
 
 def _item_ranges(result: Scored, names: Sequence[str]) -> dict[str, Interval]:
     """From the lowest to the highest rate that one item has by itself."""
-    if len(result.ids) < 2:  # noqa: PLR2004  of one item it is the figure itself
+    if len(result.ids) < 2:  # noqa: PLR2004  for one item it is the figure itself
         return {}
     rates = []
     for position in range(len(result.ids)):
@@ -196,14 +196,14 @@ def _item_ranges(result: Scored, names: Sequence[str]) -> dict[str, Interval]:
 
 
 def figure_interval(drawn: Array, items: int, level: float, seed: int) -> Interval:
-    """The interval of a rate from 0 up: that of `intervals`, with one unseen item.
+    """The interval of a rate of 0 or more: that of `intervals`, with one unseen item.
 
     Args:
-        drawn: the rate of each draw, NaN where it has no value. One that can exceed 1, as an error
-            rate may, is as bad as possible where it is highest among the draws.
+        drawn: the rate in each draw, NaN where it has no value. A rate that can exceed 1, as an
+            error rate may, is as bad as possible where it is highest among the draws.
         items: how many were drawn each time.
         level: the nominal coverage.
-        seed: of the draws; the unseen item's share has random numbers of its own.
+        seed: the seed of the draws; the unseen item's share has random numbers of its own.
     """
     known = drawn[~np.isnan(drawn)]
     unseen = np.random.default_rng((seed, 2)).beta(1, items, len(drawn))[~np.isnan(drawn)]
@@ -218,8 +218,8 @@ def difference_interval(drawn: Array, items: int, level: float) -> Interval | No
     It lies between the quantiles `p` and `1 - p` of the drawn differences (Hesterberg, "What
     teachers should know about the bootstrap", The American Statistician 69, 2015), where `p =
     Φ(-√(n / (n - 1)) · t)` and t is Student's quantile of the level with n - 1 degrees of freedom:
-    plain percentiles are too narrow where n is small. It has no unseen item, as the paired test
-    beside it says whether the difference may be chance.
+    plain percentiles are too narrow if n is small. It has no unseen item, since the paired test
+    reported with it says whether the difference may be chance.
 
     Args:
         drawn: the difference in each draw, NaN where it has no value.
@@ -227,9 +227,10 @@ def difference_interval(drawn: Array, items: int, level: float) -> Interval | No
         level: the nominal coverage.
 
     Returns:
-        None where the difference is the same in every draw: then they say nothing of its spread.
+        None if the difference is the same in every draw: then the draws say nothing about its
+        spread.
     """
-    from scipy.special import stdtrit  # noqa: PLC0415  slow to import, and score needs none of it
+    from scipy.special import stdtrit  # noqa: PLC0415  slow to import, and not needed for scoring
 
     known = drawn[~np.isnan(drawn)]
     if np.ptp(known) < NOTHING:

@@ -24,21 +24,21 @@ from hdbench.statistics.significance import holm, permutation_test
 
 POWER = 0.8
 APART = 10
-"""So many of the items that differ most are kept."""
+"""How many of the items that differ most are kept."""
 
 _SHOWN = 3  # ids in a message
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One figure of two runs.
+    """One figure for two runs.
 
     Attributes:
-        a: the first run's.
-        b: the second run's.
+        a: the first run's value.
+        b: the second run's value.
         difference: a - b.
-        interval: of the difference; None where there are too few items, or where no draw of items
-            gives another difference.
+        interval: the interval of the difference; None if there are too few items, or if no draw of
+            items gives another difference.
     """
 
     a: float
@@ -51,7 +51,7 @@ class Difference:
 class FieldEffect:
     """The rate of one field in two runs, and their difference a - b.
 
-    A rate is None where no item has the field: neither a truth nor an answer of that run.
+    A rate is None if no item has the field: neither a ground truth nor an answer of that run.
     """
 
     a: float | None
@@ -79,21 +79,21 @@ class Comparison:
         headline: the figure that is tested.
         higher_is_better: its direction.
         figures: each rate that both have, the headline among them.
-        p: two-sided, of the headline's difference, by the paired permutation test.
+        p: the two-sided p value of the headline's difference, by the paired permutation test.
         p_holm: the same, corrected for all pairs that were compared.
         comparisons: how many pairs that were.
-        permutations: how many exchanges `p` was computed from.
-        exact: whether these were all there are.
+        permutations: the number of exchanges from which `p` was computed.
+        exact: whether these were all possible exchanges.
         separable: whether the two can be told apart.
-        better: the name of the better run, where they can.
-        why: why they can or cannot, in a sentence.
-        detectable: the smallest difference of the headline that would be found with a probability
-            of 0.8 in one comparison; None where there are too few items.
+        better: the name of the better run, if they can.
+        why: why they can or cannot, in one sentence.
+        detectable: the smallest difference in the headline that would be found with a probability
+            of 0.8 in one comparison; None if there are too few items.
         fields: field → its rates.
         items_apart: the items whose figures differ most, at most ten.
         resamples: how often items were drawn for the intervals.
         level: the intervals' nominal coverage; 1 - level is the tests' level.
-        seed: of the random generators.
+        seed: the seed of the random generators.
     """
 
     a: str
@@ -129,17 +129,17 @@ def compare(
     level: float = 0.95,
     seed: int = 0,
 ) -> Comparison:
-    """Compare two runs: `compare_runs` of one pair.
+    """Compare two runs: `compare_runs` for one pair.
 
     Args:
         a: a result.
         b: a result on the same items.
-        headline: see `compare_runs`, and so for all the rest.
+        headline: see `compare_runs`, as for all the rest.
         higher_is_better: the headline's direction.
-        names: what the two are called; two different names.
-        resamples: of items, and exchanges of the test.
+        names: the names of the two runs, which must differ.
+        resamples: the number of draws of items, and of exchanges in the test.
         level: the nominal coverage.
-        seed: of the random generators.
+        seed: the seed of the random generators.
 
     Raises:
         HdbenchError: see `compare_runs`.
@@ -166,33 +166,34 @@ def compare_runs(
 ) -> list[Comparison]:
     """Compare every pair of runs on the same items.
 
-    Differences have paired bootstrap intervals: the same items are drawn for both runs, in the way
-    of `difference_interval`. The headline's difference is tested by exchanging the two runs'
-    answers item by item (`permutation_test`; Edgington and Onghena, "Randomization tests", 2007),
-    and the p values are corrected for the number of pairs (`holm`). Two runs are separable where
-    the corrected p is below 1 - level and there are at least 20 items: with fewer, drawing items
-    says too little about others, and there are no intervals either. As p is at least
-    1 / (permutations + 1), many pairs need many permutations: where `resamples` are
-    fewer than twice the pairs / (1 - level), so many are taken.
+    Differences have paired bootstrap intervals: the same items are drawn for both runs; see
+    `difference_interval`. The headline's difference is tested by exchanging the two runs' answers
+    item by item (`permutation_test`; Edgington and Onghena, "Randomization tests", 2007), and the p
+    values are corrected for the number of pairs (`holm`). Two runs are separable if the corrected p
+    is below 1 - level and there are at least 20 items: with fewer, drawing items says too little
+    about others, and there are no intervals either. As p is at least 1 / (permutations + 1), many
+    pairs need many permutations: if `resamples` is less than twice the number of pairs / (1 -
+    level), that many are taken.
 
     The detectable difference is `(z(1 - α/2) + z(0.8)) · s` (Bloom, "Minimum detectable effects",
     Evaluation Review 19, 1995): α is 1 - level, z the normal distribution's quantile, and s the
-    standard deviation of the drawn differences, which is `sd / √n` where the headline is a mean.
+    standard deviation of the drawn differences, which is `sd / √n` if the headline is a mean.
 
     Args:
         results: name → result, at least two.
         headline: the figure that is tested.
         higher_is_better: its direction.
-        resamples: how often items are drawn, and at least how often exchanged, if not in all ways.
+        resamples: how often items are drawn, and the minimum number of exchanges, unless all are
+            tried.
         level: the nominal coverage, between 0 and 1.
-        seed: of `numpy.random.default_rng`.
+        seed: the seed of `numpy.random.default_rng`.
 
     Returns:
-        The pairs in the order of `results`: first and second, first and third, ….
+        The pairs, in the order of `results`: first and second, first and third, ….
 
     Raises:
-        HdbenchError: fewer than two results; they differ in metric, protocol, options, rules,
-            dataset or items; none has the headline; a setting is out of its range.
+        HdbenchError: there are fewer than two results; they differ in metric, protocol, options,
+            rules, dataset or items; none has the headline; a setting is out of range.
     """
     check_settings(resamples, level, seed)
     names, scored = list(results), list(results.values())
@@ -256,7 +257,7 @@ def compare_runs(
 
 
 def check_comparable(name: str, result: Scored, other_name: str, other: Scored) -> None:
-    """Refuse two results whose figures do not measure the same."""
+    """Reject two results whose figures do not measure the same thing."""
     one, two = result.metric, other.metric
     sides = {
         "metric": (one.name, two.name),

@@ -1,4 +1,4 @@
-"""Ranking models: figures with intervals, and which of them are significantly better."""
+"""Ranking models: figures with intervals, and which models are significantly better."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,16 +25,16 @@ from hdbench.statistics.scored import Scored
 
 @dataclass(frozen=True)
 class Standing:
-    """One model's place.
+    """One model's place in a ranking.
 
     Attributes:
         name: the model.
         runs: how many runs it has.
         value: the mean of their headlines.
-        interval: of that mean; None where there are too few items.
-        spread: the lowest and the highest headline of its runs; None where there is one run.
-        rank: 1 + the number of significantly better models; None where there are too few items.
-        better: the names of those, the best first.
+        interval: the interval of that mean; None if there are too few items.
+        spread: the lowest and the highest headline of its runs; None if there is only one run.
+        rank: 1 + the number of significantly better models; None if there are too few items.
+        better: the names of those models, the best first.
     """
 
     name: str
@@ -64,56 +64,56 @@ def rank_models(
     """Rank models by a figure, as far as the items can tell them apart.
 
     A model's figure is the mean over its runs, which are repetitions on the same items. It has a
-    bootstrap interval in the way of `intervals`; the same items are drawn for all runs. It says
-    what other items would give, not what other runs would: of those only the spread says something.
+    bootstrap interval, same as in `intervals`; the same items are drawn for all runs. The interval
+    says what other items would give, not what other runs would give: only the spread says something
+    about those.
 
-    All pairs of models are tested at once, so that where all are equal in truth the probability
-    that any pair is called different is 1 - level: by the single-step maximum of |t| (Westfall and
-    Young, "Resampling-based multiple testing", 1993, chapter 2; by the bootstrap it is the first
-    step of Romano and Wolf, "Exact and approximate stepdown methods for multiple hypothesis
-    testing", Journal of the American Statistical Association 100, 2005). A pair's t is its
-    difference `d` divided by `s`, the standard deviation of its drawn differences `d*`. The
-    critical value is the quantile, at the level, over the draws, of the largest `|d* - d| / s` of
-    all pairs, so that pairs that go together are not counted as if each were a test of its own.
-    Permutation tests of thousands of pairs, corrected by Holm, would take hours.
+    All pairs of models are tested at once, so that if all are truly equal, the probability that any
+    pair is called different is 1 - level: by the single-step maximum of |t| (Westfall and Young,
+    "Resampling-based multiple testing", 1993, chapter 2; by the bootstrap it is the first step of
+    Romano and Wolf, "Exact and approximate stepdown methods for multiple hypothesis testing",
+    Journal of the American Statistical Association 100, 2005). A pair's t is its difference `d`
+    divided by `s`, the standard deviation of its drawn differences `d*`. The critical value is the
+    quantile, at the level, over the draws, of the largest `|d* - d| / s` of all pairs, so that
+    correlated pairs are not counted as if each were a test of its own. Permutation tests of
+    thousands of pairs, corrected by Holm, would take hours.
 
-    With n items `s` is too small by `√((n - 1) / n)`, and has an error of its own, of which the
+    With n items `s` is too small by `√((n - 1) / n)`, and has an error of its own, about which the
     draws know nothing. So `s` is divided by that, and each `|d* - d| / s` by `√(χ² / (n - 1))`,
-    where χ² is drawn anew for each pair and draw, with n - 1 degrees of freedom: of one pair it is
-    Student's t then. Of 2,000 simulated data sets with models that are equal in truth, so many in
-    100 had any pair called different:
+    where χ² is drawn anew for each pair and draw, with n - 1 degrees of freedom: for one pair it is
+    then Student's t. Out of every 100 of 2,000 simulated data sets with models that are truly
+    equal, this many had any pair called different:
 
         items   2, 10, 40 models   Student's quantile instead of χ²   no correction
            20      5,  6,  5                 5, 7, 10                   7, 20, 49
            57      5,  6,  6                 5, 6,  7                   6, 10, 15
           263      5,  5,  5                 5, 5,  5                   5,  5,  7
 
-    (1,000 draws of each; without correction 1,000 data sets.) Student's quantile at the normal tail
-    of the critical value, as in `difference_interval`, is too small because the spreads of many
-    pairs err apart from one another. The models had noise of their own on every item; where they
-    differ in few items only, fewer are called different.
+    (1,000 draws from each; 1,000 data sets without correction.) Student's quantile at the normal
+    tail of the critical value, as in `difference_interval`, is too small because the spreads of
+    many pairs err separately. The models had noise of their own on every item; if they differ in
+    only a few items, fewer are called different.
 
-    Degenerate cases: models that never differ are not different; two that differ by the same in
-    every draw are. With fewer than 20 items there are no intervals and no ranks: drawing so few
-    says too little about others. A model of lower figure can have the better rank where its figure
-    varies more. The order of models, runs and
-    items has no influence.
+    Degenerate cases: models that never differ are not different; two that differ by the same amount
+    in every draw are. With fewer than 20 items there are no intervals and no ranks: drawing so few
+    says too little about others. A model with a lower figure can have a better rank if its figure
+    varies more. The order of models, runs and items has no influence.
 
     Args:
         models: name → its runs, one or more.
-        headline: the figure that ranks.
+        headline: the figure used for ranking.
         higher_is_better: its direction.
         resamples: how often items are drawn.
         level: the intervals' nominal coverage; 1 - level is the tests' level.
-        seed: of `numpy.random.default_rng`.
+        seed: the seed of `numpy.random.default_rng`.
 
     Returns:
-        The models, best figure first; of equal figures by name.
+        The models, best figure first; those with equal figures by name.
 
     Raises:
-        HdbenchError: no model, or one without runs; runs differ in metric, protocol, options,
-            rules, dataset or items; a run, or a draw of its items, has no such figure; a setting
-            is out of its range.
+        HdbenchError: there is no model, or one without runs; runs differ in metric, protocol,
+            options, rules, dataset or items; a run, or a draw of its items, has no such figure; a
+            setting is out of range.
     """
     check_settings(resamples, level, seed)
     ranked = _read(models, headline)
@@ -147,7 +147,7 @@ def rank_models(
 
 
 def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]:
-    """The models by name, their runs by what is in them: in one order, however they came."""
+    """The models by name, their runs by their contents: in one order, however they were given."""
     if not models:
         raise HdbenchError("no runs to rank: name at least one")
     labels: list[str] = []
@@ -174,7 +174,7 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
 
 
 def _draw(models: Sequence[_Model], headline: str, resamples: int, seed: int) -> Array:
-    """The models' figures of drawn items: models × draws."""
+    """The models' figures on drawn items: models × draws."""
     every = iter(
         bootstrap([run for each in models for run in each.runs], [headline], resamples, seed)
     )
@@ -189,8 +189,8 @@ def _draw(models: Sequence[_Model], headline: str, resamples: int, seed: int) ->
 def _different(
     values: Array, drawn: Array, items: int, level: float, seed: int
 ) -> NDArray[np.bool_]:
-    """Which pairs of models differ significantly, as `rank_models` says: models × models."""
-    rng = np.random.default_rng((seed, 1))  # not the numbers by which items were drawn
+    """Which pairs of models differ significantly; see `rank_models`: models × models."""
+    rng = np.random.default_rng((seed, 1))  # not the numbers with which items were drawn
     around = drawn - values[:, None]
     spread = np.zeros((len(values), len(values)))
     highest = np.zeros(drawn.shape[1])  # |t| of each draw

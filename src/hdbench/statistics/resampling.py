@@ -1,4 +1,4 @@
-"""Resampling of items: statistics added up with numpy, and figures of the sums by the metric."""
+"""Resampling items: statistics added up with numpy, and the metric's figures from the sums."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,20 +14,20 @@ Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 MIN_RESAMPLES = 100
-"""With fewer an interval's ends are chance."""
+"""With fewer, an interval's ends are chance."""
 
 NOTHING = 1e-12
-"""What sums in another order differ by: no difference, and no spread."""
+"""How much sums in another order may differ: this is no difference, and no spread."""
 
 _CHUNK = 2**20
-"""Numbers in memory at once, about."""
+"""Approximate number of numbers in memory at once."""
 
 
 class Table(NamedTuple):
     """The per-item statistics of a run as a matrix.
 
     Attributes:
-        metric: the metric that makes figures of their sums.
+        metric: the metric that makes figures from their sums.
         names: the statistics that are not zero everywhere.
         values: items × names.
     """
@@ -37,11 +37,11 @@ class Table(NamedTuple):
     values: Array
 
     def figures(self, totals: Array, wanted: Sequence[str]) -> Array:
-        """The metric's figures of sums over as many items.
+        """The metric's figures from sums over the same number of items.
 
         Args:
             totals: rows × names.
-            wanted: the figures' names.
+            wanted: the names of the figures.
 
         Returns:
             Rows × wanted; NaN where the metric's rules give a figure no value.
@@ -54,7 +54,7 @@ class Table(NamedTuple):
             return np.array(self.metric.headlines(columns), dtype=np.float64)[:, None]
         rest = dict.fromkeys(self.metric.statistics, 0.0) | {"items": len(self.values)}
         rows = []
-        # Of few items there are few different draws.
+        # With few items, there are few different draws.
         different, place = np.unique(totals, axis=0, return_inverse=True)
         for sums in different.tolist():
             rates = self.metric.rates(rest | dict(zip(self.names, sums, strict=True)))
@@ -64,14 +64,14 @@ class Table(NamedTuple):
 
 
 def tables(results: Sequence[Scored], ids: Sequence[str]) -> list[Table]:
-    """The statistics of results of one metric, all with the items in one order.
+    """The statistics of results of one metric, all with the items in the same order.
 
     Args:
         results: results that have the same items.
         ids: the items in the order wanted.
     """
     every = results[0].metric.statistics
-    # Of a metric's many statistics most are zero throughout; sums of those need no computing.
+    # Most of a metric's many statistics are zero throughout; their sums need not be computed.
     names = [name for name in every if any(any(result.statistics[name]) for result in results)]
     made = []
     for result in results:
@@ -87,8 +87,8 @@ def rate_names(metric: Metric, rates: Mapping[str, Any]) -> list[str]:
     """The figures of a run that are rates or errors, and have a value.
 
     Args:
-        metric: the run's.
-        rates: its figures.
+        metric: the run's metric.
+        rates: the run's figures.
     """
     names = (each.name for each in metric.figures if each.is_rate)
     return [name for name in names if rates.get(name) is not None]
@@ -97,19 +97,19 @@ def rate_names(metric: Metric, rates: Mapping[str, Any]) -> list[str]:
 def bootstrap(
     runs: Sequence[Table], wanted: Sequence[str], resamples: int, seed: int
 ) -> list[Array]:
-    """Figures of items drawn with replacement, as many as there are, the same for every run.
+    """Figures on items drawn with replacement, as many as there are, the same for every run.
 
-    Items of equal statistics in every run are drawn together, from the multinomial distribution:
-    that is the same bootstrap, is fast for catalogues, and does not depend on the items' order.
+    Items with equal statistics in every run are drawn together, from the multinomial distribution:
+    this is the same bootstrap, is fast for catalogues, and does not depend on the items' order.
 
     Args:
         runs: at least one run, with the same items in the same order, at least one.
-        wanted: the figures' names.
+        wanted: the names of the figures.
         resamples: how often items are drawn.
-        seed: of `numpy.random.default_rng`.
+        seed: the seed of `numpy.random.default_rng`.
 
     Returns:
-        For each run resamples × wanted.
+        For each run, resamples × wanted.
     """
     rows, times = distinct(np.hstack([run.values for run in runs]))
     rng = np.random.default_rng(seed)
@@ -124,11 +124,11 @@ def bootstrap(
 
 
 def check_settings(resamples: int, level: float, seed: int) -> None:
-    """Refuse what cannot be computed.
+    """Reject settings with which nothing can be computed.
 
     Raises:
-        HdbenchError: fewer than 100 resamples, a level that is not between 0 and 1, or a negative
-            seed.
+        HdbenchError: there are fewer than 100 resamples, the level is not between 0 and 1, or the
+            seed is negative.
     """
     if resamples < MIN_RESAMPLES:
         raise HdbenchError(f"resamples: {resamples} are too few: take {MIN_RESAMPLES} or more")
@@ -139,15 +139,15 @@ def check_settings(resamples: int, level: float, seed: int) -> None:
 
 
 def distinct(values: Array) -> tuple[Array, Counts]:
-    """The different rows, and how often each is there."""
-    if not values.shape[1]:  # of which numpy finds none
+    """The distinct rows, and how often each occurs."""
+    if not values.shape[1]:  # numpy finds none in this case
         return values[:1], np.array([len(values)])
     rows, times = np.unique(values, axis=0, return_counts=True)
     return rows, times
 
 
 def chunks(rows: int, width: int) -> Iterator[int]:
-    """Sizes that add up to so many rows, each within the bound on memory."""
+    """Sizes that add up to that many rows, each within the bound on memory."""
     size = max(1, _CHUNK // max(1, width))
     for start in range(0, rows, size):
         yield min(size, rows - start)

@@ -1,4 +1,4 @@
-"""What statistics need of a run: every `Result` has it."""
+"""What statistics need from a run: every `Result` has it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -27,7 +27,7 @@ class Scored(Protocol):
 
     @property
     def headline(self) -> str:
-        """The name of the figure that ranks."""
+        """The name of the figure used for ranking."""
 
     @property
     def dataset(self) -> Mapping[str, Any]:
@@ -35,11 +35,11 @@ class Scored(Protocol):
 
     @property
     def reading(self) -> Mapping[str, Any]:
-        """What reading a file of answers showed, and the options of reading."""
+        """What reading a file of answers showed, and the options for reading."""
 
     @property
     def reading_version(self) -> int:
-        """The version of how answers are read."""
+        """The version of the reading rules."""
 
     def field_rates(self) -> dict[str, dict[str, Any]]:
         """Field → its counts and rates."""

@@ -1,4 +1,4 @@
-"""Whether a difference of two runs may be chance, and several differences together."""
+"""Whether a difference between two runs may be chance, and several differences together."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -9,12 +9,12 @@ from hdbench.statistics.resampling import Array, Counts, Table, chunks, distinct
 
 
 class PermutationTest(NamedTuple):
-    """What a permutation test gave.
+    """The outcome of a permutation test.
 
     Attributes:
         p: the two-sided p value.
-        permutations: from how many exchanges it was computed.
-        exact: whether these were all there are.
+        permutations: the number of exchanges from which it was computed.
+        exact: whether these were all possible exchanges.
     """
 
     p: float
@@ -25,21 +25,21 @@ class PermutationTest(NamedTuple):
 def permutation_test(
     a: Table, b: Table, figure: str, permutations: int, seed: int
 ) -> PermutationTest:
-    """Two-sided p of the difference of a figure, the two runs being exchanged item by item.
+    """Two-sided p of the difference in a figure, exchanging the two runs item by item.
 
     If it makes no difference which run gave which answer, exchanging the two answers of any items
-    gives a difference as likely as the observed one. Where there are no more ways to do so than
-    `permutations`, all are tried, and p is the share of those whose difference is as large; else so
-    many are drawn, and p = (larger or equal + 1) / (permutations + 1), which is never too small
-    (Phipson and Smyth, "Permutation P-values should never be zero", 2010). Items in which the runs
-    agree change nothing and are passed over.
+    gives a difference as likely as the observed one. If there are no more ways to do so than
+    `permutations`, all are tried, and p is the share of those whose difference is at least as
+    large; otherwise that many are drawn, and p = (larger or equal + 1) / (permutations + 1), which
+    is never too small (Phipson and Smyth, "Permutation P-values should never be zero", 2010). Items
+    in which the runs agree change nothing and are skipped.
 
     Args:
         a: a run.
         b: a run on the same items in the same order.
         figure: the figure's name.
-        permutations: how many exchanges there are at most.
-        seed: of `numpy.random.default_rng`.
+        permutations: the maximum number of exchanges.
+        seed: the seed of `numpy.random.default_rng`.
     """
     same = (a.values == b.values).all(axis=1)
     pairs, times = np.hstack([a.values[~same], b.values[~same]]), np.ones(np.sum(~same), np.int64)
@@ -52,9 +52,9 @@ def permutation_test(
     unchanged = a.values[same].sum(axis=0)
 
     def differences(swapped: Counts) -> Array:
-        """Of each row: how many of the items of each kind are exchanged."""
+        """The differences, for rows of how many items of each kind are exchanged."""
         kept = times - swapped
-        # Added up, not changed by differences: what is zero then stays exactly zero.
+        # Added up, not updated by differences: what is zero then stays exactly zero.
         totals_a = unchanged + kept @ from_a + swapped @ from_b
         totals_b = unchanged + kept @ from_b + swapped @ from_a
         return abs(a.figures(totals_a, [figure]) - b.figures(totals_b, [figure]))
@@ -71,10 +71,10 @@ def permutation_test(
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P values corrected for being several, so that any false positive is as rare as in one test.
+    """P values corrected for multiple tests, so that any false positive is as rare as in one test.
 
     The smallest of m is multiplied by m, the next by m - 1, and so on; none becomes smaller than
-    one before it, or larger than 1 (Holm, "A simple sequentially rejective multiple test
+    the one before it, or larger than 1 (Holm, "A simple sequentially rejective multiple test
     procedure", Scandinavian Journal of Statistics 6, 1979).
 
     Example:
@@ -90,7 +90,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _exchanges(times: Counts, permutations: int, seed: int, *, exact: bool) -> Iterator[Counts]:
-    """How many of the items of each kind are exchanged, in rows."""
+    """How many items of each kind are exchanged, in rows."""
     if exact:
         places = np.arange(len(times))
         start = 0

@@ -40,7 +40,7 @@ def read_card(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
     """The record of a card.
 
     Args:
-        images: the card; of several the lines are read on.
+        images: the card; with several images, their lines are read in sequence.
         timeout: seconds for each image.
 
     Raises:
@@ -123,16 +123,16 @@ def _record(kind: str, head: str, title: str) -> dict[str, Any]:
 
 
 def _author(text: str) -> tuple[str, str]:
-    """The name before the first colon or full stop, or before a bracket, `NAME (First)`."""
+    """The name before the first colon or full stop, or before a bracket, as in `NAME (First)`."""
     if match := re.match(r"\W*([A-ZÄÖÜÉÈ]{3,}) [({]([^)]+)[)}]\W*", text):
         return f"{match[1].capitalize()}, {match[2]}", text[match.end() :]
-    # An initial's full stop ends no name.
+    # An initial's full stop does not end a name.
     match = re.match(r"[\W\d]*(.{3,90}?)(?<![\s.][A-ZÄÖÜ])\]?\s?[.:]\s", text)
     return (match[1], text[match.end() :]) if match else ("", text)
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """The title, and the imprint: the sentence in which the year stands, and what follows."""
+    """The title, and the imprint: the sentence that has the year, and what follows."""
     dashes = re.search(r"\s?(?:[-–—]{2,}|—)\s?(?=\(?\[?[A-ZÄÖÜ])", text)
     if dashes and _YEAR.search(text, dashes.end()):
         return text[: dashes.start()], text[dashes.end() :]
@@ -154,7 +154,7 @@ def _title(text: str) -> str:
 
 
 def _place(imprint: str) -> tuple[str, str]:
-    """Place and publisher, of `Place: Publisher Year`, `Place Year: Publisher.`, `Place Year`."""
+    """Place and publisher, from `Place: Publisher Year`, `Place Year: Publisher.`, `Place Year`."""
     year = _YEAR.search(imprint)
     if year is None:
         return "", ""
@@ -168,5 +168,5 @@ def _place(imprint: str) -> tuple[str, str]:
 
 
 def _letters_joined(text: str) -> str:
-    """Letters that are spaced out for emphasis, as one word."""
+    """Letters that are spaced out for emphasis, joined to one word."""
     return _SPACED.sub(lambda match: match[0].replace(" ", ""), text)

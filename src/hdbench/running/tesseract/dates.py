@@ -1,4 +1,4 @@
-"""Dates in German, as letters and newspapers have them."""
+"""Dates in German, as found in letters and newspapers."""
 
 import re
 from datetime import date
@@ -9,7 +9,7 @@ _MONTHS = {
     "sep": 9, "herbstm": 9, "okt": 10, "oct": 10, "weinm": 10, "nov": 11, "winterm": 11, "dez": 12,
     "dec": 12, "christm": 12,
 }  # fmt: skip
-"""How names of months begin, also the older German and Swiss ones, and mai misread."""
+"""How month names begin, including the older German and Swiss ones, and misread forms of mai."""
 
 _LONG = re.compile(
     rf"\b(\d{{1,2}})\s?(?:[.,:]|ten)*\s*({'|'.join(_MONTHS)})[a-zäé]*[.,]?"
@@ -17,11 +17,11 @@ _LONG = re.compile(
     re.IGNORECASE,
 )
 _SHORT = re.compile(r"\b(\d{1,2})\s?[.,/]\s?(\d{1,2})\s?[.,/]\s?((?:1[5-9])?\d\d)\b")
-_CENTURY = 1900  # of a year of two digits: who abbreviates it types
+_CENTURY = 1900  # for a two-digit year: only typewritten dates abbreviate it
 
 
 def first_date(text: str) -> str | None:
-    """The first date of a text in ISO form; that with a month's name goes before one in figures.
+    """The first date in a text, in ISO form; one with a month's name comes before one in digits.
 
     Example:
         >>> first_date("Donnerstags, den 11. Hornung 1762."), first_date("Basel, 16.2.26")

@@ -18,9 +18,9 @@ class Kind(NamedTuple):
     """A kind of record.
 
     Attributes:
-        fields: an answer schema with all of these asks for it.
-        languages: with which it is read.
-        read: its record from its images, within so many seconds an image.
+        fields: an answer schema with all of these asks for this kind.
+        languages: the languages it is read with.
+        read: makes its record from its images, within so many seconds per image.
     """
 
     fields: frozenset[str]
@@ -53,7 +53,7 @@ def kind_of(schema: Mapping[str, Any] | None) -> Kind:
     """The rules for an answer schema.
 
     Raises:
-        HdbenchError: there is no schema, or it asks for fields that no rules are for.
+        HdbenchError: there is no schema, or it asks for fields that no rules cover.
     """
     fields = _fields(schema)
     for kind in _KINDS:
@@ -67,7 +67,7 @@ def kind_of(schema: Mapping[str, Any] | None) -> Kind:
 
 
 def _fields(schema: Mapping[str, Any] | None) -> set[str]:
-    """The names of all properties, however deep."""
+    """The names of all properties, at any depth."""
     found: set[str] = set()
     left: list[Any] = [schema]
     while left:

@@ -1,4 +1,4 @@
-"""Where words stand: columns and lines of a page."""
+"""Where words are: the columns and lines of a page."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,22 +9,22 @@ from typing import NamedTuple
 from hdbench.running.tesseract.ocr import Word
 
 _MIDDLE = (0.3, 0.7)
-"""Where between two columns the gutter is looked for, of the page's width."""
+"""Where the gutter between two columns is looked for, as shares of the page's width."""
 
 _FULL = 0.25
-"""Of a page's height: as little text as this beside a gutter makes no column."""
+"""Share of a page's height: less text than this beside a gutter is not a column."""
 
 _TITLES = 0.1
-"""Of a column's text: so much may stand over the gutter."""
+"""Share of a column's text: this much may lie over the gutter."""
 
 _CLOSE = 4
 """Pixels before the second column, so that a rule between the two is not read with it."""
 
 _LETTERS = 3
-"""Of a word that stands over the gutter; less is a rule or an ornament."""
+"""Minimum letters of a word over the gutter; fewer are a rule or an ornament."""
 
 _NUMBER = 3
-"""Characters of an ad's number, at most."""
+"""Maximum characters of an ad's number."""
 
 _HYPHENS = "-=⸗»«"
 """What ends a divided word; Fraktur's hyphen is two strokes."""
@@ -41,18 +41,18 @@ class Line(NamedTuple):
 
     @staticmethod
     def of(words: Iterable[Word]) -> "Line | None":
-        """The line that some words make; None where there are none."""
+        """The line that some words form; None if there are none."""
         there = list(words)
         return _line(there) if there else None
 
     @property
     def text(self) -> str:
-        """The words with a space between each two."""
+        """The words, separated by spaces."""
         return " ".join(word.text for word in self.words)
 
     @property
     def height(self) -> float:
-        """That of its middle word, so that a speck or a brace counts for nothing."""
+        """The height of its middle word, so that a speck or a brace does not count."""
         return median(word.height for word in self.words)
 
 
@@ -60,8 +60,8 @@ class Columns(NamedTuple):
     """A page's two columns.
 
     Attributes:
-        gutter: where the second begins, in pixels from the left.
-        top: where both begin: what is above goes over the whole width.
+        gutter: where the second column begins, in pixels from the left.
+        top: where both begin: what is above spans the whole width.
     """
 
     gutter: int
@@ -69,7 +69,7 @@ class Columns(NamedTuple):
 
 
 def lines(words: Iterable[Word]) -> list[Line]:
-    """Words as the lines that Tesseract made, in its order.
+    """Words grouped into the lines that Tesseract found, in its order.
 
     Example:
         >>> words = [Word("Rother", 0, 0, 60, 20, (1,)), Word("Wein", 70, 0, 110, 20, (1,))]
@@ -90,14 +90,14 @@ def _line(words: Sequence[Word]) -> Line:
 
 
 def columns(words: Sequence[Word]) -> Columns | None:
-    """The two columns of a page, found by the projection of its words on the horizontal axis.
+    """The two columns of a page, found by the projection of its words onto the horizontal axis.
 
-    The gutter is where the fewest words stand above one another, in the middle of the text. Both
-    columns begin below the last line over the gutter that stands in the page's upper half: a title
-    or a date.
+    The gutter is where the fewest words are above one another, in the middle of the text. Both
+    columns begin below the last line across the gutter in the page's upper half: a title or a
+    date.
 
     Returns:
-        None where the text has one column.
+        None if the text has one column.
 
     Example:
         >>> page = [Word("Titel", 80, 0, 120, 20)] + [
@@ -135,7 +135,7 @@ def columns(words: Sequence[Word]) -> Columns | None:
 
 
 def _emptiest(places: range, words: Iterable[Word]) -> range:
-    """The longest stretch over which hardly more words stand than over the emptiest place."""
+    """The longest stretch with hardly more words than the emptiest place has."""
     covered = dict.fromkeys(places, 0)
     for word in words:
         for x in range(max(word.left, places.start), min(word.right, places.stop)):
@@ -152,9 +152,9 @@ def _emptiest(places: range, words: Iterable[Word]) -> range:
 
 
 def joined(texts: Iterable[str]) -> str:
-    """Lines as one text: a divided word is joined, else a space stands between two lines.
+    """Lines as one text: divided words are joined, other lines are separated by a space.
 
-    A hyphen before a capital stays, for it belongs to a compound.
+    A hyphen before a capital stays, as it belongs to a compound.
 
     Example:
         >>> joined(["ist im Be-", "richthaus zu er=", "fragen; Land-", "Karten"])

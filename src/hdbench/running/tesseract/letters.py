@@ -12,7 +12,7 @@ from hdbench.running.tesseract.ocr import read_words
 
 LANGUAGES = "deu"
 _ONE_BLOCK = 6  # Tesseract's page segmentation mode
-NULL = ["null"]  # what the prompt asks for where a letter does not give something
+NULL = ["null"]  # what the prompt asks for if a letter does not give something
 _ADDRESS_LINES = 12
 _SIGNATURE_LINES = 10
 
@@ -41,17 +41,17 @@ def read_letter(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]
     """
     pages = []
     for image in images:
-        # Scanned sheets lie on black: told apart over the whole page, the type would be lost.
+        # Scanned sheets lie on black: with one threshold for the whole page the type is lost.
         words = read_words(image, LANGUAGES, segmentation=_ONE_BLOCK, timeout=timeout, locally=True)
         pages.append([line.text for line in lines(words)])
     return letter(pages)
 
 
 def letter(pages: Sequence[Sequence[str]]) -> dict[str, list[str]]:
-    """The record that the lines of a letter's pages make.
+    """The record made from the lines of a letter's pages.
 
-    The receiver is the first `Herrn …` above, the writers are who signed below, the date is the
-    first one on the first page.
+    The receiver is the first `Herrn …` at the top, the writers are those who signed at the end,
+    and the date is the first one on the first page.
 
     Example:
         >>> page = ["Basel, den 3. Mai 1928.", "Herrn W. Stauffacher,", "sig. Ritter"]
@@ -72,7 +72,7 @@ def letter(pages: Sequence[Sequence[str]]) -> dict[str, list[str]]:
 
 
 def _signed(every: Sequence[str]) -> list[str]:
-    """The names after `sig.` or `gez.`; else the first alone on a line below the closing words."""
+    """The names after `sig.` or `gez.`; or the first one alone on a line below the closing."""
     names = [match[1].strip() for line in every for match in _SIGNED.finditer(line)]
     if names:
         return list(dict.fromkeys(names))

@@ -14,14 +14,14 @@ from hdbench.errors import HdbenchError
 PROGRAM = "tesseract"
 PACKAGES = "tesseract-ocr, tesseract-ocr-deu and tesseract-ocr-script-frak"
 _WORD = "5"  # a row's level
-_AT_ONCE = 30  # seconds in which the program says what it has
+_AT_ONCE = 30  # seconds for the program to say what it has
 
 
 class Word(NamedTuple):
     """A word on an image, in pixels from the upper left corner.
 
     Attributes:
-        line: names the line that Tesseract put it in.
+        line: identifies the line that Tesseract put it in.
     """
 
     text: str
@@ -33,7 +33,7 @@ class Word(NamedTuple):
 
     @property
     def height(self) -> int:
-        """In pixels."""
+        """The height in pixels."""
         return self.bottom - self.top
 
 
@@ -50,15 +50,15 @@ def read_words(
 
     Args:
         image: what is read.
-        languages: as `deu+Fraktur`.
+        languages: such as `deu+Fraktur`.
         segmentation: Tesseract's page segmentation mode: 1 finds columns on its own, 4 reads one
             column, 6 one block.
         timeout: seconds.
-        enlarge: how many times larger it is read than it is; places are given as it is.
-        locally: ink and paper are told apart by what is around them: for a sheet on a dark ground.
+        enlarge: how many times it is enlarged for reading; places are given in the original size.
+        locally: tell ink and paper apart by their surroundings: for a sheet on a dark ground.
 
     Raises:
-        HdbenchError: the program or a language is not there, or the image took too long.
+        HdbenchError: the program or a language is missing, or the image took too long.
     """
     size = (image.width * enlarge, image.height * enlarge)
     data = io.BytesIO()
@@ -93,10 +93,10 @@ def version() -> str:
 
 
 def check_languages(languages: str) -> None:
-    """Find out before the first image whether the language data are there.
+    """Check before the first image that the language data are there.
 
     Raises:
-        HdbenchError: the program or a language is not there.
+        HdbenchError: the program or a language is missing.
     """
     there = set(_tesseract(["--list-langs"], b"", _AT_ONCE).split())
     if missing := sorted(set(languages.split("+")) - there):

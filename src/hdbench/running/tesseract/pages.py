@@ -1,7 +1,7 @@
-"""Advertisements on a newspaper's page: columns, headings, numbers, and the spelling of an edition.
+"""Advertisements on a newspaper page: columns, headings, numbers, and the spelling of an edition.
 
 An ad begins with a number that stands before the margin of the other lines, as in 18th-century
-newspapers, and goes on below, in the next column too. A heading stands apart, above an ad.
+newspapers, and goes on below, and in the next column too. A heading stands apart, above an ad.
 """
 
 import re
@@ -18,15 +18,15 @@ from hdbench.running.tesseract.ocr import read_words
 
 LANGUAGES = "Fraktur"
 _ANYWHERE, _ONE_COLUMN = 1, 4  # Tesseract's page segmentation modes
-_LOOSE = 1.3  # times the usual distance of two lines: more white stands around a heading
+_LOOSE = 1.3  # times the usual line spacing: a heading has more white around it
 _LARGER = 1.15
 _HEADING_LINES = 3
-_FOOT = 2.0  # times the usual distance: below so much white stand a catchword and the imprint
+_FOOT = 2.0  # times the usual line spacing: below that much white come catchword and imprint
 _FOOT_LINES = 3
 _OUTDENT = 0.4  # of a line's height
 _AROUND = 5  # lines above and below that tell where the margin is
-_MAX_NUMBER = 4  # characters of a number with its full stop
-_PROSE = re.compile(r"[a-zäöüßſ]{4}")  # what a page's number or an ornament has nothing like
+_MAX_NUMBER = 4  # maximum characters of a number with its full stop
+_PROSE = re.compile(r"[a-zäöüßſ]{4}")  # not in a page number or an ornament
 _OVERLOOKED = 3
 _NUMBER = re.compile(r"[^\w(]{0,2}(\w{1,3})\s?[.,:;]")
 _EDGE = re.compile(r"^[\s|_\]\[{}—„“\"'*#<>~+^-]+|[\s|_\]\[{}—„“\"'*#<>~+^]+$")
@@ -34,7 +34,7 @@ _EDGE = re.compile(r"^[\s|_\]\[{}—„“\"'*#<>~+^-]+|[\s|_\]\[{}—„“\"'*
 _SPELLING: tuple[tuple[str, str], ...] = (
     ("ſ", "s"),
     (r"\s*/\s*", ", "),
-    # What Tesseract's Fraktur model writes for letters that its training texts hold otherwise.
+    # What Tesseract's Fraktur model writes for letters that its training texts spell differently.
     (r"(?<=\w)>k?|(?<=\w)(?<!c)k>", "ck"),
     (r"(?<=s)\{", "ch"),
     (r"J(?=I|[b-df-hj-np-tv-z])", "I"),
@@ -66,7 +66,7 @@ def read_page(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
     date = section = ""
     for image in images:
         whole, body = _read_columns(image, timeout)
-        # Most pages have the date above, some at their foot.
+        # Most pages have the date at the top, some at the foot.
         date = next(filter(None, map(_date, (whole, *body))), date)
         found = advertisements(body, section)
         ads += [{"date": date, "tags_section": of, "text": text} for of, text in found]
@@ -79,10 +79,10 @@ def _date(part: Sequence[Line]) -> str | None:
 
 
 def _read_columns(image: Image.Image, timeout: float) -> tuple[list[Line], list[list[Line]]]:
-    """The page's lines as they are first read, and each column's.
+    """The page's lines as they are first read, and those of each column.
 
-    Each column is read on its own: in one piece Tesseract runs lines over the gutter, and parts
-    the numbers in the margin from their ads.
+    Each column is read on its own: on a whole page Tesseract runs lines across the gutter and
+    separates the numbers in the margin from their ads.
     """
     first = read_words(image, LANGUAGES, segmentation=_ANYWHERE, timeout=timeout)
     found = columns(first)
@@ -111,11 +111,11 @@ def advertisements(body: Sequence[Sequence[Line]], section: str = "") -> list[tu
 
     Args:
         body: the columns in reading order, each with its lines from top to bottom.
-        section: the heading that goes on from before; empty where it is not known.
+        section: the heading that continues from before; empty if it is not known.
 
     Returns:
-        Texts spelled as the edition does, with their numbers put right from their neighbours'. What
-        stands before the first number is the rest of an ad that began before.
+        Texts spelled as in the edition, with their numbers corrected from their neighbours'. What
+        comes before the first number is the rest of an ad that began earlier.
     """
     ads: list[_Ad] = []
     for number, column in enumerate(body):
@@ -145,7 +145,7 @@ def advertisements(body: Sequence[Sequence[Line]], section: str = "") -> list[tu
 
 
 def edited(text: str) -> str:
-    """A text of Fraktur as an edition spells it.
+    """A text in Fraktur as an edition spells it.
 
     Example:
         >>> edited("Jtem ein Schleif- Stein / groſſe Feigen , di>e")
@@ -157,15 +157,15 @@ def edited(text: str) -> str:
 
 
 def _closed(texts: Sequence[str]) -> str:
-    """An ad's lines as one text, which ends with a full stop where it ends with a comma."""
+    """An ad's lines as one text, with a full stop for a comma at the end."""
     return re.sub(r"[\s,;:-]+$", ".", edited(joined([edited(text) for text in texts if text])))
 
 
 def _without_furniture(column: Sequence[Line], *, last: bool) -> list[Line]:
-    """Without the page's number above, the catchword below, and specks in the page's margin."""
+    """A column without page number above, catchword below, and specks in the page's margin."""
     if not column:
         return []
-    # Full lines are of one length; no word begins to the right of them.
+    # Full lines have the same length; no word begins to the right of them.
     edge = sorted(line.right for line in column)[len(column) * 3 // 4]
     cut = (line.of(word for word in line.words if word.left < edge) for line in column)
     kept = [line for line in cut if line and len(re.findall(r"\w", line.text)) > 1]
@@ -184,7 +184,7 @@ def _without_furniture(column: Sequence[Line], *, last: bool) -> list[Line]:
 
 
 def _beginnings(column: Sequence[Line]) -> set[int]:
-    """The lines that begin an ad: a number before the margin, or the one that follows the last."""
+    """The lines that begin an ad: a number before the margin, or the next number in sequence."""
     begins, last = set(), None
     for place, line in enumerate(column):
         value = _value(line.text)
@@ -197,7 +197,7 @@ def _beginnings(column: Sequence[Line]) -> set[int]:
 
 
 def _margin(column: Sequence[Line], place: int) -> float:
-    """Where the lines around one begin that have no number; a page may be askew."""
+    """Where the lines without a number around one begin; a page may be askew."""
     around = column[max(0, place - _AROUND) : place + _AROUND + 1]
     lefts = sorted(line.left for line in around)
     return lefts[len(lefts) * 3 // 5]
@@ -221,7 +221,7 @@ def _without_number(text: str) -> str:
 
 
 def _headings(column: Sequence[Line], begins: set[int]) -> set[int]:
-    """The lines of headings: few, right above an ad, apart from it or in larger type."""
+    """The lines of headings: few, directly above an ad, apart from it or in larger type."""
     if not column:
         return set()
     pitches = [below.top - above.top for above, below in pairwise(column)]
@@ -246,10 +246,10 @@ def _headings(column: Sequence[Line], begins: set[int]) -> set[int]:
 
 
 def numbered(values: Sequence[int | None]) -> list[int | None]:
-    """The numbers of a section's ads, put right: they run on by one.
+    """The numbers of a section's ads, corrected: they increase by one.
 
-    Those that agree best are kept, that is the longest rising chain in which no more than a few
-    ads were overlooked, and the others are counted on from them.
+    Those that agree best are kept: the longest rising chain in which no more than a few ads were
+    overlooked. The others are counted on from them.
 
     Args:
         values: the numbers that were read; None where none was legible.

@@ -1,7 +1,7 @@
 """A paper's or a book's first pages: title, authors, numbers, abstract and keywords.
 
 The pages are read as images, though a PDF may hold its text: this is the floor for models that are
-shown images. Chinese needs language data of its own and is not read.
+shown images. Chinese needs its own language data and is not read.
 """
 
 import re
@@ -30,10 +30,10 @@ _MARKS = re.compile(r"[\d*†‡§¹²³]+")
 
 
 def read_paper(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
-    """The record of a paper, or of a book where there is an ISBN.
+    """The record of a paper, or of a book if there is an ISBN.
 
     Args:
-        images: its pages, of which the first four are read.
+        images: its pages; the first four are read.
         timeout: seconds for each page.
 
     Raises:
@@ -48,7 +48,7 @@ def read_paper(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
 
 
 def paper(pages: Sequence[Sequence[Line]]) -> dict[str, str]:
-    """The record that the lines of the first pages make."""
+    """The record made from the lines of the first pages."""
     texts = [line.text for page in pages for line in page]
     whole = "\n".join(texts)
     title, authors = _title(pages[0] if pages else [])
@@ -92,7 +92,7 @@ def _title(page: Iterable[Line]) -> tuple[str, str]:
 
 
 def _below(texts: Sequence[str], heading: re.Pattern[str]) -> str:
-    """What stands after a heading, up to the next one."""
+    """What follows a heading, up to the next one."""
     for place, text in enumerate(texts):
         if match := heading.match(text):
             rest = takewhile(lambda line: not _is_heading(line), texts[place + 1 :])

@@ -1,4 +1,4 @@
-"""Uploads and recorded runs compared, with nothing of the server in what comes of it."""
+"""Uploads and recorded runs compared, with nothing of the server in the results."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -17,16 +17,16 @@ from hdbench.space.texts import text
 from hdbench.statistics.comparison import Comparison, compare_runs
 
 MAX_COMPARED = 6
-"""Runs that are compared at a time: 15 pairs."""
+"""Maximum runs that are compared at a time: 15 pairs."""
 
 
 class Recorded(NamedTuple):
     """A recorded run that a visitor may choose.
 
     Attributes:
-        folder: its folder's name, by which it is asked for.
-        label: its model and name, and how many items were asked where that is not all.
-        whole: whether all items were asked: an upload is of all, and compared with no other.
+        folder: its folder's name, which it is requested by.
+        label: its model and name, and how many items were asked, if not all.
+        whole: whether all items were asked: an upload has all, and is only compared with such runs.
     """
 
     folder: str
@@ -42,7 +42,7 @@ class Wanted(NamedTuple):
         files: where the uploads lie on the server.
         recorded: the names of recorded runs' folders.
         protocol: `documented` or `published`.
-        language: of messages.
+        language: the language of messages.
     """
 
     benchmark: str
@@ -77,17 +77,17 @@ def compare_wanted(
     """Score what a visitor wants compared, and compare each pair.
 
     Args:
-        context: the Space's.
+        context: the Space's context.
         wanted: which runs, and how.
         loaded: called with the share of files and recorded runs that have been scored.
 
     Returns:
-        Name → result, and the comparisons of these names; untrusted names are cut, and of printable
-        characters.
+        Name → result, and the comparisons of these names; untrusted names are cut, and have only
+        printable characters.
 
     Raises:
         HdbenchError: a run cannot be scored; there are fewer than two or more than `MAX_COMPARED`;
-            or they are not of the same items.
+            or they do not have the same items.
     """
     benchmark = context.benchmark(wanted.benchmark)
     paths = [*wanted.files, *_chosen(context, wanted)]
@@ -111,7 +111,7 @@ def compare_wanted(
 
 
 def _chosen(context: SpaceContext, wanted: Wanted) -> list[Path]:
-    """The folders of the recorded runs that are wanted, each once: none is made of its name."""
+    """The folders of the recorded runs that are wanted, each once: no path is made from a name."""
     known = context.run_folders(wanted.benchmark)
     for name in wanted.recorded:
         if not isinstance(name, str) or name not in known:
@@ -128,7 +128,7 @@ def _check_number(runs: int, language: str, *, least: int = 2) -> None:
 
 
 def _named(found: Iterable[tuple[str, str, Result]]) -> dict[str, Result]:
-    """The results by names that are all different: where models are the same, with the source."""
+    """The results by names that are all different: if models are the same, with the source."""
     runs = [(_plain(name), _plain(source), result) for name, source, result in found]
     times = Counter(name for name, _, _ in runs)
     named: dict[str, Result] = {}

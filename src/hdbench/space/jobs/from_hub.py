@@ -1,4 +1,4 @@
-"""The benchmarks and recorded runs of a Space on the Hub: those of its own namespace there."""
+"""The benchmarks and recorded runs of a Space on the Hub: those in its own namespace there."""
 
 import sys
 import threading
@@ -10,10 +10,10 @@ from hdbench.common.hub import one_line_errors
 from hdbench.errors import HdbenchError
 
 EVERY = 600
-"""Seconds until runs that were merged meanwhile are looked for."""
+"""Seconds between looks for runs that were merged meanwhile."""
 
 PDFS = "*.pdf"
-"""Thousands of them are gigabytes: scoring needs none, and reports go without their pictures."""
+"""Thousands of them take gigabytes: scoring needs none, and reports go without their pictures."""
 
 _MARK = "benchmark.yaml"
 _ADVICE = "look at the Space's namespace and at the connection"
@@ -24,7 +24,7 @@ def fetch_namespace(owner: str, folder: Path) -> Path:
 
     Args:
         owner: the user's or organisation's name on the Hub.
-        folder: where to; what is there already is not fetched again.
+        folder: where to put them; what is there already is not fetched again.
 
     Returns:
         The namespace folder.
@@ -51,7 +51,7 @@ def follow_results(namespace: Path, every: float = EVERY) -> None:
 
     Args:
         namespace: see `fetch_namespace`.
-        every: seconds between two looks.
+        every: seconds between looks.
     """
 
     def follow() -> None:

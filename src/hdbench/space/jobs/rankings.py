@@ -1,4 +1,4 @@
-"""The recorded runs ranked: computed once whoever asks, and again when the folder has changed."""
+"""The recorded runs ranked: computed once, whoever asks, and again when the folder has changed."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -15,15 +15,15 @@ from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload, score_upload
 
 State = tuple[tuple[str, int, int], ...]
-"""The name, time and size of each file that something was computed from."""
+"""The name, time and size of each file that a result was computed from."""
 
 
 class Ranking(NamedTuple):
     """The leaderboards of a benchmark under a protocol.
 
     Attributes:
-        boards: that of most models first; their runs are called as their folders.
-        facts: model → what is known of it.
+        boards: the one with the most models first; runs are named after their folders.
+        facts: model → what is known about it.
         left_out: why a run, or the facts, could not be used.
     """
 
@@ -37,10 +37,10 @@ class Work:
     """A ranking that is being computed, or is ready.
 
     Attributes:
-        state: of what it is computed from.
+        state: the state of what it is computed from.
         total: how many runs there are.
         done: how many of them are scored.
-        ready: the ranking, when it is there.
+        ready: the ranking, when it is ready.
     """
 
     state: State
@@ -52,7 +52,7 @@ class Work:
 class Rankings:
     """The rankings of a Space, one computed at a time.
 
-    Of each benchmark, protocol and way of reading the last one is kept: their number bounds the
+    For each benchmark, protocol and way of reading, the latest one is kept: their number bounds the
     memory.
     """
 
@@ -64,12 +64,12 @@ class Rankings:
         self._work: dict[tuple[str, str, bool], Work] = {}
 
     def of(self, benchmark: str, protocol: str, *, strict: bool = False) -> Work:
-        """The ranking of the recorded runs as they are now, begun if nobody has asked for it yet.
+        """The ranking of the recorded runs as they are now, started if nobody has asked for it yet.
 
         Args:
             benchmark: its name.
             protocol: `documented` or `published`.
-            strict: by the figures in which only valid JSON counts.
+            strict: use the figures in which valid JSON only counts.
 
         Raises:
             HdbenchError: there is no such benchmark.
@@ -109,14 +109,14 @@ def score_run(
 ) -> Result:
     """Score a recorded run; nothing of the server is in the result, or in a message.
 
-    The run is called as its folder: what it says itself need not be its alone.
+    The run is named after its folder: the name it gives itself need not be unique.
 
     Args:
-        context: the Space's.
+        context: the Space's context.
         benchmark: the benchmark's name.
-        folder: the run's.
+        folder: the run's folder.
         protocol: `documented` or `published`.
-        details: keep what became of every item.
+        details: keep the details of every item.
 
     Raises:
         HdbenchError: the run cannot be scored, or has answers of several models.
@@ -131,7 +131,7 @@ def score_run(
 
 
 def state_of(files: list[Path]) -> State:
-    """What differs when one of the files is another, or another is there."""
+    """A value that changes when one of the files changes or another is added."""
     found = []
     for file in sorted(files):
         if file.is_file():

@@ -1,4 +1,4 @@
-"""The report of each recorded run, made when somebody wants to see it."""
+"""The report of each recorded run, made when someone wants to see it."""
 
 import asyncio
 import hashlib
@@ -22,20 +22,20 @@ from hdbench.space.texts import language_of, text
 from hdbench.space.views.report_files import POLICY
 
 MAX_PAGES = 40
-"""Reports that are kept, those that were asked for last; of 263 cards one has 6 MB."""
+"""How many reports are kept, those requested last; one for 263 cards has 6 MB."""
 
 MAX_WAITING = 8
-"""Reports that are being made or wait for that: each may take 6 s."""
+"""Maximum reports being made or waiting to be: each may take 6 s."""
 
 
 def run_reports(context: SpaceContext, folder: Path) -> Route:
     """The route of the reports: `report/<benchmark>/<run>?protocol=documented`.
 
-    A run is looked up by its name among those that there are; no path is made of what is asked for.
+    A run is looked up by name among those that exist; no path is made from what is requested.
 
     Args:
-        context: the Space's.
-        folder: where pages are kept; it is made.
+        context: the Space's context.
+        folder: where pages are kept; created if it does not exist.
     """
     folder.mkdir(exist_ok=True)
     return Route("/report/{benchmark}/{run}", _RunReports(context, folder).answer)
@@ -64,7 +64,7 @@ class _RunReports:
                 await self._make(page, benchmark, run_folder, protocol, language)
             except HdbenchError as error:
                 return PlainTextResponse(escaped(str(error)), 422)
-        # Those asked for last are kept; the system's own clock could give two the same time.
+        # Those requested last are kept; the system's own clock could give two the same time.
         now = time.time_ns()
         os.utime(page, ns=(now, now))
         headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache"}
@@ -73,7 +73,7 @@ class _RunReports:
     def _find(
         self, benchmark: str, run: str, protocol: str, language: str
     ) -> tuple[Path, Path] | None:
-        """The folder of a run and the file of its page; None where there is no such run."""
+        """The folder of a run and the file of its page; None if there is no such run."""
         if benchmark not in self._context.benchmarks or protocol not in PROTOCOLS:
             return None
         run_folder = self._context.run_folders(benchmark).get(run)
@@ -86,7 +86,7 @@ class _RunReports:
     async def _make(
         self, page: Path, benchmark: str, run_folder: Path, protocol: str, language: str
     ) -> None:
-        """Have a page made, once for all who ask for it."""
+        """Have a page made once for everyone who asks for it."""
         making = self._waiting.get(page)
         if making is None:
             making = self._worker.submit(
@@ -97,7 +97,7 @@ class _RunReports:
             making.add_done_callback(
                 lambda _: loop.call_soon_threadsafe(self._waiting.pop, page, None)
             )
-        # A visitor who leaves must not take it from the others.
+        # A visitor who leaves must not take it away from the others.
         await asyncio.shield(asyncio.wrap_future(making))
 
     def _write(

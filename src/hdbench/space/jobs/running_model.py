@@ -1,4 +1,4 @@
-"""A visitor's run of a local model: what may be asked, and a process of its own that asks it."""
+"""A visitor's run of a local model: what may be asked, and the separate process that asks it."""
 
 import importlib
 import json
@@ -31,21 +31,21 @@ from hdbench.scoring.flatten import flatten
 from hdbench.space.context import SpaceContext
 
 MAX_PROMPT = 20_000
-"""Characters of a visitor's prompt, at most: those of the benchmarks have 2,000."""
+"""Maximum characters of a visitor's prompt: those of the benchmarks have 2,000."""
 
 GOING = "going"
-"""The file in a run's folder without which it ends."""
+"""The file in a run's folder without which the run ends."""
 
 _IMAGES, _LOG = "images", "log"
 _POLL = 0.25
-_MARGIN = 30  # seconds in which a run ends by itself, before its GPU is taken away
-_LAST = 4_000  # bytes of what a process wrote, in which its error stands
+_MARGIN = 30  # seconds for a run to end by itself, before its GPU is taken away
+_LAST = 4_000  # bytes of what a process wrote, where its error is
 _ERROR = "error: "
 _FOLDERS = re.compile(r"(?<![\w/:.])/(?:[^\s'\"/]+/)+")
 
 
 class Ended(StrEnum):
-    """Why a run is over."""
+    """Why a run has ended."""
 
     ALL = "all"
     STOPPED = "stopped"
@@ -54,12 +54,12 @@ class Ended(StrEnum):
 
 
 class Progress(NamedTuple):
-    """A run, as it is at a moment.
+    """The state of a run at a given moment.
 
     Attributes:
         answers: lines of `answers.jsonl`, in the order in which they came.
-        ended: why it is over; None while it goes on.
-        problem: what went wrong, in one line, where it failed.
+        ended: why it ended; None while it goes on.
+        problem: what went wrong, in one line, if it failed.
     """
 
     answers: list[dict[str, Any]]
@@ -68,15 +68,15 @@ class Progress(NamedTuple):
 
 
 class ModelRun(NamedTuple):
-    """What a visitor asks of a model, after it was checked.
+    """What a visitor asks of a model, after being checked.
 
     Attributes:
-        folder: an empty one for all its files, which the caller deletes.
-        model: as the operator named it.
-        benchmark: whose prompt it takes and, but for an own image, whose items.
+        folder: an empty folder for all its files, which the caller deletes.
+        model: as the operator names it.
+        benchmark: the one whose prompt is used and, except for an own image, whose items.
         questions: the items.
-        options: of `hdbench run`, beside model and folder.
-        own_image: whether it is over a visitor's image, which has no truth.
+        options: those of `hdbench run`, besides model and folder.
+        own_image: whether it is over a visitor's image, which has no ground truth.
     """
 
     folder: Path
@@ -102,10 +102,10 @@ Watch = Callable[[list[str], Path, float], Generator[int | str | None, None, Non
 
 
 def model_names(models: Sequence[str]) -> dict[str, str]:
-    """What visitors call each model → how the operator named it: of a folder only its own name.
+    """What visitors call each model → how the operator names it: for a folder only its own name.
 
     Raises:
-        HdbenchError: two folders have one name.
+        HdbenchError: two folders have the same name.
 
     Example:
         >>> model_names(["Qwen/Qwen3-VL-2B-Instruct", "/srv/models/llava"])
@@ -126,7 +126,7 @@ def run_on_items(
     """A run on items of a benchmark: the same ones each time for the same number.
 
     Args:
-        context: the Space's.
+        context: the Space's context.
         model: what visitors call it.
         benchmark: the benchmark's name.
         items: how many.
@@ -136,7 +136,7 @@ def run_on_items(
         HdbenchError: there is no such model or benchmark here, or the items are too many.
     """
     source, of = _model(context, model), context.benchmark(benchmark)
-    if not 1 <= items <= context.max_run_items:  # not a number is neither
+    if not 1 <= items <= context.max_run_items:  # NaN is not either
         raise HdbenchError(f"{items} items: ask 1 to {context.max_run_items}")
     limit = int(items)
     quick = limit <= QUICK
@@ -151,16 +151,16 @@ def run_on_image(  # noqa: PLR0917  what a visitor gives
     """A run on a visitor's own image.
 
     Args:
-        context: the Space's.
+        context: the Space's context.
         model: what visitors call it.
-        benchmark: whose answers are wanted.
+        benchmark: the one whose kind of answer is wanted.
         image: the upload; it is copied.
         prompt: what is asked.
         folder: see `ModelRun`.
 
     Raises:
         HdbenchError: there is no such model or benchmark here, the prompt is empty or too long, or
-            the image is none or has too many pixels.
+            the upload is not an image or has too many pixels.
     """
     source, of = _model(context, model), context.benchmark(benchmark)
     if not prompt.strip() or len(prompt) > MAX_PROMPT:
@@ -176,7 +176,7 @@ def run_on_image(  # noqa: PLR0917  what a visitor gives
 
 
 def prompt_of(context: SpaceContext, benchmark: str) -> str:
-    """A benchmark's prompt; the empty text where it has none.
+    """A benchmark's prompt; the empty text if it has none.
 
     Raises:
         HdbenchError: there is no such benchmark here.
@@ -186,15 +186,15 @@ def prompt_of(context: SpaceContext, benchmark: str) -> str:
 
 
 def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[Progress, None, None]:
-    """Run it, and say several times a second how far it is; closed, it ends the run.
+    """Run it, and say several times a second how far it is; closing it ends the run.
 
     When it is over, the run folder holds what was answered, and says that nothing else was asked:
-    else its score would depend on the moment at which it was stopped.
+    otherwise its score would depend on the moment at which it was stopped.
 
     Args:
-        context: the Space's.
+        context: the Space's context.
         run: what is asked.
-        watch: `watched`, or that with a GPU.
+        watch: `watched`, or the one with a GPU.
     """
     (run.folder / GOING).touch()
     answers: list[dict[str, Any]] = []
@@ -220,16 +220,16 @@ def watched(
 ) -> Generator[int | str | None, None, None]:
     """Run a command until it ends, its time is up, or the file `GOING` is gone from its folder.
 
-    Closed, it ends the command too. All that it is given and gives can be pickled, as ZeroGPU runs
-    it in a process of its own; for the same reason a file stops it.
+    Closing it ends the command too. All that it is given and gives can be pickled, as ZeroGPU runs
+    it in a process of its own; for the same reason, a file is used to stop it.
 
     Args:
         command: what to run.
-        folder: where `GOING` and the log are.
+        folder: where `GOING` and the log file are.
         seconds: how long it may take.
 
     Yields:
-        None while it goes on; at last its exit status, or why it was ended.
+        None while it goes on; finally its exit status, or why it was ended.
     """
     end = time.monotonic() + seconds
     why: Ended | None = None
@@ -249,14 +249,14 @@ def watched(
                     why = Ended.TIME
         finally:
             if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)  # with what it has started itself
+                os.killpg(process.pid, signal.SIGKILL)  # with what it started itself
     yield process.returncode if why is None else str(why)
 
 
 def with_gpu(seconds: float) -> Watch:
     """`watched`, on ZeroGPU with a GPU for as long as a run may take.
 
-    There a GPU is lent to a decorated function only, and its package is there and nowhere else.
+    There a GPU is lent only to a decorated function, and its package exists only there.
     """
     try:
         # Any folder of that name, as the one in the sources, is a module too, though without this.
@@ -268,7 +268,7 @@ def with_gpu(seconds: float) -> Watch:
 
 
 def picture_of(question: Question) -> str | None:
-    """A small picture of an item as a data URI; None where there is none."""
+    """A small picture of an item as a data URI; None if there is none."""
     try:
         return thumbnail(question.media[0], width=160) if question.media else None
     except HdbenchError:
@@ -276,7 +276,7 @@ def picture_of(question: Question) -> str | None:
 
 
 def fields_of(benchmark: Benchmark, text: str) -> list[tuple[str, str]]:
-    """Path and value of each field of the record in a model's text; none where it has no record."""
+    """Path and value of each field of the record in a model's text; none if it has no record."""
     value = read_text(text, benchmark.answer_schema()).value
     if not isinstance(value, dict):
         return []
@@ -316,7 +316,7 @@ def _image_format(path: Path) -> str:
 def _read_on(
     context: SpaceContext, run: ModelRun, answers: list[dict[str, Any]], place: int
 ) -> int:
-    """Add the whole lines that have come since, and say where the next one begins."""
+    """Add the complete lines that have come since, and say where the next one begins."""
     path = run.path / OUR_ANSWERS
     if not path.exists():
         return place
@@ -344,7 +344,7 @@ def _close(context: SpaceContext, run: ModelRun, answers: list[dict[str, Any]]) 
 
 
 def _error(log: Path) -> str:
-    """The error in which a process ended."""
+    """The error that a process ended with."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - _LAST))
         lines = file.read().decode("utf-8", errors="replace").splitlines()
@@ -353,7 +353,7 @@ def _error(log: Path) -> str:
 
 
 def _public(context: SpaceContext, run: ModelRun, text: str) -> str:
-    """A text without the server's folders: of each path its last part is left."""
+    """A text without the server's folders: only the last part of each path is left."""
     known = {run.benchmark.id: context.public_id(run.benchmark), run.model: Path(run.model).name}
     for path, name in known.items():
         if Path(path).is_absolute():

@@ -1,4 +1,4 @@
-"""An upload scored, with nothing of the server in what comes of it."""
+"""An upload scored, with nothing of the server in the results."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,10 +13,10 @@ from hdbench.results.result import Result
 from hdbench.space.context import SpaceContext
 
 MAX_RUNS = 50
-"""Models in one file, at most: each takes a bootstrap, some 0.3 s for 263 cards."""
+"""Maximum models in one file: each takes a bootstrap, some 0.3 s for 263 cards."""
 
 MAX_FIELDS = 200_000
-"""Fields in one model's answers and their truths, at most: 263 cards have some 4,000. Each is
+"""Maximum fields in one model's answers and their references: 263 cards have some 4,000. Each is
 looked at several times for the report and the downloads."""
 
 
@@ -25,7 +25,7 @@ class Upload(NamedTuple):
 
     Attributes:
         benchmark: the benchmark's name.
-        path: where the file lies on the server.
+        path: where the file is on the server.
         protocol: `documented` or `published`.
         strict: see `hdbench score`.
         reread: see `hdbench score`.
@@ -50,9 +50,9 @@ def score_upload(
     In messages and results the file has its own name, and the benchmark its public one.
 
     Args:
-        context: the Space's.
+        context: the Space's context.
         upload: what is scored, and how.
-        details: keep what became of every item.
+        details: keep the details of every item.
         tell: is told how many of a run's items are scored.
 
     Returns:
@@ -89,12 +89,12 @@ def score_upload(
 
 
 def _bounded(file: str, tell: Listener) -> Listener:
-    """A listener that ends the scoring of a file that has too many models."""
+    """A listener that ends the scoring of a file that names too many models."""
     runs, before = 1, 0
 
     def bounded(done: int, total: int | None) -> None:
         nonlocal runs, before
-        runs += done <= before  # the next model's items are counted from the beginning
+        runs += done <= before  # the next model's items are counted from the start
         before = done
         if runs > MAX_RUNS:
             raise HdbenchError(
@@ -107,7 +107,7 @@ def _bounded(file: str, tell: Listener) -> Listener:
 
 
 def _number_of_fields(result: Result) -> int:
-    """The fields of all answers and truths, as far as the result has them one by one."""
+    """The fields of all answers and references, as far as the result has them one by one."""
     counted = sum(count for counts in result.fields.values() for count in counts.values())
     return max(counted, sum(len(item["fields"]) for item in result.per_item))
 

@@ -11,15 +11,15 @@ from hdbench.reading.run_info import RUN_FILE
 from hdbench.space.jobs.submitting import Submission, SubmissionError, description
 
 AN_HOUR = 20
-"""Submissions of all visitors together in an hour, at most."""
+"""Maximum submissions from all visitors together in an hour."""
 
 HOUR = 3600  # seconds
 
 TIMEOUT = 30.0
-"""Seconds that the Hub may take before its next byte."""
+"""Maximum seconds that the Hub may take to send its next byte."""
 
 MAX_PULLS = 1000
-"""Open pull requests that are looked through, at most."""
+"""Maximum open pull requests that are looked through."""
 
 _REASONS = {401: "submit_hub_401", 403: "submit_hub_403", 404: "submit_hub_404"}
 
@@ -38,7 +38,7 @@ class Hourly:
         """Count one more.
 
         Raises:
-            SubmissionError: there were as many already.
+            SubmissionError: there were that many already.
         """
         now = time.monotonic()
         if len(self._times) == self._times.maxlen and now - self._times[0] < HOUR:
@@ -57,8 +57,8 @@ def open_pull_request(repository: str, submission: Submission) -> str:
         The pull request's address.
 
     Raises:
-        SubmissionError: there is no token, the run or a pull request for it is there already, or
-            the Hub refuses or cannot be reached; then nothing was submitted. No message has
+        SubmissionError: there is no token, the run or a pull request for it exists already, or the
+            Hub refuses or cannot be reached; then nothing was submitted. No message contains
             anything of the token or of what the Hub said.
     """
     token = get_token()
@@ -87,7 +87,7 @@ def open_pull_request(repository: str, submission: Submission) -> str:
 
 
 def _refuse_second(hub: HfApi, repository: str, submission: Submission) -> None:
-    """Whatever its date and model's name, answers are submitted once."""
+    """Whatever the date and the model's name, the same answers are submitted only once."""
     benchmark = submission.folder.partition("/")[0]
     there = hub.dataset_info(repository, timeout=TIMEOUT).siblings or []
     for name in (each.rfilename for each in there):

@@ -37,16 +37,16 @@ from hdbench.space.texts import TextError
 from hdbench.space.views.example import MADE, OWN
 
 LICENCE = "CC-BY-4.0"
-"""Under what submitted answers are published."""
+"""The licence under which submitted answers are published."""
 
 LOCAL = "local"
 """The provider of a run that needed none."""
 
 MAX_NAME, MAX_NOTE = 100, 300
-"""Characters of a name and of the note on the prompt, at most."""
+"""Maximum characters of a name and of the note on the prompt."""
 
 MAX_ANSWERS = 20 * 2**20
-"""Bytes of a submission's answers, at most."""
+"""Maximum bytes of a submission's answers."""
 
 _OF_AN_ANSWER = ("prediction", "text", "tokens", "seconds", "error")
 
@@ -60,7 +60,7 @@ class Scored(NamedTuple):
 
     Attributes:
         upload: the file, and how it was scored.
-        run: which of its runs; the first where it has none of that name.
+        run: which of its runs; the first if none has that name.
     """
 
     upload: Upload
@@ -69,15 +69,15 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True)
 class Statement:
-    """What a visitor says of a run.
+    """What a visitor says about a run.
 
     Attributes:
         model: its name.
-        provider: who ran it; not asked where it ran locally.
+        provider: who ran it; not asked if it ran locally.
         local: whether it ran on a machine of one's own.
         own_prompt: whether the benchmark's own prompt was used as it is.
-        note: on the prompt.
-        name: the visitor's or an institution's.
+        note: the note on the prompt.
+        name: the visitor's name or an institution's.
         consent: whether the answers may be published.
     """
 
@@ -110,11 +110,12 @@ class Statement:
 
 @dataclass(frozen=True)
 class Submission:
-    """A run as it is proposed.
+    """A proposed run.
 
     Attributes:
-        folder: its folder in the results dataset, `zettelkatalog/2026-01-24_qwen-0123456789ab`.
-        digest: the end of the folder's name, which the answers alone decide.
+        folder: its folder in the results dataset, such as
+            `zettelkatalog/2026-01-24_qwen-0123456789ab`.
+        digest: the end of the folder's name, which depends on the answers alone.
         files: name in the folder → content.
         statement: what the visitor says of it.
         result: its score, computed from these files.
@@ -133,14 +134,14 @@ def make_submission(
     """The run folder of a scored upload; scoring it gives what the visitor saw.
 
     Args:
-        context: the Space's.
+        context: the Space's context.
         scored: what is submitted.
-        statement: what the visitor says of it.
-        day: of the submission.
+        statement: what the visitor says about it.
+        day: the day of the submission.
 
     Raises:
         HdbenchError: the statement is refused; the file is an example, gone or too large, or was
-            scored in a way in which the results dataset is not.
+            scored in a way that the results dataset is not.
     """
     statement = statement.checked()
     upload = scored.upload
@@ -186,7 +187,7 @@ def make_submission(
 
 
 def description(submission: Submission) -> str:
-    """What a pull request says of a submission, in Markdown; untrusted text is in code spans."""
+    """What a pull request says about a submission, in Markdown; untrusted text is in code spans."""
     statement, result = submission.statement, submission.result
     figures = result.figures()
     interval = result.intervals.describe(result.headline, digits=4)
@@ -217,7 +218,7 @@ def description(submission: Submission) -> str:
 
 
 def code(text: str) -> str:
-    """A text on one line as a code span of Markdown, which it cannot end.
+    """A text on one line as a Markdown code span that the text cannot end.
 
     Example:
         >>> code("a`b``c")
@@ -229,7 +230,7 @@ def code(text: str) -> str:
 
 
 def _line(key: str, given: str, most: int, *, needed: bool = True) -> str:
-    """A text of a form, on one line."""
+    """A text from a form, on one line."""
     line = unicodedata.normalize("NFC", " ".join(str(given or "")[: 10 * most].split()))
     problem = ""
     if needed and not line:

@@ -1,4 +1,4 @@
-"""What the processes of a Space do, each of them once; see `working`.
+"""What the processes of a Space do, one task each; see `working`.
 
 Nothing here needs Gradio, which would take longer to load than most files take to score.
 """
@@ -33,7 +33,7 @@ class Progress(NamedTuple):
     """How far a task is.
 
     Attributes:
-        share: of the bar, of 1.
+        share: of the bar, from 0 to 1.
         told: what is being done, in the visitor's language.
     """
 
@@ -47,9 +47,9 @@ class View(Score):
 
     Attributes:
         first: the first view as HTML.
-        runs: the models of the file.
-        chosen: the one that is shown.
-        files: the downloads, the report last; none as long as they are being made.
+        runs: the models in the file.
+        chosen: the model that is shown.
+        files: the downloads, the report last; none while they are being made.
     """
 
     first: str
@@ -78,12 +78,12 @@ def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
 
     Args:
         send: is given `Progress`, and the `View` without downloads.
-        context: the Space's.
+        context: the Space's context.
         upload: what is scored, and how.
-        run: the model that is shown, if the file has it; else its first.
-        language: the interface's.
+        run: the model that is shown, if the file has it; otherwise its first one.
+        language: the interface's language.
         folder: where the downloads are written.
-        thumbnails: where small pictures are kept, for all reports to come.
+        thumbnails: where small pictures are kept, for all future reports.
 
     Raises:
         HdbenchError: the file cannot be scored.
@@ -161,13 +161,13 @@ def _first(
 
 
 def _teller(send: Send, doing: str, language: str, low: float, high: float) -> Listener:
-    """Begin a part of the work, and tell how much of it is done.
+    """Begin a part of the work, and report how much of it is done.
 
     Args:
         send: is given `Progress`.
         doing: what is done in this part.
-        language: the interface's.
-        low: where the part begins on the bar, of 1.
+        language: the interface's language.
+        low: where the part begins on the bar, from 0 to 1.
         high: where it ends.
     """
 

@@ -14,13 +14,13 @@ SLICE = 1.0
 """Seconds for which work keeps its place in any case. A file of 263 cards is scored in 0.4 s."""
 
 SLICE_IN_ALL = 3.0
-"""The same for work that has a score by then. A file of 263 cards has its report in 1.2 s."""
+"""The same for work that has a score by then. 263 cards have their report in 1.2 s."""
 
 LITTLE = 4.0
-"""Seconds that an address has used lately: below, work is not stopped in favour of paused work."""
+"""Seconds used lately by an address: below this, its work is not stopped for paused work."""
 
 HALF_LIFE = 600.0
-"""Seconds after which half of the time that an address has used counts against it no longer."""
+"""Seconds after which half of the time that an address has used no longer counts against it."""
 
 _FORGOTTEN = 0.01
 _POLL = 0.25
@@ -30,11 +30,11 @@ class Lane(Enum):
     """Where work stands.
 
     All work begins in a place. When it has had its slice, and somebody waits who has used less than
-    half of its time, or other work of its own address that was not begun yet, it is paused, and
-    goes on when it is its turn again. As many pieces are paused as there are places, those of the
-    addresses that have used least; where these have used little, what makes way for them keeps its
-    place somewhat longer. All other work is stopped, and begun again in its turn, as is work of an
-    address of which a piece is paused already.
+    half of its time, or other work from its own address that was not begun yet, it is paused, and
+    goes on when it is its turn again. As many pieces are paused as there are places: those of the
+    addresses that have used least; if these have used little, what makes way for them keeps its
+    place somewhat longer. All other work is stopped, and begun again in its turn, as is work from
+    an address that already has a paused piece.
     """
 
     WAITING = "waiting"
@@ -44,7 +44,7 @@ class Lane(Enum):
 
 
 class QueueFullError(TextError):
-    """Why nothing more is taken."""
+    """Why nothing more is accepted."""
 
 
 @dataclass(eq=False)
@@ -52,11 +52,11 @@ class Turn:
     """One piece of work.
 
     Attributes:
-        address: of the visitor.
+        address: the visitor's address.
         number: how many came before it.
         lane: where it stands.
         since: when it was given its place.
-        slice: seconds for which it keeps its place in any case.
+        slice: seconds that it keeps its place in any case.
     """
 
     address: str
@@ -72,12 +72,12 @@ class Turn:
 
 
 class _Order(NamedTuple):
-    """Where work stands among all; the least is next.
+    """Where work stands among all work; the lowest is next.
 
     Attributes:
-        running: other work of its address that runs.
-        used: seconds of work of its address lately.
-        begun: whether it was begun before.
+        running: how much other work from its address runs.
+        used: seconds of work from its address lately.
+        begun: whether it had begun before.
         number: how many came before it.
     """
 
@@ -90,14 +90,14 @@ class _Order(NamedTuple):
 class Turns:
     """The places, and who waits for one; any number of threads may use it.
 
-    The next is who has no work running, then who has used the least time lately, then who came
-    first.
+    The next is whoever has no work running, then whoever has used the least time lately, then
+    whoever came first.
 
     Args:
-        places: for work that runs; as much more may be paused.
-        max_waiting: pieces of work that may wait.
-        max_per_visitor: pieces of work that one address may have, waiting or running.
-        clock: seconds.
+        places: how much work may run; as much again may be paused.
+        max_waiting: how many pieces of work may wait.
+        max_per_visitor: how many pieces of work one address may have, waiting or running.
+        clock: gives the time in seconds.
     """
 
     def __init__(
@@ -113,18 +113,18 @@ class Turns:
         self._clock = clock
         self._turns: list[Turn] = []
         self._came = 0
-        self._used: dict[str, tuple[float, float]] = {}  # address → seconds, and when that was so
+        self._used: dict[str, tuple[float, float]] = {}  # address → seconds, and when that was
         self._changed = Condition()
 
     @contextmanager
     def turn(self, address: str) -> Iterator[Turn]:
-        """A piece of work of an address, from when it is asked for until it is done.
+        """A piece of work from an address, from when it is asked for until it is done.
 
         An address may have half as many waiting as there are places left in the queue, so that a
         few addresses cannot fill it.
 
         Raises:
-            QueueFullError: too much waits, or of that address.
+            QueueFullError: too much waits, or too much from that address.
         """
         with self._changed:
             waiting = [turn for turn in self._turns if turn.lane in {Lane.WAITING, Lane.STOPPED}]
@@ -148,10 +148,10 @@ class Turns:
                 self._admit()
 
     def wait(self, turn: Turn) -> int:
-        """Wait a moment for a place.
+        """Wait briefly for a place.
 
         Returns:
-            How many are before it; 0 when it has a place.
+            How many are ahead of it; 0 when it has a place.
         """
         with self._changed:
             if not turn.runs:
@@ -164,7 +164,7 @@ class Turns:
             return 1 + sum(self._order(each, now) < own for each in others)
 
     def look(self, turn: Turn) -> Lane:
-        """Where work stands now that was given a place: it may have to make way."""
+        """Where work that was given a place stands now: it may have to make way."""
         with self._changed:
             now = self._clock()
             if turn.runs and now - turn.since > turn.slice and self._is_in_the_way(turn, now):
@@ -174,7 +174,7 @@ class Turns:
     def _is_in_the_way(self, turn: Turn, now: float) -> bool:
         """Whether work that has had its slice makes way for other work."""
         own = self._order(turn, now)
-        half = own._replace(used=own.used / 2)  # else work of the same length would take turns
+        half = own._replace(used=own.used / 2)  # otherwise work of the same length would take turns
         return any(
             self._order(each, now, leaving=turn) < (own if each.address == turn.address else half)
             for each in self._turns
@@ -182,7 +182,7 @@ class Turns:
         )
 
     def _make_way(self, turn: Turn, now: float) -> None:
-        """Pause work, or stop it; what would have to be stopped may keep its place for a while."""
+        """Pause work, or stop it; work that would have to be stopped may keep its place a while."""
         used = self._order(turn, now).used
         paused = [each for each in self._turns if each.lane == Lane.PAUSED]
         most = max(paused, key=lambda each: self._lately(each.address, now), default=None)
@@ -201,7 +201,7 @@ class Turns:
         self._admit()
 
     def _admit(self) -> None:
-        """Give the places that are free to those whose turn it is."""
+        """Give the free places to those whose turn it is."""
         now = self._clock()
         waiting = [turn for turn in self._turns if not turn.runs]
         for _ in range(min(len(waiting), self._places - len(self._turns) + len(waiting))):
@@ -211,7 +211,7 @@ class Turns:
         self._changed.notify_all()
 
     def _leave(self, turn: Turn) -> None:
-        """Count the time for which work has had its place."""
+        """Count the time that work has had its place."""
         if turn.runs:
             now = self._clock()
             seconds = self._lately(turn.address, now) + now - turn.since

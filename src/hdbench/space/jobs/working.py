@@ -1,7 +1,6 @@
 """Work on a visitor's file, in a process of its own that is ended when it takes too much.
 
-What a parser does in C can be stopped in no other way, nor can the memory that it has taken be
-given back.
+There is no other way to stop what a parser does in C, or to free the memory that it has taken.
 """
 
 import errno
@@ -25,30 +24,30 @@ from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.turns import SLICE_IN_ALL, Lane, Turn, Turns
 
 MAX_SECONDS = 60
-"""Seconds of computing for one file, at most: a model's answers to 263 cards take 1.2 s."""
+"""Maximum seconds of computing for one file: a model's answers to 263 cards take 1.2 s."""
 
 MAX_MEMORY = 384 * 2**20
-"""Bytes of memory for one file, at most, beside those of the program: 48 MB of honest answers, of
+"""Maximum bytes of memory for one file, besides those of the program: 48 MB of honest answers, from
 48 models to 263 cards each, take some 120 MB."""
 
 MAX_WRITTEN = 2**29
-"""Bytes of a file that is written meanwhile, at most: what a packed one is unpacked to."""
+"""Maximum bytes of a file written meanwhile: what a packed one is unpacked to."""
 
 TASKS = "hdbench.space.jobs.tasks"
-"""The module that is loaded once, for all the processes to come."""
+"""The module that is loaded once, for all future processes."""
 
 _NICENESS = 5  # the server goes first
-_PATIENCE = 2  # so many times its seconds of computing may pass while others compute
+_PATIENCE = 2  # this many times its computing seconds may pass while others compute
 _POLL = 0.1
-_SPARE = 2**24  # bytes with which a process whose memory is used up says so
+_SPARE = 2**24  # bytes that let a process whose memory is used up say so
 
 Send = Callable[[Any], None]
 Task = Callable[..., Any]
-"""Is given a `Send` and its arguments; all that it sends and returns can be pickled."""
+"""Is called with a `Send` and its arguments; all that it sends and returns can be pickled."""
 
 
 def load() -> None:
-    """Load what each process needs, so that no visitor need wait for it."""
+    """Load what each process needs, so that no visitor has to wait for it."""
     set_forkserver_preload([TASKS])
     ensure_running()
 
@@ -58,11 +57,11 @@ class Score:
 
 
 class Waits(NamedTuple):
-    """That work waits.
+    """The work is waiting.
 
     Attributes:
-        before: how many are before it.
-        again: whether it was begun before, and made way for shorter work.
+        before: how many are ahead of it.
+        again: whether it had begun before and made way for shorter work.
     """
 
     before: int
@@ -81,7 +80,7 @@ class Workers:
     """The processes of a Space; any number of threads may use it.
 
     Args:
-        context: the Space's.
+        context: the Space's context.
     """
 
     def __init__(self, context: SpaceContext) -> None:
@@ -93,12 +92,12 @@ class Workers:
         """Do a task when it is its turn.
 
         Args:
-            address: of the visitor.
+            address: the visitor's address.
             task: a function of a module.
-            arguments: of the task, after its `Send`.
+            arguments: the task's arguments, after its `Send`.
 
         Yields:
-            `Waits` several times a second while it waits, then what it sends, and at last what it
+            `Waits` several times a second while it waits, then what it sends, and finally what it
             returns. When it makes way for shorter work, all of this begins again.
 
         Raises:
@@ -114,12 +113,12 @@ class Workers:
                     yield last.value if isinstance(last, _Done) else last
 
     def result(self, address: str, task: Task, *arguments: Any) -> Any:
-        """What a task returns, with nobody told meanwhile; the rest is that of `work`."""
+        """What a task returns, with nobody told meanwhile; otherwise the same as `work`."""
         *_, value = self.work(address, task, *arguments)
         return value
 
     def _attempt(self, turn: Turn, task: Task, arguments: tuple[Any, ...]) -> Iterator[Any]:
-        """What a process sends, until it is done or has to make way."""
+        """What a process sends until it is done or has to make way."""
         paused, ran, before = False, 0.0, time.monotonic()
         with self._process(task, arguments) as (process, pipe):
             while (lane := self._turns.look(turn)) != Lane.STOPPED:
@@ -151,7 +150,7 @@ class Workers:
     def _process(
         self, task: Task, arguments: tuple[Any, ...]
     ) -> Iterator[tuple[BaseProcess, Connection]]:
-        """A process that does a task, and the end of the pipe on which it tells of it."""
+        """A process that does a task, and the end of the pipe on which it reports."""
         receiving, sending = self._processes.Pipe(duplex=False)
         with tempfile.TemporaryDirectory(prefix="hdbench-", ignore_cleanup_errors=True) as scratch:
             limits = (MAX_SECONDS, MAX_MEMORY, MAX_WRITTEN)
@@ -221,10 +220,10 @@ def _size_of_data() -> int:
 
 
 def _ended(status: int | None) -> HdbenchError:
-    """Why a process has ended that did not say why."""
+    """Why a process that did not say so has ended."""
     if status == -signal.SIGXCPU:
         return _too_long()
-    if status is not None and status < 0:  # C code that gets no memory aborts, or is killed
+    if status is not None and status < 0:  # C code that gets no memory aborts or is killed
         return _too_large(MAX_MEMORY)
     return HdbenchError(
         "hdbench itself failed over this file, which is its fault: please report it; the server's "

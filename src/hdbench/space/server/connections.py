@@ -1,4 +1,4 @@
-"""Connections on which a request is begun and never sent."""
+"""Connections on which a request is begun but never completed."""
 
 import asyncio
 from typing import Any
@@ -31,7 +31,7 @@ def impatient(protocol: type[Any]) -> type[Any]:
             super().connection_lost(exc)
 
         def watch(self) -> None:
-            """Give the client some time from now on, unless its request is being answered."""
+            """Give the client some time from now, unless its request is being answered."""
             if self.cycle is not None and not self.cycle.response_complete:
                 self.be_patient()
             elif self.patience is None:

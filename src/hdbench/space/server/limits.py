@@ -1,4 +1,4 @@
-"""What a visitor may send, and what of Gradio is closed to visitors."""
+"""What a visitor may send, and which parts of Gradio are closed to visitors."""
 
 import asyncio
 import ipaddress
@@ -23,33 +23,33 @@ from hdbench.space.context import SpaceContext
 logger = logging.getLogger(__name__)
 
 MAX_BODY = 2**20
-"""Bytes of a request that is no upload, at most."""
+"""Maximum bytes of a request that is not an upload."""
 
 MAX_FILES_OF_FULL_SIZE = 4
-"""Files of the largest size in one upload, at most."""
+"""Maximum files of the largest size in one upload."""
 
 VISITORS_PART = 4
 """One visitor may fill a quarter of the disk that uploads have."""
 
 MAX_PAUSE = 30
-"""Seconds in which nothing comes of a request, or its headers are not whole, at most."""
+"""Maximum seconds in which a request sends nothing, or its headers are not complete."""
 
 MIN_RATE = 16_000
-"""Bytes a second of a request, at least: 50 MB may take 55 minutes."""
+"""Minimum bytes per second of a request: 50 MB may take 55 minutes."""
 
 FRAMED_BY = "frame-ancestors 'self' https://huggingface.co https://*.hf.space"
 """The Hub shows a Space in a frame."""
 
 PROXIES = "127.0.0.1,10.0.0.0/8"
-"""Whom to believe, on the Hub, from which address a visitor comes: its own proxies."""
+"""Whom to believe, on the Hub, about a visitor's address: the Hub's own proxies."""
 
 CLOSED = re.compile(
     r"(/gradio_api)?/(deep_link|component_server|custom_component|vibe-|undo-vibe|runs|run-history"
     r"|dev/|process_recording|monitoring|profiling|stream/|proxy=|login|logout|token|file=https?:)",
     re.IGNORECASE,
 )
-"""Routes of Gradio that the Space does not need: they keep what visitors see in files, give out
-another visitor's stream, fetch addresses for a visitor, or serve what is not there."""
+"""Routes of Gradio that the Space does not need: they store what visitors see in files, give out
+another visitor's stream, fetch addresses for a visitor, or serve what does not exist."""
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -59,7 +59,7 @@ HEADERS = {
 
 
 class Guard:
-    """Refuses requests that are too large, too slow or for what is closed, and sets headers."""
+    """Refuses requests that are too large, too slow or for closed routes, and sets headers."""
 
     def __init__(self, app: ASGIApp, context: SpaceContext) -> None:
         self._app = app
@@ -96,7 +96,7 @@ class Guard:
             await body.refused(scope, receive, answer)
 
     def _body(self, scope: Scope, receive: Receive) -> "_Body":
-        """The body of a request, as it comes; refused where its headers are enough for that."""
+        """The body of a request, as it comes; refused if its headers are reason enough."""
         path = scope["path"]
         body = _Body(receive)
         length = Headers(scope=scope).get("content-length", "")
@@ -121,9 +121,9 @@ class _Body:
     """The body of a request, as it comes.
 
     Attributes:
-        refused: what is answered in place of the application's answer.
+        refused: what is answered instead of the application's answer.
         size: bytes that have come.
-        charge: is called with the bytes that have come, and whether they are all.
+        charge: called with the bytes that have come, and whether that is all.
     """
 
     def __init__(self, receive: Receive) -> None:
@@ -135,11 +135,11 @@ class _Body:
         self._begun = time.monotonic()
 
     def refuse(self, status: int, told: str) -> None:
-        """Answer so, and close the connection."""
+        """Answer this way, and close the connection."""
         self.refused = PlainTextResponse(told, status, {"Connection": "close"})
 
     async def receive(self) -> Message:
-        """The next message of the server, as the application asks for it."""
+        """The next message from the server, as the application asks for it."""
         if self._complete:
             return await self._receive()
         late = self._begun + MAX_PAUSE + self.size / MIN_RATE
@@ -161,7 +161,7 @@ class _Body:
 class _Uploads:
     """How much each visitor has uploaded lately.
 
-    What has come of an upload that was cut off counts too: it lies on the disk until it is swept.
+    What has come of an aborted upload counts too: it stays on disk until it is swept.
     """
 
     def __init__(self, context: SpaceContext) -> None:
@@ -187,7 +187,7 @@ class _Uploads:
             self._sent[address].append(upload)
 
             def charge(size: int, complete: bool) -> None:
-                # A small file takes a place on the disk, too.
+                # A small file takes up space on the disk, too.
                 upload.size = max(size, MAX_BODY) if complete else size
                 if self._total(address) > self._most and not complete:
                     self._refuse(body)
@@ -211,17 +211,17 @@ class _Sent:
 
 
 def visitor(scope: Scope) -> str:
-    """The address that a request comes from, as `network` has it.
+    """The address that a request comes from, as `network` gives it.
 
-    Behind a proxy that the server is told to believe it is the one that the proxy names
-    (`FORWARDED_ALLOW_IPS` of Uvicorn), so that nobody can choose it.
+    Behind a proxy that the server is told to believe, it is the one that the proxy names
+    (Uvicorn's `FORWARDED_ALLOW_IPS`), so that nobody can choose it.
     """
     client = scope.get("client")
     return network(str(client[0])) if client else ""
 
 
 def network(address: str) -> str:
-    """What counts as one visitor: of IPv6 the network, whose addresses a host can choose.
+    """What counts as one visitor: for IPv6 the network, as a host can choose its address in it.
 
     Example:
         >>> network("192.0.2.1"), network("2001:db8::1:2"), network("testclient")
@@ -244,12 +244,12 @@ def believe_proxies() -> None:
 
 
 def sweep(folder: Path, *, keep_seconds: float, max_bytes: int) -> None:
-    """Delete old files, and the oldest of those that are more than the disk may hold.
+    """Delete old files, and the oldest ones of more than the disk may hold.
 
     Args:
-        folder: where uploads and what is made of them lie.
+        folder: where uploads and what is made from them are.
         keep_seconds: how old a file may be.
-        max_bytes: of all files together.
+        max_bytes: maximum bytes of all files together.
     """
     now, total = time.time(), 0
     for changed, size, path in sorted(_files(folder), reverse=True):
@@ -261,7 +261,7 @@ def sweep(folder: Path, *, keep_seconds: float, max_bytes: int) -> None:
 def keep_swept(folder: Path, context: SpaceContext) -> None:
     """Sweep a folder now and then, in a thread of its own, as long as the program runs.
 
-    A sweep that fails is logged, and the next one begins where it was to begin in any case.
+    A sweep that fails is logged, and the next one comes when it would have come anyway.
     """
 
     def sweeping() -> None:
@@ -276,7 +276,7 @@ def keep_swept(folder: Path, context: SpaceContext) -> None:
 
 
 def _files(folder: Path) -> Iterator[tuple[float, int, Path]]:
-    """Time, size and path of each file; what goes meanwhile, folders too, is passed over."""
+    """Time, size and path of each file; what disappears meanwhile, folders too, is skipped."""
     for parent, _, names in os.walk(folder):  # Path.rglob raises where a folder has gone
         for name in names:
             path = Path(parent, name)

@@ -1,4 +1,4 @@
-"""The queue before what takes long: bounded, and one visitor cannot fill it."""
+"""The queue for what takes long: bounded, and one visitor cannot fill it."""
 
 import asyncio
 from pathlib import Path
@@ -15,14 +15,14 @@ from hdbench.space.texts import language_of, text
 
 
 def bound_queue(app: gr.Blocks, context: SpaceContext) -> None:
-    """Bound an application's queue; who finds it full is told in a line what to do.
+    """Bound an application's queue; whoever finds it full is told in one line what to do.
 
-    Gradio's own bound answers with an HTTP error, in place of which browsers and `gradio_client`
+    Gradio's own bound answers with an HTTP error, instead of which browsers and `gradio_client`
     show a text of their own.
 
     Args:
         app: the application, with all its events.
-        context: the Space's.
+        context: the Space's context.
     """
     app.queue(max_size=None, default_concurrency_limit=context.at_once, api_open=False)
     queue = app._queue
@@ -47,14 +47,14 @@ def bound_queue(app: gr.Blocks, context: SpaceContext) -> None:
 
 
 def _is_uploaded(data: Any) -> bool:
-    """Whether all files in what a visitor sends are there; Gradio fails on others with no word."""
+    """Whether all files in what a visitor sends are there; Gradio fails on others silently."""
     if isinstance(data, list):
         return all(map(_is_uploaded, data))
     if not isinstance(data, dict) or "path" not in data:
         return True
     path = data["path"]
     if not isinstance(path, str) or "\0" in path or "://" in path:
-        return isinstance(path, str) and "://" in path  # of which upload_field says more
+        return isinstance(path, str) and "://" in path  # upload_field says more about it
     try:
         found = Path(path).resolve()
         return found.is_relative_to(Path(get_upload_folder()).resolve()) and found.is_file()
@@ -63,13 +63,13 @@ def _is_uploaded(data: Any) -> bool:
 
 
 def _of_visitor(queue: Queue, address: str) -> int:
-    """How much of a visitor waits or is being done."""
+    """How much a visitor has waiting or in progress."""
     events = queue.event_ids_to_events.values()
     return sum(visitor(event.request.scope) == address for event in events)
 
 
 def _refused(queue: Queue, body: Any, request: Any, message: str) -> str:
-    """The id of an event that ends with a message before it has begun."""
+    """The id of an event that ends with a message before it begins."""
     event = Event(body.session_hash, queue.blocks.fns[body.fn_index], request, None)
     session = event.session_hash
     if session not in queue.pending_messages_per_session:

@@ -1,1 +1,1 @@
-"""The tabs of the Space, and what stands in them."""
+"""The tabs of the Space, and what they contain."""

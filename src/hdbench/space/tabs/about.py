@@ -17,7 +17,7 @@ def about_tab(context: SpaceContext, say: Say) -> None:
     """The cards of the benchmarks and of their metrics, within a `gr.Blocks`.
 
     Args:
-        context: the Space's.
+        context: the Space's context.
         say: the texts.
     """
     gr.Markdown(say("about"))
@@ -37,7 +37,7 @@ def _card(folder: Path, title: str) -> None:
 
 
 def card_text(card: str) -> str:
-    r"""A card without its YAML, and without pictures: their files are not served.
+    r"""A card without its YAML and without pictures: their files are not served.
 
     Example:
         >>> card_text("---\nlicense: cc0-1.0\n---\n# Cards\n![one](a.jpg)")

@@ -1,4 +1,4 @@
-"""What is shown of a leaderboard: which there are, and one of them as HTML."""
+"""What is shown of a leaderboard: which ones there are, and one of them as HTML."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ from hdbench.space.views.summary import render
 from hdbench.statistics.bootstrap import MIN_ITEMS
 
 MAX_NAME = 80
-"""Characters of an untrusted name that are shown."""
+"""How many characters of an untrusted name are shown."""
 
 MAX_LEFT_OUT = 20
-"""Unusable runs that are named."""
+"""How many unusable runs are named."""
 
 _WORDS = {"not published": "leaderboard_not_published", "proprietary": "leaderboard_proprietary"}
 
@@ -29,9 +29,9 @@ class Filter(NamedTuple):
     """Which models a visitor wants to see.
 
     Attributes:
-        words: what the name has in it.
-        runs_locally: only models of which it is known that they run locally.
-        open_weights: only models of which it is known that their weights are open.
+        words: what the name must contain.
+        runs_locally: only models that are known to run locally.
+        open_weights: only models whose weights are known to be open.
     """
 
     words: str = ""
@@ -48,7 +48,7 @@ class Filter(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """Where an interval and its value lie, in percent of what the whole board spans."""
+    """Where an interval and its value lie, as a percentage of the whole board's span."""
 
     low: float
     high: float
@@ -56,9 +56,9 @@ class Bar(NamedTuple):
 
 
 def board_key(board: Board) -> str:
-    """What tells a board from the others of its benchmark and protocol, and stays when runs come.
+    """What tells a board from others of its benchmark and protocol; it stays when runs are added.
 
-    Of both protocols the boards of one question have the same key.
+    For both protocols, the boards of one question have the same key.
     """
     _, items, prompt = board.kind.question
     return f"{items} {prompt or ''}"
@@ -78,7 +78,7 @@ def board_choices(boards: Sequence[Board], language: str) -> list[tuple[str, str
 
 
 def chosen_board(boards: Sequence[Board], key: str | None) -> Board:
-    """The board of a key, else the first."""
+    """The board of a key, otherwise the first."""
     return next((board for board in boards if board_key(board) == key), boards[0])
 
 
@@ -88,11 +88,11 @@ def board_view(
     """A leaderboard as HTML: untrusted text is escaped.
 
     Args:
-        benchmark: whose it is.
-        ranking: which it is of.
+        benchmark: the board's benchmark.
+        ranking: the ranking that it belongs to.
         board: the leaderboard.
         chosen: hides rows; the ranks stay.
-        language: the interface's.
+        language: the interface's language.
     """
     rows = [row for row in board.rows if chosen.keeps(row.model, ranking.facts.get(row.model))]
     span = _span(board.rows)
@@ -120,7 +120,7 @@ def board_view(
 
 
 def report_address(benchmark: str, run: str, protocol: str) -> str:
-    """Where the report of a run is served, seen from the page.
+    """Where the report of a run is served, relative to the page.
 
     Example:
         >>> report_address("hdb/zettelkatalog", "2026/a b", "documented")
@@ -131,7 +131,7 @@ def report_address(benchmark: str, run: str, protocol: str) -> str:
 
 
 def _name(board: Board, language: str) -> str:
-    """What its runs were asked, and how many models there are."""
+    """What the board's runs were asked, and how many models there are."""
     kind = board.kind
     if kind.prompt is None:
         prompt = text("leaderboard_no_prompt", language)
@@ -148,7 +148,7 @@ def _name(board: Board, language: str) -> str:
 
 
 def _word(value: bool | str | None, language: str) -> str:
-    """A fact for a reader."""
+    """A fact as readers see it."""
     if value is None:
         return text("leaderboard_unknown", language)
     if isinstance(value, bool):
@@ -157,7 +157,7 @@ def _word(value: bool | str | None, language: str) -> str:
 
 
 def _span(rows: Sequence[Row]) -> tuple[float, float]:
-    """From the lowest to the highest of all intervals and values."""
+    """The lowest and the highest of all intervals and values."""
     ends = [row.value for row in rows]
     for row in rows:
         if row.interval is not None:

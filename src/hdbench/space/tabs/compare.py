@@ -23,8 +23,8 @@ def compare_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
     """The tab's controls, within a `gr.Blocks`.
 
     Args:
-        context: the Space's.
-        workers: who compare.
+        context: the Space's context.
+        workers: the processes that compare.
         say: the texts.
     """
     names = context.choices
@@ -91,7 +91,7 @@ def compare_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
                 for told in workers.work(visitor.address, *task):
                     show(progress, told, visitor.language)
                     if isinstance(told, Compared):
-                        # Gradio copies the file before it goes on here, where it is deleted.
+                        # Gradio copies the file before this goes on, where it is deleted.
                         yield [told.page, gr.update(visible=True, value=str(told.file))]
         except HdbenchError as error:
             why = reason(error, visitor.language)
@@ -117,7 +117,7 @@ def compare_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
 
 
 def _offer(context: SpaceContext, benchmark: str, *, whole: bool = False) -> dict[str, Any]:
-    """The choice of recorded runs: with an upload only those over all items, as it is."""
+    """The choice of recorded runs: with an upload only those over all items, like the upload."""
     runs = recorded_runs(context, benchmark)
     choices = [(run.label, run.folder) for run in runs if run.whole or not whole]
     return {"choices": choices, "visible": bool(runs)}
@@ -127,8 +127,8 @@ def compare_api(context: SpaceContext, workers: Workers) -> None:
     """The endpoint `/compare`, within a `gr.Blocks`.
 
     Args:
-        context: the Space's.
-        workers: who compare.
+        context: the Space's context.
+        workers: the processes that compare.
     """
 
     def compare(
@@ -149,7 +149,7 @@ def compare_api(context: SpaceContext, workers: Workers) -> None:
             raise gr.Error(told, print_exception=False) from None
         return {"comparisons": found}
 
-    # Not gr.api: it takes paths as they come, and a field refuses those that are no upload.
+    # Not gr.api: it takes paths as they come, and a field refuses those that are not uploads.
     with gr.Row(visible=False):
         inputs = [
             gr.Textbox(label="Benchmark"),

@@ -16,10 +16,10 @@ from hdbench.space.texts import Say, language_of, text
 from hdbench.space.views.summary import problem
 
 AT_ONCE = 10
-"""Visitors who are shown a board at the same time: most wait for one ranking, or find it ready."""
+"""How many visitors are shown a board at once: most wait for one ranking, or find it ready."""
 
 MAX_WORDS = 200
-"""Characters to search for."""
+"""Maximum characters to search for."""
 
 _SCORED = 0.8  # of the bar; the rest is for the ranking
 
@@ -28,7 +28,7 @@ def leaderboard_tab(context: SpaceContext, say: Say) -> None:
     """The tab's controls, within its `gr.Tab`: what they show is computed when it is opened.
 
     Args:
-        context: the Space's.
+        context: the Space's context.
         say: the texts.
     """
     rankings = Rankings(context)
@@ -76,7 +76,7 @@ def leaderboard_tab(context: SpaceContext, say: Say) -> None:
         benchmark: str,
         protocol: str,
         board: str | None,
-        words: str | None,  # of a field that nobody has seen yet there is none
+        words: str | None,  # None for a field that nobody has seen yet
         local: bool,
         weights: bool,
         strict: bool,
@@ -128,7 +128,7 @@ def _view(  # noqa: PLR0917  as `board_view`
     chosen: Filter,
     language: str,
 ) -> list[Any]:
-    """The choice of boards, and the one that is chosen."""
+    """The choice of boards, and the chosen one."""
     if not ranking.boards:
         why = [text("leaderboard_none", language), *ranking.left_out[:1]]
         message = problem(" ".join(why), language, "leaderboard_error")

@@ -26,7 +26,7 @@ def download_buttons(say: Say, prefix: str = "") -> list[gr.DownloadButton]:
 
     Args:
         say: the texts.
-        prefix: of the buttons' ids in the page.
+        prefix: the prefix of the buttons' ids in the page.
     """
     return [
         gr.DownloadButton(
@@ -48,7 +48,7 @@ def result_views(  # noqa: PLR0917  what a visitor gives, and where it is shown
     visitor: Visitor,
     progress: gr.Progress,
 ) -> Iterator[list[Any]]:
-    """The outputs of a scored file: first what is short, then the report and the downloads."""
+    """The outputs of a scored file: first what is quick, then the report and the downloads."""
     hidden = [gr.update(visible=False, value=None)] * len(DOWNLOADS)
     language = visitor.language
     if not upload.path.name:
@@ -61,14 +61,14 @@ def result_views(  # noqa: PLR0917  what a visitor gives, and where it is shown
             for told in workers.work(visitor.address, *task):
                 show(progress, told, language)
                 if isinstance(told, View):
-                    # Gradio copies the files before it goes on here, where they are deleted.
+                    # Gradio copies the files before this goes on, where they are deleted.
                     yield [told.first, _runs(told), *_report(told, language)]
     except HdbenchError as error:
         yield [problem(reason(error, language), language), gr.update(visible=False), "", *hidden]
 
 
 def _runs(view: View) -> dict[str, Any]:
-    """The choice of a model, where the file has several."""
+    """The choice of a model, if the file has several."""
     return gr.update(
         choices=[(cut(escaped(name or "")), name or "") for name in view.runs],
         value=view.chosen or "",
@@ -77,7 +77,7 @@ def _runs(view: View) -> dict[str, Any]:
 
 
 def _report(view: View, language: str) -> list[Any]:
-    """The report and the downloads, as soon as they are there."""
+    """The report and the downloads, as soon as they are ready."""
     if not view.files:
         return ["", *[gr.update(visible=False, value=None)] * len(DOWNLOADS)]
     files = (gr.update(visible=True, value=str(path)) for path in view.files)

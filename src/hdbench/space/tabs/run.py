@@ -43,18 +43,18 @@ QUEUE = "running"
 """One model runs at a time."""
 
 FORMS = [".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp"]
-"""The endings that a browser offers; what a file is, its content decides."""
+"""The extensions that a browser offers; the content decides what a file is."""
 
 ITEMS = 5
-"""How many items are proposed."""
+"""How many items are suggested."""
 
 
 def run_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
     """The tab's controls, within a `gr.Blocks`.
 
     Args:
-        context: the Space's.
-        workers: who score what a model answered.
+        context: the Space's context.
+        workers: the processes that score what a model answered.
         say: the texts.
 
     Raises:
@@ -207,7 +207,7 @@ def _asked(context: SpaceContext, models: list[str], say: Say) -> _Asked:
 
 
 class _Shown(NamedTuple):
-    """What a visitor sees of a run, beside its report."""
+    """What a visitor sees of a run, besides its report."""
 
     status: gr.HTML
     cancel: gr.Button
@@ -218,7 +218,7 @@ class _Shown(NamedTuple):
 
     @property
     def outputs(self) -> list[Component]:
-        """All of it, as `_outputs` has it but for the report."""
+        """All of it, in the order of `_outputs`, except the report."""
         return [self.status, self.cancel, self.first, self.lines, *self.files, self.answers]
 
 
@@ -247,7 +247,7 @@ def _views(  # noqa: PLR0917  what a visitor asked for, and where it is shown
     visitor: Visitor,
     progress: gr.Progress,
 ) -> Iterator[list[Any]]:
-    """The outputs of a run while it goes on, and when it is over."""
+    """The outputs of a run while it goes on, and when it has ended."""
     total, limit, language = len(run.questions), context.max_run_seconds, visitor.language
     begun = time.monotonic()
     came: list[float] = []
@@ -307,6 +307,6 @@ def _outputs(
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    # Beside Gradio's own folder, of which it serves what is asked for; deleted with it at the end.
+    # Beside Gradio's own folder, which serves whatever is requested; deleted with it at the end.
     with TemporaryDirectory(prefix="running-", dir=Path(get_upload_folder()).parent) as folder:
         yield Path(folder)

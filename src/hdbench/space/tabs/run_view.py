@@ -1,4 +1,4 @@
-"""How a run of a model is shown: how far it is, its answers, the record of an own image."""
+"""How a model's run is shown: its progress, its answers, the record of an own image."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,10 +11,10 @@ from hdbench.space.texts import text
 from hdbench.space.views.summary import render
 
 MAX_TEXT = 5_000
-"""Characters of an answer that are shown; the download has them all."""
+"""How many characters of an answer are shown; the download has them all."""
 
 MAX_FIELDS = 200
-"""Fields of a record that are shown."""
+"""How many fields of a record are shown."""
 
 
 def run_status(
@@ -26,12 +26,12 @@ def run_status(
     left: float | None,
     limit: float,
 ) -> str:
-    """How far a run is, or why it is over, as HTML.
+    """How far a run is, or why it has ended, as HTML.
 
     Args:
         progress: the run.
         total: how many items it has.
-        language: the interface's.
+        language: the interface's language.
         elapsed: seconds since it began.
         left: seconds until it is done; see `time_left`.
         limit: seconds that it may take.
@@ -65,7 +65,7 @@ def run_answers(
     Args:
         answers: lines of `answers.jsonl`.
         pictures: id → a small picture as a data URI.
-        language: the interface's.
+        language: the interface's language.
     """
     return render(
         "run_answers.html",
@@ -89,10 +89,10 @@ def time_left(
     """Seconds until the last answer, at the pace of those so far; None before the first.
 
     Args:
-        answers: so far.
+        answers: the answers so far.
         came: when each came.
         total: how many there will be.
-        now: on the same clock.
+        now: the time on the same clock.
 
     Example:
         >>> time_left([{}, {}, {}], [20.0, 24.0, 30.0], 5, 31.0)
@@ -108,7 +108,7 @@ def time_left(
 
 
 def duration(seconds: float) -> str:
-    """A time to be read.
+    """A duration for readers.
 
     Example:
         >>> duration(42.4), duration(300)

@@ -22,15 +22,15 @@ from hdbench.space.texts import Say, reason
 from hdbench.space.views.example import write_example
 
 FORMS = [".jsonl", ".json", ".csv", ".tsv", ".txt", ".xlsx", ".zip", ".gz"]
-"""The endings that a browser offers; what a file is, its content decides."""
+"""The extensions that a browser offers; the content decides what a file is."""
 
 
 def score_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
     """The tab's controls, within a `gr.Blocks`.
 
     Args:
-        context: the Space's.
-        workers: who score.
+        context: the Space's context.
+        workers: the processes that score.
         say: the texts.
     """
     names = context.choices
@@ -93,7 +93,7 @@ def score_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
         "inputs": [benchmark, file, protocol, strict, reread, run],
         "outputs": [first, run, report, *files, *([] if scored is None else [scored])],
         "show_progress_on": bar,
-        "concurrency_limit": None,  # of the workers there are few, who choose what is next
+        "concurrency_limit": None,  # there are few workers, and they choose what is next
         "api_visibility": "private",
     }
     score.click(**shown)
@@ -113,8 +113,8 @@ def score_api(context: SpaceContext, workers: Workers) -> None:
     """The endpoints `/score` and `/benchmarks`, within a `gr.Blocks`.
 
     Args:
-        context: the Space's.
-        workers: who score.
+        context: the Space's context.
+        workers: the processes that score.
     """
 
     def score(
@@ -144,7 +144,7 @@ def score_api(context: SpaceContext, workers: Workers) -> None:
             for name, each in context.benchmarks.items()
         ]
 
-    # Not gr.api: it takes paths as they come, and a field refuses those that are no upload.
+    # Not gr.api: it takes paths as they come, and a field refuses those that are not uploads.
     with gr.Row(visible=False):
         inputs = [
             gr.Textbox(label="Benchmark"),

@@ -24,16 +24,16 @@ from hdbench.space.views.summary import four_digits, problem, render
 
 
 def submit_panel(context: SpaceContext, workers: Workers, say: Say, repository: str) -> gr.State:
-    """The controls, within a `gr.Blocks`: they show when there is something to submit.
+    """The controls, within a `gr.Blocks`: they appear when there is something to submit.
 
     Args:
-        context: the Space's.
-        workers: who score what is submitted once more.
+        context: the Space's context.
+        workers: the processes that score the submission again.
         say: the texts.
         repository: the dataset on the Hub that submissions go to.
 
     Returns:
-        Where to put what was scored, a `Scored`; None where nothing was.
+        Where to put what was scored, a `Scored`; None if nothing was.
     """
     scored = gr.State(time_to_live=context.keep_seconds)
     hourly = Hourly(AN_HOUR)
@@ -105,7 +105,7 @@ def submit_panel(context: SpaceContext, workers: Workers, say: Say, repository: 
         submit,
         [scored, model, provider, local, own_prompt, note, name, consent],
         told,
-        concurrency_limit=1,  # else two could submit the same before either is there
+        concurrency_limit=1,  # otherwise two could submit the same before either is there
         api_visibility="private",
     )
     return scored

@@ -29,8 +29,8 @@ _UNSEEN = "position: absolute; width: 1px; height: 1px; overflow: hidden; clip-p
 def announcer() -> None:
     """A place that screen readers watch, within a `gr.Blocks`.
 
-    It says what stands in the attribute `data-announce` of whatever appears in the page. Readers
-    watch only a place that has been there before its text.
+    It says what is in the attribute `data-announce` of whatever appears in the page. Readers watch
+    only a place that was there before its text.
     """
     gr.HTML(
         "", elem_id="announcement", html_template="", css_template=_UNSEEN, js_on_load=_ANNOUNCE
@@ -41,8 +41,8 @@ class Visitor(NamedTuple):
     """Who asks for something.
 
     Attributes:
-        address: `limits.visitor`.
-        language: of the interface.
+        address: see `limits.visitor`.
+        language: the language of the interface.
     """
 
     address: str
@@ -56,12 +56,12 @@ def visitor_of(request: gr.Request) -> Visitor:
 
 
 def show(progress: gr.Progress, told: object, language: str) -> None:
-    """Show a visitor how far the work is, or that it waits.
+    """Show a visitor how far the work is, or that it is waiting.
 
     Args:
         progress: the visitor's progress bar.
-        told: `Progress` or `Waits`; all else is passed over.
-        language: the interface's.
+        told: `Progress` or `Waits`; anything else is ignored.
+        language: the interface's language.
     """
     if isinstance(told, Progress):
         progress(told.share, desc=told.told)

@@ -1,4 +1,4 @@
-"""The field through which every file of a visitor comes."""
+"""The field through which all of a visitor's files come."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ import gradio as gr
 
 
 def upload_field(**looks: Any) -> gr.File:
-    """A field for a file that a visitor uploads, and for no address: the server fetches nothing.
+    """A field for a file that a visitor uploads, not for an address: the server fetches nothing.
 
     Args:
         looks: see `gr.File`.

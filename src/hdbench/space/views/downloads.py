@@ -1,4 +1,4 @@
-"""The files that a visitor takes away."""
+"""The files that a visitor can download."""
 
 import io
 import zipfile
@@ -16,7 +16,7 @@ def write_downloads(result: Result, page: str, name: str, folder: Path) -> list[
     Args:
         result: a result with details.
         page: its report.
-        name: how the files are called, without their ending.
+        name: the files' name, without the extension.
         folder: where to write.
 
     Returns:

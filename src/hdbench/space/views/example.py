@@ -1,4 +1,4 @@
-"""An example file of answers for each benchmark, to be tried at one click."""
+"""An example file of answers for each benchmark, to try with one click."""
 
 import json
 import shutil
@@ -14,16 +14,16 @@ OWN = "example_predictions.jsonl"
 MADE = "example_made_from_the_truth.jsonl"
 
 ITEMS = 300
-"""Items of a made example, at most."""
+"""Maximum items of a made example."""
 
 WRONG_EVERY, ABSENT_EVERY = 3, 10
 
 
 def write_example(benchmark: Benchmark, folder: Path) -> Path:
-    """Write a benchmark's example: its own where it has one, else one made from its truth.
+    """Write a benchmark's example: its own if it has one, otherwise one made from its ground truth.
 
-    In a made one each third answer has an error, and each tenth is left out. Its name says what it
-    is.
+    In a made one, every third answer has an error, and every tenth is left out. Its name says what
+    it is.
 
     Args:
         benchmark: the benchmark.
@@ -50,7 +50,7 @@ def write_example(benchmark: Benchmark, folder: Path) -> Path:
 
 
 def _with_error(answer: Any, text: str) -> Any:
-    """An answer in which a text lacks its end."""
+    """An answer in which a text is cut off at the end."""
     if isinstance(answer, dict):
         return {key: _with_error(value, text) for key, value in answer.items()}
     if isinstance(answer, list):
@@ -59,7 +59,7 @@ def _with_error(answer: Any, text: str) -> Any:
 
 
 def _longest(answer: Any) -> str:
-    """The longest text in an answer; the empty one where there is none."""
+    """The longest text in an answer; the empty text if there is none."""
     if isinstance(answer, str):
         return answer
     children = answer.values() if isinstance(answer, dict) else answer

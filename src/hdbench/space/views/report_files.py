@@ -17,8 +17,8 @@ from starlette.routing import Route
 from hdbench.space.server.limits import FRAMED_BY
 
 POLICY = f"sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; {FRAMED_BY}"
-"""A report may run its own script, open the Hub in a tab of its own, and reach nothing around it,
-also where it is opened alone."""
+"""A report may run its own script, open the Hub in a new tab, and reach nothing around it, even
+if it is opened alone."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{32}")
 _BYTES = 24  # of a name that cannot be guessed: 32 characters

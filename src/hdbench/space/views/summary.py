@@ -24,9 +24,9 @@ def summary(
     Args:
         file: the upload.
         results: model → result.
-        run: whose result is shown; of several models the others are listed.
-        language: the interface's.
-        done: whether the report is there already.
+        run: whose result is shown; if there are several models, the others are listed.
+        language: the interface's language.
+        done: whether the report is ready.
     """
     result = results[run]
     return render(
@@ -50,21 +50,21 @@ def summary(
 
 
 def problem(message: str, language: str, lead: str = "error") -> str:
-    """Why something cannot be done, as HTML; `lead` is the key of the words before the reason."""
+    """Why something cannot be done, as HTML; `lead` is the key of the text before the reason."""
     return render("problem.html", language, message=cut(message, MAX_MESSAGE), lead=lead)
 
 
 def frame(address: str, language: str) -> str:
     """A report within the page: it may run its own script, and reach nothing around it.
 
-    Its links to the Hub open in a tab of their own, as on any page: the Hub cannot be framed. No
+    Its links to the Hub open in a new tab, as on any page: the Hub cannot be framed. No
     script but the report's own can open one, as its policy forbids all others.
     """
     return render("frame.html", language, address=address)
 
 
 def four_digits(value: float, language: str) -> str:
-    """A figure as a language writes it."""
+    """A figure as written in a language."""
     return decimal(f"{value:.4f}", language)
 
 
@@ -73,7 +73,7 @@ def _value(result: Result, language: str) -> str:
 
 
 def _ends(result: Result, language: str) -> tuple[str, str] | None:
-    """The ends of the headline's interval or, of too few items, its range over single items."""
+    """The ends of the headline's interval or, with too few items, its range over single items."""
     found = result.intervals.range_of(result.headline)
     if found is None:
         return None
@@ -81,12 +81,12 @@ def _ends(result: Result, language: str) -> tuple[str, str] | None:
 
 
 def render(template: str, language: str, /, **values: object) -> str:
-    """HTML from a template of this package: what it puts out is escaped.
+    """HTML from a template of this package: what it outputs is escaped.
 
     Args:
         template: its file name.
-        language: the interface's.
-        values: what it is given, beside `text` and `decimal`.
+        language: the interface's language.
+        values: the values it is given, besides `text` and `decimal`.
     """
     own = {"text": partial(text, language=language), "decimal": partial(decimal, language=language)}
     return _environment().get_template(template).render(**own, **values)

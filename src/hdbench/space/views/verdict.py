@@ -19,10 +19,10 @@ from hdbench.statistics.bootstrap import MIN_ITEMS
 from hdbench.statistics.comparison import Comparison, FieldEffect
 
 MAX_FIELDS = 10
-"""Fields that are shown, those whose rates differ most."""
+"""How many fields are shown: those whose rates differ most."""
 
 MAX_WARNINGS = 3
-"""Warnings that are shown of one run."""
+"""How many warnings of one run are shown."""
 
 
 def comparison_page(
@@ -32,8 +32,8 @@ def comparison_page(
 
     Args:
         runs: name → result.
-        comparisons: of each pair.
-        language: the interface's.
+        comparisons: the comparison of each pair.
+        language: the interface's language.
     """
     metric = next(iter(runs.values())).metric
     return render(
@@ -60,10 +60,10 @@ def comparison_page(
 
 
 def verdict(comparison: Comparison, language: str) -> Markup:
-    """What the paired test says of two runs, in one sentence; the better figure comes first.
+    """What the paired test says about two runs, in one sentence; the better figure comes first.
 
     Args:
-        comparison: of two runs, whose names are escaped here.
+        comparison: the comparison of two runs, whose names are escaped here.
         language: one of `LANGUAGES`.
     """
     headline = comparison.figures[comparison.headline]
@@ -96,7 +96,7 @@ def verdict(comparison: Comparison, language: str) -> Markup:
 
 
 def _evidence(comparison: Comparison, language: str) -> str:
-    """The interval of the difference as it is told, without its sign, and p."""
+    """The interval of the difference as it is reported, without its sign, and p."""
     headline = comparison.figures[comparison.headline]
     told = []
     if headline.interval is not None:
@@ -119,7 +119,7 @@ def _evidence(comparison: Comparison, language: str) -> str:
 
 
 def fields_apart(comparison: Comparison) -> list[tuple[str, FieldEffect]]:
-    """The fields whose rates differ, those that differ most first, `MAX_FIELDS` at most."""
+    """The fields whose rates differ, those that differ most first, at most `MAX_FIELDS`."""
     apart = [(name, effect) for name, effect in comparison.fields.items() if effect.difference]
     apart.sort(key=lambda field: -abs(field[1].difference or 0))
     return [(cut(name), effect) for name, effect in apart[:MAX_FIELDS]]
@@ -135,7 +135,7 @@ def _direction(higher_is_better: bool, language: str) -> str:
 
 
 def _number(value: float, language: str = "en") -> str:
-    """A figure, without a sign where it is rounded to zero.
+    """A figure, without a sign if it rounds to zero.
 
     Example:
         >>> _number(0.8444), _number(-0.01), _number(-0.0001)
@@ -145,7 +145,7 @@ def _number(value: float, language: str = "en") -> str:
 
 
 def _signed(value: float, language: str = "en") -> str:
-    """A difference, always with its sign, if it is not zero.
+    """A difference, always with its sign, unless it is zero.
 
     Example:
         >>> _signed(0.01), _signed(-0.01), _signed(0.0001)

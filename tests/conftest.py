@@ -32,11 +32,6 @@ os.environ["HF_HOME"] = CACHE.name
 OF_GRADIO = "Method not implemented."  # what its own script warns of after each upload
 
 
-def pytest_collection_modifyitems(items):
-    """The longest files first, so that the workers end together."""
-    items.sort(key=lambda item: "space" not in item.path.parts)
-
-
 @pytest.hookimpl(tryfirst=True)  # before any fixture is made
 def pytest_runtest_setup(item):
     needs.check(item)

@@ -1,4 +1,4 @@
-"""What programs import: scoring answers, and reading, comparing and checking results."""
+"""What programs import: scoring answers, and reading and writing results."""
 
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import score, score_runs

@@ -180,6 +180,12 @@ COLUMN = [1, 0, 0, 0]
 CLEAN = {"clean": 1, "unwrapped": 0, "repaired": 0, "truncated": 0, "unparsable": 0}
 
 
+def said(key, values):
+    """A warning of a record, all of it right but for what it says."""
+    about = {"kind": "truncated", "message": "cut off", "count": 1, "of": 2, "ids": ["0000"]}
+    return about | {"key": key, "values": values}
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -231,6 +237,10 @@ CLEAN = {"clean": 1, "unwrapped": 0, "repaired": 0, "truncated": 0, "unparsable"
         ({"notes": [1]}, "notes: is not a list of texts"),
         ({"schema_violations": {"year": 1}}, "schema_violations: is not an object of counts"),
         ({"warnings": [{"message": "x"}]}, "warnings: not all have kind, message"),
+        ({"warnings": [said("nothing", {})]}, "warnings: not all have kind, message"),
+        ({"warnings": [said("truncated", {"count": "x", "given": 1})]}, "warnings: not all have"),
+        ({"warnings": [said("answers", {"number": [1]})]}, "warnings: not all have"),
+        ({"warnings": [said("example", {"shown": "x" * 10_000})]}, "warnings: not all have"),
         ({"runs": {}}, "runs: is not a list of results"),
         ({"runs": []}, "runs: is not a list of results"),
         ({"runs": [7]}, "runs[0]: no result with its per-item statistics"),

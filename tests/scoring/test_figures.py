@@ -106,8 +106,8 @@ def test_a_figure_in_a_table_is_found_by_its_last_known_name():
 @pytest.mark.parametrize(
     ("headline", "higher", "told"),
     [
-        ("cer", True, "higher_is_better: true is not so of cer"),
-        ("fuzzy", False, "higher_is_better: false is not so of fuzzy"),
+        ("cer", True, "higher_is_better: must be false for cer"),
+        ("fuzzy", False, "higher_is_better: must be true for fuzzy"),
         ("ntokens_error", False, "is no rate of avisblatt_cer"),
         ("true_positives", True, "is no rate of avisblatt_cer"),
     ],
@@ -123,6 +123,9 @@ from hdbench.scoring.zettel_f1 import ZettelF1
 
 class Mine(ZettelF1):
     name = "mine"
+
+class Taken(ZettelF1):
+    pass
 """
 
 
@@ -130,10 +133,13 @@ class Mine(ZettelF1):
     ("entry", "told"),
     [
         ("mine = theirs:Mine", "mine"),
-        ("other = theirs:Mine", "metric 'other' of theirs: its name is 'mine', or is taken"),
-        ("zettel_f1 = theirs:Mine", "metric 'zettel_f1' of theirs: its name is 'mine', or is"),
+        (
+            "other = theirs:Mine",
+            "metric 'other' of theirs: its class has the name 'mine': give both one name",
+        ),
+        ("zettel_f1 = theirs:Taken", "metric 'zettel_f1' of theirs: another metric has this name"),
         ("mine = theirs:PATH", "metric 'mine' of theirs: cannot be loaded: "),
-        ("mine = os:path", "is no class derived from hdbench.scoring.metric.Metric"),
+        ("mine = os:path", "must be a class derived from hdbench.scoring.metric.Metric"),
     ],
 )
 def test_another_package_brings_a_metric(tmp_path, entry, told):

@@ -83,8 +83,8 @@ def run(
     images: Annotated[
         Path | None,
         typer.Option(
-            help="Instead of a benchmark's items your own: a folder with an image each, or a "
-            "folder of pages each.",
+            help="Your own images instead of a benchmark's items: a folder with one image per "
+            "item, or one folder of pages per item.",
             metavar="DIR",
         ),
     ] = None,
@@ -92,7 +92,7 @@ def run(
         str | None,
         typer.Option("--as", help="With --images: the benchmark whose prompt is taken."),
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first so many items.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Stop after this many items.")] = None,
     ids: Annotated[
         str | None,
         typer.Option(help="Only these items, separated by commas; or a file with one id per line."),

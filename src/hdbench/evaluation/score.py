@@ -1,4 +1,4 @@
-"""The Python API: the command line's work as functions."""
+"""Scoring answers against a benchmark, one item at a time."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping

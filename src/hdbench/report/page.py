@@ -15,7 +15,7 @@ from hdbench.report.truth_errors import truth_error_url
 from hdbench.results.files import errors_by_class, given_options
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import in_language
-from hdbench.scoring.metric import figure_of
+from hdbench.scoring.metric import higher_is_better
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
 from hdbench.statistics.resampling import rate_names
 
@@ -145,8 +145,7 @@ def _rate_names(result: Result) -> list[str]:
 
 def _figure(result: Result, name: str, found: Intervals) -> Figure:
     value = result.metric.rates(result.totals)[name]
-    figure = figure_of(result.metric, name)
-    higher = figure is None or figure.higher_is_better is not False
+    higher = higher_is_better(result.metric, name)
     return Figure(name, value, found.figures.get(name), found.item_ranges.get(name), higher)
 
 

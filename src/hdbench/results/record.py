@@ -16,7 +16,7 @@ from hdbench.errors import HdbenchError
 from hdbench.reading.answer import KINDS, STATUSES, Kind, Status
 from hdbench.reading.run_info import RunInfo
 from hdbench.results.result import Result
-from hdbench.results.warning_texts import in_language
+from hdbench.results.warning_texts import in_words
 from hdbench.scoring import METRICS, check_headline, make_metric
 from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric
 
@@ -315,10 +315,12 @@ def _is_warning(value: Any) -> bool:
     ):
         return False
     try:
-        told = {language: in_language(value, language) for language in LANGUAGES}
+        return "key" not in value or all(
+            len(in_words(value["key"], value["values"], language)) <= MAX_MESSAGE
+            for language in LANGUAGES
+        )
     except ValueError:
         return False
-    return all(len(each.text) <= MAX_MESSAGE for each in told.values()) or "key" not in value
 
 
 def _are_texts(value: Any) -> TypeGuard[list[str]]:

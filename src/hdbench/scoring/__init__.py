@@ -26,9 +26,11 @@ def _installed() -> dict[str, type[Metric]]:
         except Exception as error:
             raise HdbenchError(f"{of}: cannot be loaded: {error}: update or remove it") from error
         if not (isinstance(metric, type) and issubclass(metric, Metric)):
-            raise HdbenchError(f"{of}: is no class derived from hdbench.scoring.metric.Metric")
-        if metric.name != entry.name or metrics.setdefault(entry.name, metric) is not metric:
-            raise HdbenchError(f"{of}: its name is {metric.name!r}, or is taken: rename it")
+            raise HdbenchError(f"{of}: must be a class derived from hdbench.scoring.metric.Metric")
+        if metric.name != entry.name:
+            raise HdbenchError(f"{of}: its class has the name {metric.name!r}: give both one name")
+        if metrics.setdefault(entry.name, metric) is not metric:
+            raise HdbenchError(f"{of}: another metric has this name already: rename it")
     return metrics
 
 
@@ -79,5 +81,5 @@ def check_headline(name: str, headline: str, higher_is_better: bool | None = Non
         )
     if higher_is_better is not None and higher_is_better != rates[headline].higher_is_better:
         raise HdbenchError(
-            f"higher_is_better: {str(higher_is_better).lower()} is not so of {headline}"
+            f"higher_is_better: must be {str(not higher_is_better).lower()} for {headline}"
         )

@@ -242,6 +242,17 @@ def figure_of(metric: Metric | type[Metric], path: str) -> Figure | None:
     return next((known[key] for key in reversed(path.split(".")) if key in known), None)
 
 
+def higher_is_better(metric: Metric, path: str) -> bool:
+    """Whether higher is better for a figure; also for one that the metric does not declare.
+
+    Args:
+        metric: the metric.
+        path: see `figure_of`.
+    """
+    figure = figure_of(metric, path)
+    return figure is None or figure.higher_is_better is not False
+
+
 def coverage_of(prediction: Any, protocol: ProtocolName) -> Coverage:
     """Whether a prediction is an answer that can be scored.
 

@@ -20,7 +20,7 @@ class Kind(NamedTuple):
     Attributes:
         fields: an answer schema with all of these asks for this kind.
         languages: the languages it is read with.
-        read: makes its record from its images, within so many seconds per image.
+        read: makes its record from its images, with a limit of seconds per image.
     """
 
     fields: frozenset[str]

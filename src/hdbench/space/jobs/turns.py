@@ -186,16 +186,16 @@ class Turns:
         used = self._order(turn, now).used
         paused = [each for each in self._turns if each.lane == Lane.PAUSED]
         most = max(paused, key=lambda each: self._lately(each.address, now), default=None)
-        lane = Lane.PAUSED
         if any(each.address == turn.address for each in paused):
             lane = Lane.STOPPED
-        elif most is not None and len(paused) >= self._places:
-            if self._lately(most.address, now) > used:
-                most.lane = Lane.STOPPED
-            elif used < LITTLE:
-                return
-            else:
-                lane = Lane.STOPPED
+        elif most is None or len(paused) < self._places:
+            lane = Lane.PAUSED
+        elif self._lately(most.address, now) > used:
+            most.lane, lane = Lane.STOPPED, Lane.PAUSED
+        elif used < LITTLE:
+            return
+        else:
+            lane = Lane.STOPPED
         self._leave(turn)
         turn.lane = lane
         self._admit()
@@ -204,7 +204,8 @@ class Turns:
         """Give the free places to those whose turn it is."""
         now = self._clock()
         waiting = [turn for turn in self._turns if not turn.runs]
-        for _ in range(min(len(waiting), self._places - len(self._turns) + len(waiting))):
+        free = self._places - sum(turn.runs for turn in self._turns)
+        for _ in range(min(free, len(waiting))):
             turn = min(waiting, key=lambda each: self._order(each, now))
             turn.lane, turn.since, turn.slice = Lane.RUNNING, now, SLICE
             waiting.remove(turn)

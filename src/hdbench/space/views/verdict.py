@@ -12,7 +12,7 @@ from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import in_language
-from hdbench.scoring.metric import Metric, figure_of
+from hdbench.scoring.metric import higher_is_better
 from hdbench.space.texts import text
 from hdbench.space.views.summary import render
 from hdbench.statistics.bootstrap import MIN_ITEMS
@@ -45,7 +45,7 @@ def comparison_page(
         verdict=lambda comparison: verdict(comparison, language),
         number=partial(_number, language=language),
         signed=partial(_signed, language=language),
-        direction=lambda name: _higher(metric, name, language),
+        direction=lambda name: _direction(higher_is_better(metric, name), language),
         fields_apart=fields_apart,
         lost=any(result.figures()["answered"] < len(result.ids) for result in runs.values()),
         warnings={
@@ -125,13 +125,8 @@ def fields_apart(comparison: Comparison) -> list[tuple[str, FieldEffect]]:
     return [(cut(name), effect) for name, effect in apart[:MAX_FIELDS]]
 
 
-def _higher(metric: Metric, name: str, language: str) -> str:
-    figure = figure_of(metric, name)
-    return _direction(figure is None or figure.higher_is_better is not False, language)
-
-
-def _direction(higher_is_better: bool, language: str) -> str:
-    return text("higher" if higher_is_better else "lower", language)
+def _direction(higher: bool, language: str) -> str:
+    return text("higher" if higher else "lower", language)
 
 
 def _number(value: float, language: str = "en") -> str:

@@ -139,11 +139,16 @@ def test_confused_characters(reference, prediction, expected):
     assert confusions(reference, prediction) == expected
 
 
+def explained(metric, answer, truth):
+    prepared = metric.prepare(truth)
+    return metric.explain(metric.score(answer, prepared), prepared)
+
+
 def letter(answer):
     metric = LettersF1()
     persons = [{"name": name, "alternateName": []} for name in ("Muster, Anna", "Beispiel, Max")]
     truth = {"send_date": ["1929-03-12"], "sender_persons": persons, "receiver_persons": []}
-    return metric.explain(answer, metric.prepare(truth))
+    return explained(metric, answer, truth)
 
 
 def test_missing_and_spurious_persons_who_are_alike_become_one_error():
@@ -176,17 +181,17 @@ def test_persons_are_not_paired_across_categories():
 
 def test_ads_are_left_as_their_metric_paired_them():
     metric = AvisblattCer()
-    page = metric.prepare({"advertisements": [{"text": "1. Wein", "tags_section": "Kauf"}]})
+    page = {"advertisements": [{"text": "1. Wein", "tags_section": "Kauf"}]}
     answer = {"advertisements": [{"text": "1. Wein", "tags_section": "Anderes ganz und gar"}]}
-    found = [error for _, error in errors(metric.explain(answer, page))]
+    found = [error for _, error in errors(explained(metric, answer, page))]
     assert found == ["invented", "missing"]
 
 
 def test_an_ad_read_wrong_is_classed_with_its_confusions():
     metric = AvisblattCer()
-    page = metric.prepare({"advertisements": [{"text": "1. Rother Wein im Keſſel"}]})
+    page = {"advertisements": [{"text": "1. Rother Wein im Keſſel"}]}
     answer = {"advertisements": [{"text": "1. Rother Wein im Keffel"}]}
-    summary = summarise([errors(metric.explain(answer, page))])
+    summary = summarise([errors(explained(metric, answer, page))])
     assert summary.fields == {"advertisements": {"ocr": 1}}
     assert summary.confusions == {("ſ", "f"): 2}
 
@@ -201,7 +206,7 @@ def test_errors_of_bibliographic_records_are_classed():
         "author": "Muster",
     }
     answer = {"sha256": "1", "title": "On  Wine", "author": "Muster, A.", "keyword": "On Wine"}
-    found = {m.field: error for m, error in errors(metric.explain(answer, metric.prepare(truth)))}
+    found = {m.field: error for m, error in errors(explained(metric, answer, truth))}
     assert found == {
         "doi": "missing",
         "title": "white_space",
@@ -224,7 +229,7 @@ ANSWER = {
 
 def card(answer):
     metric = ZettelF1()
-    return metric.explain(answer, metric.prepare(CARD))
+    return explained(metric, answer, CARD)
 
 
 def test_a_summary_counts_classes_per_field_and_in_total():

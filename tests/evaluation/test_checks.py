@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hdbench.evaluation.checks import Checks, Frequent
 from hdbench.reading.answer import KINDS, Answer
 from hdbench.reading.schema import AnswerSchema
-from hdbench.results.result import Candidate, prepare, score_items
+from hdbench.results.items import Tally, candidate_of, prepare
 from hdbench.results.warning_texts import in_language
 from hdbench.scoring import make_metric
 
@@ -45,12 +45,13 @@ def check(answers, truths=None, metric=None, schema=SCHEMA):
     """The warnings on some answers, to cards unless there are other truths."""
     metric = metric or make_metric("zettel_f1")
     truths = truths or [card(number) for number in range(len(answers))]
-    checks, candidates = Checks(metric), []
+    checks, tally = Checks(metric), Tally(metric)
     for number, (prediction, truth) in enumerate(zip(answers, truths, strict=True)):
-        answer, prepared = as_answer(number, prediction), prepare(metric, truth)
-        checks.add(answer, prepared, schema.violations(answer.prediction))
-        candidates.append(Candidate(answer.id, prepared, answer.prediction, answer.status))
-    return checks.warnings(score_items(metric, candidates))
+        answer = as_answer(number, prediction)
+        scored = tally.add(candidate_of(answer, prepare(metric, truth)))
+        if scored is not None:
+            checks.add(answer, scored, schema.violations(answer.prediction))
+    return checks.warnings(tally.result())
 
 
 def only(warnings, kind):

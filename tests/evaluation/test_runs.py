@@ -9,6 +9,7 @@ from helpers.run_folders import RIGHT, write_run
 from hdbench.api import score
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import load_runs
+from hdbench.evaluation.score import Settings
 from hdbench.results.files import write_results
 
 WRONG = {"title": "Stellingen", "year": 1942}
@@ -46,7 +47,7 @@ def test_runs_are_found_below_a_folder_and_told_apart_by_model_and_run(here):
 
 def test_a_result_is_taken_as_it_was_scored(here):
     folder = write_run(here / "run", answers(RIGHT))
-    write_results(Path("result.json"), [score("hdb/cards", folder, protocol="published")])
+    write_results(Path("result.json"), [score("hdb/cards", folder, Settings("published"))])
     [result] = load_runs([Path("result.json")]).values()
     assert result.metric.protocol == "published"
 
@@ -84,11 +85,11 @@ def test_two_results_of_one_name_are_refused(here):
 
 def test_details_are_there_or_asked_for(here):
     folder = write_run(here / "run", answers(WRONG))
-    [result] = load_runs([folder], details=True).values()
+    [result] = load_runs([folder], settings=Settings(details=True)).values()
     assert len(result.per_item) == 4
     write_results(Path("plain.json"), [result])
     with pytest.raises(HdbenchError, match=r"plain.json: has no details .* --details"):
-        load_runs([Path("plain.json")], details=True)
+        load_runs([Path("plain.json")], settings=Settings(details=True))
 
 
 def test_a_path_that_is_not_there_is_named(here):

@@ -12,7 +12,9 @@ from huggingface_hub import ModelCard, eval_result_entries_to_yaml, parse_eval_r
 from hdbench import __version__
 from hdbench.api import score
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.score import Settings
 from hdbench.exporting.hub_results import hub_results
+from hdbench.reading import ReadAs
 from hdbench.results.files import write_results
 
 TRUTH = {"publication": {"title": "Stellingen", "place": "Basel"}}
@@ -113,7 +115,7 @@ def test_the_index_of_a_models_card_has_the_same(cards, run_hdbench):
     assert yaml.safe_load((cards / "i").read_text()) == yaml.safe_load(
         hub_results(run, "model-index", protocol="published")
     )
-    result = score("hdb/zettelkatalog", run, protocol="published")
+    result = score("hdb/zettelkatalog", run, Settings("published"))
     assert model == "Qwen/Qwen3"
     assert (found.dataset_type, found.dataset_name) == ("hdb/zettelkatalog", "Zettelkatalog")
     assert (found.dataset_split, found.dataset_revision) == ("test", "hdbench-1.0.0")
@@ -167,9 +169,12 @@ def test_what_is_not_comparable_is_not_ranked_and_says_so_in_a_card(why, cards):
     run = make_run(cards, "a", **({"items": ["a", "b"]} if why == "part" else {}))
     if why == "sample":
         edit(cards / "hdb/zettelkatalog/benchmark.yaml", version="1.0.0+sample")
-    options = {"options": {"options": {"threshold": 0.8}}, "strict": {"strict": True}}.get(why, {})
+    settings = {
+        "options": Settings(options={"threshold": 0.8}),
+        "strict": Settings(read_as=ReadAs(strict=True)),
+    }
     path = cards / "result.json"
-    write_results(path, [score("hdb/zettelkatalog", run, **options)])
+    write_results(path, [score("hdb/zettelkatalog", run, settings.get(why, Settings()))])
     said = {
         "part": "a score on 2 of 4 items",
         "sample": "a score on version 1.0.0+sample",

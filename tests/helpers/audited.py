@@ -1,6 +1,8 @@
 """Runs of little cards for the tests of the audit, scored as any other."""
 
-from hdbench.results.result import Candidate, score_items
+from dataclasses import replace
+
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.zettel_f1 import ZettelF1
 
@@ -12,8 +14,7 @@ def run(metric, truths, answers, maker, model):
         Candidate(name, metric.prepare(truth), answers.get(name)) for name, truth in truths.items()
     ]
     result = score_items(metric, candidates, details=True)
-    result.run = {"run": f"{model} 1", "provider": maker, "model": model}
-    return result
+    return replace(result, run={"run": f"{model} 1", "provider": maker, "model": model})
 
 
 def card_runs(truth, *answers):

@@ -13,7 +13,7 @@ from reference import letters_f1 as naive
 
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 
 ROOT = Path(__file__).parents[2]

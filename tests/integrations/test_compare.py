@@ -7,7 +7,7 @@ import pytest
 
 from hdbench.compare import main, write_similarity_data_to_excel
 from hdbench.errors import HdbenchError
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
 
 KEYS = ["isbn", "title", "author", "abstract", "category", "pub_time", "publisher"]

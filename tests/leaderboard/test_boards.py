@@ -9,6 +9,7 @@ import pytest
 from helpers.run_folders import RIGHT, write_cards, write_run
 
 from hdbench.evaluation.runs import load_runs
+from hdbench.evaluation.score import Settings
 from hdbench.leaderboard import formats
 from hdbench.leaderboard.boards import leaderboards
 from hdbench.leaderboard.changes import changes
@@ -36,8 +37,8 @@ def run(here, name, right, *, items=ITEMS, **info):
     return write_run(here / f"runs/{name}", answers, run=name, **declared, **info)
 
 
-def boards(here, **options):
-    return leaderboards(load_runs([here / "runs"], **options).values())
+def boards(here):
+    return leaderboards(load_runs([here / "runs"]).values())
 
 
 def test_the_rank_is_one_more_than_the_number_of_better_models(here):
@@ -95,7 +96,7 @@ def test_protocols_are_never_ranked_together(here):
     run(here, "a", 4)
     results = [
         *load_runs([here / "runs"]).values(),
-        *load_runs([here / "runs"], protocol="published").values(),
+        *load_runs([here / "runs"], settings=Settings("published")).values(),
     ]
     assert [board.kind.protocol for board in leaderboards(results)] == ["documented", "published"]
 

@@ -8,7 +8,7 @@ import pytest
 from hdbench.errors import HdbenchError
 from hdbench.reading.json_files import open_json
 from hdbench.reading.schema import AnswerSchema
-from hdbench.results.result import score_items
+from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
 
 SCHEMA = AnswerSchema({"type": "object", "properties": {"title": {"type": "string"}}})

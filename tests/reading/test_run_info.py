@@ -7,6 +7,8 @@ from helpers.run_folders import INFO, RIGHT, write_run
 
 from hdbench.api import score
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.score import Settings
+from hdbench.reading import ReadAs
 from hdbench.reading.run_info import is_run, read_run_info
 from hdbench.results.files import read_result, write_results
 
@@ -75,7 +77,7 @@ def test_what_a_run_took_and_says_is_in_the_result_and_read_back(here, tmp_path)
 
 def test_details_are_read_back(here, tmp_path):
     folder = write_run(here / "run", {"0001": {"prediction": RIGHT | {"year": 1942}}})
-    result = score("hdb/cards", folder, details=True)
+    result = score("hdb/cards", folder, Settings(details=True))
     write_results(tmp_path / "result.json", [result], details=True)
     assert read_result(tmp_path / "result.json").per_item == result.per_item
     write_results(tmp_path / "plain.json", [result])
@@ -98,7 +100,7 @@ def test_details_are_read_back(here, tmp_path):
 def test_damaged_details_are_refused(here, tmp_path, change, message):
     folder = write_run(here / "run", {"0001": {"prediction": RIGHT}})
     path = tmp_path / "result.json"
-    write_results(path, [score("hdb/cards", folder, details=True)], details=True)
+    write_results(path, [score("hdb/cards", folder, Settings(details=True))], details=True)
     record = json.loads(path.read_text())
     change(record["per_item"])
     path.write_text(json.dumps(record))
@@ -137,7 +139,7 @@ def test_a_run_json_that_is_no_json_is_refused(tmp_path):
 def test_predictions_as_given_leave_a_lost_answer_lost(here):
     folder = write_run(here / "run", {"0001": {"prediction": None, "text": json.dumps(RIGHT)}})
     read = score("hdb/cards", folder)
-    given = score("hdb/cards", folder, as_given=True)
+    given = score("hdb/cards", folder, Settings(read_as=ReadAs(as_given=True)))
     assert (read.figures()["answered"], given.figures()["answered"]) == (1, 0)
     assert "|as_given:true|" in given.figures()["signature"]
     assert "as_given" not in read.figures()["signature"]

@@ -11,6 +11,7 @@ findings with a value 20 are slips, of the 34 of which the models read nothing 6
 import csv
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from hdbench.analysis.forms import form
 from hdbench.audit.findings import MAKERS, audit
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 SCHEMA = Path(__file__).parents[2] / "dataset_scripts/zettelkatalog/answer.schema.json"
@@ -60,8 +61,8 @@ def scored(recorded, truths):
             Candidate(name, truth, run["records"].get(name)) for name, truth in prepared.items()
         )
         result = score_items(metric, candidates, details=True)
-        result.run = {key: run[key] for key in ("run", "provider", "model")}
-        results[run["run"]] = result
+        about = {key: run[key] for key in ("run", "provider", "model")}
+        results[run["run"]] = replace(result, run=about)
     return results
 
 

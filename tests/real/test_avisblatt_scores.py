@@ -6,7 +6,7 @@ import json
 import pytest
 from reference import avisblatt_cer as naive
 
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 
 CONTINUED = {"image_4": "Es wird zum Verkauf angetragen"}

@@ -11,7 +11,7 @@ from hdbench.evaluation.checks import Checks
 from hdbench.reading.answer import Answer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Tally, candidate_of
 from hdbench.scoring import make_metric
 
 SCHEMAS = Path(__file__).parents[2] / "dataset_scripts"
@@ -54,17 +54,16 @@ def warnings_of(shared, recorded, truths, metric, dataset, *, reread=False):
     with gzip.open(shared / f"recorded/{recorded}.jsonl.gz", "rt") as file:
         for line in file:
             run = json.loads(line)
-            checks, candidates = Checks(metric), []
+            checks, tally = Checks(metric), Tally(metric)
             for recorded_answer in run["answers"]:
                 prediction, name = recorded_answer["answer"], recorded_answer["id"]
                 status = "unanswered" if prediction is None else "clean"
                 if reread:
                     prediction, status, *_ = read_text(recorded_answer["text"] or "", schema)
                 answer = Answer(name, recorded_answer["text"], prediction, status)
-                checks.add(answer, prepared[name], schema.violations(prediction))
-                candidates.append(Candidate(name, prepared[name], prediction, status))
-            result = score_items(metric, candidates)
-            found[run["run"]] = checks.warnings(result)
+                scored = tally.add(candidate_of(answer, prepared[name]))
+                checks.add(answer, scored, schema.violations(prediction))
+            found[run["run"]] = checks.warnings(tally.result())
     return found
 
 

@@ -10,7 +10,7 @@ from datasets import load_dataset
 from helpers.prompt_form import fields_of_example, fields_of_schema
 
 from hdbench.common.jsonio import read_jsonl
-from hdbench.results.result import Candidate, prepare, score_items
+from hdbench.results.items import Candidate, prepare, score_items
 from hdbench.scoring import make_metric
 
 pytestmark = pytest.mark.slow

@@ -66,7 +66,8 @@ def test_92_of_100_errors_have_the_class_that_a_person_gave(shared):
         for metric, known in truths.items():
             if row["id"] in known:
                 truth = metric.prepare(known[row["id"]])
-                matches = metric.explain(answers[row["run"], row["id"]], truth)
+                score = metric.score(answers[row["run"], row["id"]], truth)
+                matches = metric.explain(score, truth)
                 of_field = [error for m, error in errors(matches) if m.field == row["field"]]
                 agreed += of_field[int(row["number"]) - 1] == row["class"]
     assert agreed == 92

@@ -10,6 +10,7 @@ import openpyxl
 import pytest
 
 from hdbench.api import score
+from hdbench.evaluation.score import Settings
 
 RUN = "2026-01-24/T0252"
 
@@ -95,7 +96,7 @@ FORMS = [
 @pytest.mark.parametrize("form", FORMS)
 def test_the_score_is_the_same_in_every_form(form, run, cards, tmp_path):
     path = form(run, tmp_path)
-    published = score(cards, path, protocol="published").figures()
+    published = score(cards, path, Settings("published")).figures()
     assert published["f1_micro"] == run["scores"]["f1_micro"]
     assert published["f1_macro"] == run["scores"]["f1_macro"]
     assert published["answered"] == 196

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from hdbench.evaluation.runs import load_runs
+from hdbench.evaluation.score import Settings
 from hdbench.leaderboard.boards import leaderboards
 from hdbench.leaderboard.changes import AS_RECORDED, PUBLISHED, READ, changes
 
@@ -30,7 +31,7 @@ def test_every_run_has_its_published_value_and_they_stand_in_the_published_order
     monkeypatch.chdir(folder)
     with gzip.open(shared / f"recorded/{PUBLISHED_NAMES[name]}.jsonl.gz", "rt") as file:
         recorded = {run["run"]: run for run in map(json.loads, file)}
-    results = load_runs([folder / "hdb/results" / name], protocol="published")
+    results = load_runs([folder / "hdb/results" / name], settings=Settings("published"))
     boards = leaderboards(results.values())
     seen = []
     for board in boards:

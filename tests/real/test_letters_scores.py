@@ -6,7 +6,7 @@ import json
 import pytest
 from reference import letters_f1 as naive
 
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.letters_f1 import LettersF1
 
 COUNTS = {"tp": "true_positives", "fp": "false_positives", "fn": "false_negatives"}

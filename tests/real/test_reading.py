@@ -9,7 +9,7 @@ import pytest
 from helpers.lost_answers import RECORDED, is_lost, is_record, table
 
 from hdbench.reading.text import read_text, read_value
-from hdbench.results.result import prepare
+from hdbench.results.items import prepare
 from hdbench.scoring import make_metric
 
 ROOT = Path(__file__).parents[2]

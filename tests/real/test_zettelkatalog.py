@@ -13,7 +13,7 @@ from helpers.prompt_form import as_the_prompt_asks, fields_of_prompt, fields_of_
 from PIL import Image
 from reference import zettel_f1 as naive
 
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 LEFT_OUT = {"00604370", "00604375"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hdbench.report.csv_files import csv_bytes, csv_files
 from hdbench.report.rows import Rows
-from hdbench.results.result import Candidate, prepare, score_items
+from hdbench.results.items import Candidate, prepare, score_items
 from hdbench.scoring import make_metric
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import string
+from dataclasses import replace
 
 import pytest
 from report.test_page import Page
@@ -11,6 +12,7 @@ from hdbench.analysis.error_classes import ERROR_CLASSES
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.texts import LANGUAGES
+from hdbench.evaluation.score import Settings
 from hdbench.reading.answer import STATUSES
 from hdbench.report.items import BANDS
 from hdbench.report.page import report_page
@@ -79,8 +81,8 @@ def of_cards(cards):
         {"id": "0002", "text": '```json\n{"title": "Stellimgen", "year": 1924}\n```'},
     ]
     (cards / "answers.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
-    result = score(str(folder), cards / "answers.jsonl", details=True)
-    result.run = {"run": "r", "provider": "p", "date": "d", "cost_usd": 0.5}
+    result = score(str(folder), cards / "answers.jsonl", Settings(details=True))
+    result = replace(result, run={"run": "r", "provider": "p", "date": "d", "cost_usd": 0.5})
     return result, load_benchmark(str(folder))
 
 
@@ -88,7 +90,7 @@ def of_sample(tmp_path, run_hdbench, name):
     done = run_hdbench("build", name, "--sample", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "hdb" / name
-    result = score(str(folder), folder / "example_predictions.jsonl", details=True)
+    result = score(str(folder), folder / "example_predictions.jsonl", Settings(details=True))
     return result, load_benchmark(str(folder))
 
 
@@ -144,7 +146,7 @@ def test_without_intervals_the_german_page_says_why(cards):
     metadata = folder / "metadata.jsonl"
     metadata.write_text(metadata.read_text().splitlines()[0] + "\n")
     (cards / "answers.jsonl").write_text('{"id": "0000", "prediction": {}}\n')
-    result = score(str(folder), cards / "answers.jsonl", details=True)
+    result = score(str(folder), cards / "answers.jsonl", Settings(details=True))
     text = Page(report_page(result, load_benchmark(str(folder)), language="de")).text
     assert "1 Eintrag: zu wenig für ein Intervall." in text
 

@@ -2,6 +2,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -10,6 +11,7 @@ import pytest
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.score import Settings
 from hdbench.report.items import MAX_TEXT, band, item_views, two_digits
 from hdbench.report.page import report_page
 from hdbench.scoring.zettel_f1 import ZettelF1
@@ -99,7 +101,7 @@ def report(cards):
         ]
         answers.write_text("".join(line + "\n" for line in lines))
         folder = cards / "hdb/cards"
-        result = score(str(folder), answers, details=True, **options)
+        result = score(str(folder), answers, Settings(details=True, **options))
         return report_page(result, load_benchmark(str(folder)))
 
     return make
@@ -136,7 +138,7 @@ def test_what_strict_reading_gives_stands_beside_the_coverage(cards, language, s
     ]
     (cards / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     folder = cards / "hdb/cards"
-    result = score(str(folder), cards / "answers.jsonl", details=True)
+    result = score(str(folder), cards / "answers.jsonl", Settings(details=True))
     page = report_page(result, load_benchmark(str(folder)), language=language)
     parsed = Page(page)
     assert strictly in parsed.text
@@ -231,15 +233,15 @@ def test_warnings_stand_before_the_figures(report):
 def test_what_the_run_says_of_itself_is_shown(cards):
     folder = cards / "hdb/cards"
     (cards / "answers.jsonl").write_text('{"id": "0000", "prediction": {}}\n')
-    result = score(str(folder), cards / "answers.jsonl", details=True)
-    result.model = "a<b"
-    result.run = {
+    result = score(str(folder), cards / "answers.jsonl", Settings(details=True))
+    run = {
         "run": "2026-01-24/T0252",
         "provider": "\u202eevil",
         "prompt": {"name": "prompt.txt", "sha256": "abc"},
         "cost_usd": 0.5,
         "published": {"f1_micro": 0.71},
     }
+    result = replace(result, model="a<b", run=run)
     text = Page(report_page(result, load_benchmark(str(folder)))).text
     for told in (
         "a<b",
@@ -349,7 +351,7 @@ def test_a_page_of_long_answers_stays_bounded():
 
 def test_pictures_are_shown_and_a_missing_one_is_told(sample):
     folder = sample / "hdb/zettelkatalog"
-    result = score(str(folder), folder / "example_predictions.jsonl", details=True)
+    result = score(str(folder), folder / "example_predictions.jsonl", Settings(details=True))
     benchmark = load_benchmark(str(folder))
     html = report_page(result, benchmark)
     images = Page(html).all("img")
@@ -379,7 +381,7 @@ def test_every_benchmark_has_a_page(tmp_path, run_hdbench, name):
     done = run_hdbench("build", name, "--sample", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "hdb" / name
-    result = score(str(folder), folder / "example_predictions.jsonl", details=True)
+    result = score(str(folder), folder / "example_predictions.jsonl", Settings(details=True))
     page = Page(report_page(result, load_benchmark(str(folder))))
     assert f"{result.figures()[result.headline]:.4f} {result.headline}" in page.text
     assert len(page.all("article")) == len(result.ids)
@@ -392,7 +394,7 @@ def test_every_benchmark_has_a_page(tmp_path, run_hdbench, name):
 def test_direction_is_told_of_each_figure(tmp_path, run_hdbench):
     run_hdbench("build", "avisblatt", "--sample", cwd=tmp_path)
     folder = tmp_path / "hdb/avisblatt"
-    result = score(str(folder), folder / "example_predictions.jsonl", details=True)
+    result = score(str(folder), folder / "example_predictions.jsonl", Settings(details=True))
     page = Page(report_page(result, load_benchmark(str(folder))))
     assert page.row("cer")[-1] == "lower is better"
     assert page.row("fuzzy")[-1] == "higher is better"

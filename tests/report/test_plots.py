@@ -5,6 +5,7 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -12,7 +13,7 @@ import pytest
 from PIL import Image
 
 from hdbench.report.plots import plots
-from hdbench.results.result import Candidate, prepare, score_items
+from hdbench.results.items import Candidate, prepare, score_items
 from hdbench.scoring import make_metric
 
 NAMES = ("fields", "errors", "items")
@@ -81,7 +82,7 @@ def test_a_run_without_errors_says_so():
 
 def test_the_items_have_the_headline_with_its_interval_and_those_without_answer_apart():
     result = result_of({"title": "a"}, *[{"title": "a"}, {"title": "a"}, None] * 7)
-    result.model = "gpt-5"
+    result = replace(result, model="gpt-5")
     shown = "\n".join(texts(plots(result)["items.svg"]))
     assert "f1_micro of all items: 0.800" in shown  # 2 * 2 / (2 * 2 + 1)
     assert "its 95 % interval: 0." in shown
@@ -116,7 +117,7 @@ HOSTILE = [
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_names_are_shown_as_they_are_without_a_warning(hostile):
     result = result_of({"title": "a"}, {"title": "a", hostile: "b"}, benchmark=hostile)
-    result.model, result.run = hostile, {"run": hostile}
+    result = replace(result, model=hostile, run={"run": hostile})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         made = plots(result)

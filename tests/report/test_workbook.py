@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import openpyxl
@@ -15,7 +16,7 @@ from hdbench.common.excel import cell_text, write_text
 from hdbench.errors import HdbenchError
 from hdbench.report import workbook as module
 from hdbench.report.workbook import workbook
-from hdbench.results.result import Candidate, prepare, score_items
+from hdbench.results.items import Candidate, prepare, score_items
 from hdbench.scoring import make_metric
 from hdbench.statistics.bootstrap import intervals
 
@@ -206,7 +207,8 @@ def test_the_summary_of_few_items_has_their_range_and_all_that_makes_it_again(ca
 def test_what_a_run_says_of_itself_stands_in_the_summary_whatever_it_is():
     result = result_of([{"title": "a"}], [{"title": "a"}])
     published = {"f1_micro": 0.5, "cost": float("inf"), "n": 10**400, "=1": [None], "x": True}
-    result.run = {"run": "2026-01-24/T0252", "prompt": {"sha256": "cd"}, "published": published}
+    run = {"run": "2026-01-24/T0252", "prompt": {"sha256": "cd"}, "published": published}
+    result = replace(result, run=run)
     sheet = opened(workbook(result))["Summary"]
     rows = {row[0]: row[1] for row in sheet.iter_rows(values_only=True)}
     assert (rows["run.run"], rows["run.prompt.sha256"]) == ("2026-01-24/T0252", "cd")
@@ -217,10 +219,11 @@ def test_what_a_run_says_of_itself_stands_in_the_summary_whatever_it_is():
 def test_warnings_and_notes_stand_in_the_summary():
     result = result_of([{"title": "a"}], [{"title": "a"}])
     warning = {"kind": "partial", "message": "=complete the run", "count": 1, "of": 2, "ids": []}
-    result.reading = {"strict": False, "reread": False, "as_given": False} | {
+    reading = {"strict": False, "reread": False, "as_given": False} | {
         "notes": ["ids without zeros"],
         "warnings": [warning],
     }
+    result = replace(result, reading=reading)
     cells = [c for row in opened(workbook(result))["Summary"].iter_rows() for c in row if c.value]
     assert {"partial: =complete the run", "ids without zeros"} <= {cell.value for cell in cells}
 

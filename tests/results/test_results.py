@@ -18,7 +18,7 @@ from hdbench.results.files import (
     read_results,
     write_results,
 )
-from hdbench.results.result import Candidate, prepare, score_items
+from hdbench.results.items import Candidate, prepare, score_items
 from hdbench.scoring import make_metric
 
 RIGHT = {"title": "Stellingen", "year": 1924}

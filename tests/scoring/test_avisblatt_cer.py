@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from hdbench.errors import HdbenchError
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import avisblatt_cer as naive
 
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 from hdbench.scoring.metric import OUTCOMES
 

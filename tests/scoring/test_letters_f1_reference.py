@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import letters_f1 as naive
 
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.letters_f1 import LettersF1
 
 COUNTS = ("true_positives", "false_positives", "false_negatives")

@@ -4,7 +4,7 @@ import math
 import pytest
 
 from hdbench.errors import HdbenchError
-from hdbench.results.result import Candidate, prepare, score_items
+from hdbench.results.items import Candidate, prepare, score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
 from hdbench.scoring.sequence_ratio import sequence_ratio

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import sciencemeta_accuracy as naive
 
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
 from hdbench.scoring.sequence_ratio import sequence_ratio
 

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from hdbench.errors import HdbenchError
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.zettel_f1 import ZettelF1
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import zettel_f1 as naive
 
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 PROTOCOLS = ("documented", "published")
@@ -102,6 +102,6 @@ def test_counting_and_explaining_agree(card):
     prepared = metric.prepare(truth)
     score = metric.score(answer, prepared)
     explained = {}
-    for match in metric.explain(answer, prepared):
+    for match in metric.explain(score, prepared):
         explained.setdefault(match.outcome, []).append(match.field)
     assert explained == {outcome: list(paths) for outcome, paths in score.fields.items() if paths}

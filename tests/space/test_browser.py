@@ -10,6 +10,7 @@ from report.test_truth_errors import told
 from space.pages import as_csv, as_jsonl, as_xlsx, as_zip, report, save, upload
 
 from hdbench.api import score
+from hdbench.evaluation.score import Settings
 
 ATTACK = "window.attacked = true"
 EXAMPLE = "hdb/zettelkatalog/example_predictions.jsonl"
@@ -39,7 +40,7 @@ def test_a_file_of_each_form_is_scored(visit, sample, answers, name, made):
 
 
 def test_the_example_is_scored_at_one_click_and_all_downloads_open(visit, sample, tmp_path):
-    expected = score(str(sample / "hdb/zettelkatalog"), sample / EXAMPLE, details=True)
+    expected = score(str(sample / "hdb/zettelkatalog"), sample / EXAMPLE, Settings(details=True))
     headline = f"{expected.figures()['f1_micro']:.4f}"
     page = visit(accept_downloads=True)
     page.locator("#example").click()

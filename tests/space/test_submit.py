@@ -17,6 +17,7 @@ from space.servers import APP, serving, wait_for_client
 
 from hdbench.api import score
 from hdbench.building.results_dataset import build_results
+from hdbench.evaluation.score import Settings
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload
 from hdbench.space.jobs.submit_hub import Hourly
@@ -379,13 +380,13 @@ def test_each_form_of_a_file_scores_the_same_when_submitted(sample, tmp_path, fo
         pairs = [(each["id"], each.get("prediction", each.get("text"))) for each in lines]
         content = made(pairs)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    expected = score(str(sample / "hdb/zettelkatalog"), path, protocol=protocol)
+    expected = score(str(sample / "hdb/zettelkatalog"), path, Settings(protocol))
     made = submission(sample, path, protocol=protocol)
     folder = tmp_path / "fetched"
     folder.mkdir()
     for name, content in made.files.items():
         (folder / name).write_bytes(content)
-    fetched = score(str(sample / "hdb/zettelkatalog"), folder, protocol=protocol)
+    fetched = score(str(sample / "hdb/zettelkatalog"), folder, Settings(protocol))
     assert fetched.statistics == expected.statistics
     assert fetched.figures()["signature"] == expected.figures()["signature"]
     assert made.result.figures()["benchmark"] == "hdb/zettelkatalog"

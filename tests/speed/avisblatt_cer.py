@@ -10,7 +10,7 @@ from pathlib import Path
 from reference import avisblatt_cer as naive
 from speed.timing import medians
 
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 
 SHARED = Path(__file__).parents[3] / "shared"

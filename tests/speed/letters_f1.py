@@ -11,7 +11,7 @@ from typing import Any
 from reference import letters_f1 as naive
 from speed.timing import medians
 
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.letters_f1 import LettersF1
 
 SHARED = Path(__file__).parents[3] / "shared"

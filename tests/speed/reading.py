@@ -13,6 +13,7 @@ from hdbench.evaluation.checks import Checks
 from hdbench.reading.answer import Answer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
+from hdbench.results.items import Tally, candidate_of
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 ROOT = Path(__file__).parents[2]
@@ -41,9 +42,10 @@ def main() -> None:
     clean = by_status["clean"]
 
     def check() -> None:
-        checks = Checks(metric)
+        checks, tally = Checks(metric), Tally(metric)
         for answer in clean:
-            checks.add(answer, truths[answer.id], schema.violations(answer.prediction))
+            scored = tally.add(candidate_of(answer, truths[answer.id]))
+            checks.add(answer, scored, schema.violations(answer.prediction))
 
     tasks = {
         "json.loads, clean": lambda: [json.loads(answer.text) for answer in clean],
@@ -56,7 +58,7 @@ def main() -> None:
         },
         "score": lambda: [metric.score(answer.prediction, truths[answer.id]) for answer in clean],
         "schema violations": lambda: [schema.violations(answer.prediction) for answer in clean],
-        "violations and warnings": check,
+        "score, violations and warnings": check,
     }
     numbers = {f"read_text, {status}": len(answers) for status, answers in by_status.items()}
     seconds = medians(tasks, ROUNDS)

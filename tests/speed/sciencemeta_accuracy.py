@@ -10,7 +10,7 @@ from typing import Any
 from reference import sciencemeta_accuracy as naive
 from speed.timing import medians
 
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.sciencemeta_accuracy import FIELDS, SciencemetaAccuracy
 from hdbench.scoring.sequence_ratio import field_similarity
 

@@ -20,7 +20,7 @@ from typing import Any
 from reference import zettel_f1 as naive
 from speed.timing import medians
 
-from hdbench.results.result import Candidate, score_items
+from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.flatten import flatten
 from hdbench.scoring.zettel_f1 import ZettelF1
 

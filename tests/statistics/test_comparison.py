@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdbench.errors import HdbenchError
-from hdbench.results.result import Candidate, Result, score_items
+from hdbench.results.items import Candidate, score_items
+from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
 from hdbench.statistics.comparison import FieldEffect, ItemDifference, compare, compare_runs

@@ -14,9 +14,8 @@ from hdbench.building.builder import build, install_spaces
 from hdbench.building.recipe import find_recipe, recipe_names
 from hdbench.cli.tables import print_result
 from hdbench.errors import HdbenchError
-from hdbench.reading.answers import Answers
-from hdbench.reading.files import open_container
-from hdbench.results.result import WORST
+from hdbench.evaluation.opened_run import OpenedRun
+from hdbench.results.items import WORST
 from hdbench.scoring import METRICS
 
 
@@ -46,9 +45,9 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
     metric = evaluate.load(metric_name)
     console.print('[dim]>>>[/] metric.compute(predictions=…, references=items["ground_truth"])\n')
     example = built.folder / "example_predictions.jsonl"
-    schema = load_benchmark(name).answer_schema()
-    answers = Answers(open_container(example, schema), None, items["id"], name, schema)
-    taken = [answers.take(item_id) for item_id in items["id"]]
+    with OpenedRun.opened(example, load_benchmark(name)) as run:
+        answers = run.answers(None)
+        taken = [answers.take(item_id) for item_id in items["id"]]
     predictions = [answer.text or answer.prediction for answer in taken]
     result = metric.compute(predictions=predictions, references=items["ground_truth"], details=True)
 

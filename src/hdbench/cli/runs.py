@@ -44,9 +44,10 @@ def compare(
     from hdbench.cli.tables import print_comparison  # noqa: PLC0415
     from hdbench.common.jsonio import write_json  # noqa: PLC0415  slow to import
     from hdbench.evaluation.runs import load_runs  # noqa: PLC0415
+    from hdbench.evaluation.score import Settings  # noqa: PLC0415
     from hdbench.statistics.comparison import compare_runs  # noqa: PLC0415
 
-    loaded = load_runs(runs, benchmark=benchmark, protocol=protocol)
+    loaded = load_runs(runs, benchmark=benchmark, settings=Settings(protocol))
     first = next(iter(loaded.values()))
     comparisons = compare_runs(
         loaded, headline=first.headline, higher_is_better=first.higher_is_better, seed=seed
@@ -98,6 +99,7 @@ def leaderboard(
     ranks.
     """
     from hdbench.evaluation.runs import load_runs, strictly  # noqa: PLC0415
+    from hdbench.evaluation.score import Settings  # noqa: PLC0415
     from hdbench.leaderboard import formats  # noqa: PLC0415  slow to import
     from hdbench.leaderboard.boards import leaderboards  # noqa: PLC0415
     from hdbench.leaderboard.changes import changes, revisions  # noqa: PLC0415
@@ -118,9 +120,8 @@ def leaderboard(
         found = changes(runs, benchmark=benchmark, seed=seed)
         formats.print_changes(Console(), found)
         return
-    loaded = load_runs(
-        runs, benchmark=benchmark, protocol=protocol, revision=asked[0] if asked else None
-    )
+    settings = Settings(protocol, revision=asked[0] if asked else None)
+    loaded = load_runs(runs, benchmark=benchmark, settings=settings)
     results = [strictly(result, name) if strict else result for name, result in loaded.items()]
     boards = leaderboards(results, seed=seed)
     if form is Form.table:
@@ -166,8 +167,9 @@ def audit(
     from hdbench.audit.lists import print_audit, work_list  # noqa: PLC0415
     from hdbench.common.jsonio import write_json, write_whole  # noqa: PLC0415
     from hdbench.evaluation.runs import load_runs  # noqa: PLC0415
+    from hdbench.evaluation.score import Settings  # noqa: PLC0415
 
-    loaded = load_runs(runs, benchmark=benchmark, protocol=protocol, details=True)
+    loaded = load_runs(runs, benchmark=benchmark, settings=Settings(protocol, details=True))
     found = audit_runs(loaded)
     if json_out:
         write_json(json_out, asdict(found))

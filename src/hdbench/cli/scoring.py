@@ -10,6 +10,7 @@ from rich.console import Console
 from hdbench.cli.app import SCORE, TRUST, OfBenchmark, Protocol, Revision, app
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError, escaped
+from hdbench.reading import ReadAs
 
 
 @app.command(rich_help_panel=SCORE)
@@ -59,19 +60,17 @@ def score(
     into runs. Exit status 0: scored; 2: the input is unusable, and the message says where.
     """
     from hdbench.cli.tables import print_result  # noqa: PLC0415
-    from hdbench.evaluation.score import score_runs  # noqa: PLC0415  slow to import
+    from hdbench.evaluation.score import Settings, score_runs  # noqa: PLC0415  slow to import
     from hdbench.results.files import to_record, write_records  # noqa: PLC0415
 
-    results = score_runs(
-        benchmark,
-        predictions,
-        protocol=protocol,
-        strict=strict,
-        reread=reread,
-        details=details,
-        revision=revision,
+    settings = Settings(
+        protocol,
         options=_options(option or ()),
+        read_as=ReadAs(strict=strict, reread=reread),
+        revision=revision,
+        details=details,
     )
+    results = score_runs(benchmark, predictions, settings)
     records = [to_record(result, details=details) for result in results.values()]
     if json_out:
         write_records(json_out, records)
@@ -165,9 +164,10 @@ def report(
     The page, index.html, is one file that needs no network.
     """
     from hdbench.evaluation.runs import load_runs  # noqa: PLC0415
+    from hdbench.evaluation.score import Settings  # noqa: PLC0415
     from hdbench.report.folder import write_report  # noqa: PLC0415  slow to import
 
-    loaded = load_runs([run], benchmark=benchmark, protocol=protocol, details=True)
+    loaded = load_runs([run], benchmark=benchmark, settings=Settings(protocol, details=True))
     if len(loaded) > 1:
         raise HdbenchError(f"{run}: holds {len(loaded)} runs: give one")
     result = next(iter(loaded.values()))

@@ -12,9 +12,10 @@ from hdbench.errors import escaped
 from hdbench.reading.answer import KINDS, STATUSES, Answer, Status
 from hdbench.reading.answer import Kind as AnswerKind
 from hdbench.reading.schema import Violation
+from hdbench.results.items import ScoredItem
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import Message, in_words, message
-from hdbench.scoring.metric import Metric, coverage_of
+from hdbench.scoring.metric import FieldMatch, Metric
 from hdbench.scoring.person_names import read_name
 
 Kind = Literal[
@@ -205,19 +206,17 @@ class Checks:
         self._values = Frequent(20_000)  # some thousand items with all their fields wrong
         self._types = Frequent(1_000)
 
-    def add(self, answer: Answer, prepared: Any, violations: Iterable[Violation]) -> None:
+    def add(self, answer: Answer, scored: ScoredItem, violations: Iterable[Violation]) -> None:
         """Look at one item.
 
         Args:
             answer: its answer.
-            prepared: its ground truth, from the metric's `prepare`; None leaves the item out.
+            scored: the item with its score.
             violations: where the answer does not conform to the benchmark's schema.
         """
-        if prepared is None:
-            return
         self._items += 1
-        coverage = coverage_of(answer.prediction, self.metric.protocol)
-        self._status[answer.status if coverage == "answered" else coverage].add(answer.id)
+        coverage = scored.coverage
+        self._status[scored.status].add(answer.id)
         if answer.kind:
             self._kinds[answer.kind].add(answer.id)
         if answer.set_aside:
@@ -230,10 +229,10 @@ class Checks:
             if self._given > ALL_UNTIL and self._given % ONE_IN:
                 return
             self._looked_at += 1
-            self._add_content(answer, prepared)
+            self._add_content(answer, scored.candidate.prepared)
         if coverage == "answered":
             self._records += 1
-            self._add_fields(answer, prepared, violations)
+            self._add_fields(answer.id, scored.matches, violations)
 
     def warnings(self, result: Result) -> list[RunWarning]:
         """What looks broken; what concerns the whole run comes first.
@@ -269,23 +268,25 @@ class Checks:
             if seen.count == FEW:
                 seen.shown = _shown(answer.prediction, ANSWER_SHOWN)
 
-    def _add_fields(self, answer: Answer, prepared: Any, violations: Iterable[Violation]) -> None:
+    def _add_fields(
+        self, item_id: str, matches: Iterable[FieldMatch], violations: Iterable[Violation]
+    ) -> None:
         wrong = {
             (_INDEX.sub("", match.field), match.prediction): None
-            for match in self.metric.explain(answer.prediction, prepared)
+            for match in matches
             if match.outcome in ("substituted", "spurious")
             and len(match.field) <= VALUE
             and _is_counted(match.prediction)
         }
         for key in wrong:
-            self._values.add(key, answer.id)
+            self._values.add(key, item_id)
         unfit = {
             _INDEX.sub("", violation.field): violation.value
             for violation in violations
             if violation.rule == "type" and violation.value not in (None, "")
         }
         for name, value in unfit.items():
-            seen = self._types.add(name, answer.id)
+            seen = self._types.add(name, item_id)
             if seen is not None and not seen.shown:
                 seen.shown = _shown(value)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.score import score_runs
+from hdbench.evaluation.score import Settings, score_runs
 from hdbench.reading.run_info import RUN_FILE, is_run, read_run_info
 from hdbench.results.files import is_result, read_results
 from hdbench.results.result import Result
@@ -16,10 +16,7 @@ def load_runs(
     paths: Sequence[Path],
     *,
     benchmark: str | None = None,
-    protocol: str = "documented",
-    as_given: bool = False,
-    details: bool = False,
-    revision: str | None = None,
+    settings: Settings = Settings(),
 ) -> dict[str, Result]:
     """The results of runs, scored if they are not scored yet.
 
@@ -28,10 +25,7 @@ def load_runs(
             folder, with a `run.json`; a folder with such folders below it; or, with `benchmark`, a
             file or folder of answers.
         benchmark: the folder of the built benchmark; without it, the one that each run.json names.
-        protocol: the protocol for what is scored now.
-        as_given: see `score_runs`.
-        details: keep what became of every item and field.
-        revision: the revision of the benchmark on the Hub.
+        settings: how what is not scored yet is scored.
 
     Returns:
         Name → result: the model's name, with the run's if several runs are of one model; otherwise
@@ -45,21 +39,14 @@ def load_runs(
     named: list[tuple[str, Result]] = []
     for path, folder in progress(found, "Scoring") if len(found) > 1 else found:
         if folder is None:
-            if revision is not None:
+            if settings.revision is not None:
                 raise HdbenchError(
                     f"{path}: is a result, and stays as it was scored: give the run or its answers"
                 )
             results = read_results(path)
-            _require_details(path, results.values(), details)
+            _require_details(path, results.values(), settings.details)
         else:
-            scored = score_runs(
-                folder,
-                path,
-                protocol=protocol,
-                as_given=as_given,
-                details=details,
-                revision=revision,
-            )
+            scored = score_runs(folder, path, settings)
             results = {_stem(path) if name is None else name: each for name, each in scored.items()}
         named += [(result.model or name, result) for name, result in results.items()]
     return _distinct(named)

@@ -10,8 +10,8 @@ from typing import Any
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.score import score_runs
-from hdbench.reading import READ_AS
+from hdbench.evaluation.score import Settings, score_runs
+from hdbench.reading import READ_AS, ReadAs
 from hdbench.results.files import given_options, read_records, to_record
 from hdbench.results.record import from_record
 from hdbench.results.result import Result
@@ -81,40 +81,42 @@ def verify(
         HdbenchError: the file is not a result, or follows other rules; the answers or the benchmark
             are missing or unusable; the answers have no run of the result's model.
     """
-    scored: dict[str, list[Result]] = {}  # one file of answers often has all the runs
+    scored: dict[tuple[str, str, str], list[Result]] = {}  # a file of answers often has all runs
     verifications = []
     for where, record in read_records(Path(result)).items():
         old = from_record(record, where)
         at = revision if revision or benchmark else old.dataset.get("dataset_revision")
-        settings = {
-            "benchmark": _benchmark(old, benchmark, at, where),
-            "revision": at,
-            "predictions": _answers(old, answers, where),
-            "protocol": old.metric.protocol,
-            **{name: old.reading.get(name, False) for name in READ_AS},
-            "details": "per_item" in record,
-            "options": given_options(old.metric),
-        }
-        key = json.dumps(settings, sort_keys=True)
+        name = _benchmark(old, benchmark, at, where)
+        predictions = _answers(old, answers, where)
+        settings = Settings(
+            old.metric.protocol,
+            options=given_options(old.metric),
+            read_as=ReadAs(**{name: old.reading.get(name, False) for name in READ_AS}),
+            revision=at,
+            details="per_item" in record,
+        )
+        key = (name, predictions, repr(settings))
         if key not in scored:
-            scored[key] = _score(old, settings, where)
+            scored[key] = _score(old, name, predictions, settings, where)
         # A run folder's model is in its run.json, not in its answers.
         new = next((run for run in scored[key] if run.model == old.model), None)
         if new is None:
             raise HdbenchError(
-                f"{where}: model: {settings['predictions']} has no run {old.model!r}: "
+                f"{where}: model: {predictions} has no run {old.model!r}: "
                 "name the answers with --answers PATH"
             )
         verifications.append(_compare(record, old, new))
     return verifications
 
 
-def _score(old: Result, settings: dict[str, Any], where: str) -> list[Result]:
+def _score(
+    old: Result, benchmark: str, predictions: str, settings: Settings, where: str
+) -> list[Result]:
     """The runs of the answers, scored again."""
     try:
-        return list(score_runs(**settings).values())
+        return list(score_runs(benchmark, predictions, settings).values())
     except HdbenchError as error:
-        here = load_benchmark(settings["benchmark"], revision=settings["revision"])
+        here = load_benchmark(benchmark, revision=settings.revision)
         cause = _other_dataset(old, here.id, here.spec.version, here.content_hash())
         if cause is None:
             raise

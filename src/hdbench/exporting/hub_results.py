@@ -15,6 +15,7 @@ from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import load_runs
+from hdbench.evaluation.score import Settings
 from hdbench.reading import READ_AS
 from hdbench.results.files import given_options, is_result
 from hdbench.results.result import Result
@@ -80,7 +81,7 @@ def hub_results(
             f"{run}: no result of hdbench score --json: name the benchmark of these answers with "
             "--benchmark"
         )
-    runs = load_runs([run], benchmark=benchmark, protocol=protocol)
+    runs = load_runs([run], benchmark=benchmark, settings=Settings(protocol))
     if len(runs) > 1:
         names = ", ".join(list(runs)[:SHOWN]) + (", …" if len(runs) > SHOWN else "")
         raise HdbenchError(

@@ -15,7 +15,7 @@ from hdbench.reading.answer import Reading
 from hdbench.reading.inferred import schema_of
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
-from hdbench.results.result import Candidate, prepare, score_items
+from hdbench.results.items import Candidate, prepare, score_items
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import check_protocol, reference_for
 

@@ -20,7 +20,8 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common import resources
 from hdbench.reading.answers import Answers
 from hdbench.reading.container import Entry, InMemory
-from hdbench.results.result import Result, candidate_of, prepare, score_items, signature
+from hdbench.results.items import candidate_of, prepare, score_items
+from hdbench.results.result import Result, signature
 from hdbench.running.backend import Decoding
 from hdbench.running.images import Limits, encoded_images
 from hdbench.running.planning import PROMPT, read_prompt

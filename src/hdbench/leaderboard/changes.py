@@ -7,16 +7,18 @@ from typing import NamedTuple
 
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import load_runs
+from hdbench.evaluation.score import Settings
 from hdbench.leaderboard.boards import Board, leaderboards
+from hdbench.reading import ReadAs
 
 PUBLISHED, AS_RECORDED, READ = "published", "documented, as recorded", "documented"
 
-RULES: Mapping[str, tuple[str, bool]] = {
-    PUBLISHED: ("published", True),
-    AS_RECORDED: ("documented", True),
-    READ: ("documented", False),
+RULES: Mapping[str, Settings] = {
+    PUBLISHED: Settings("published", read_as=ReadAs(as_given=True)),
+    AS_RECORDED: Settings("documented", read_as=ReadAs(as_given=True)),
+    READ: Settings("documented"),
 }
-"""Rules → their protocol, and whether predictions are taken as they are: otherwise the text beside
+"""Rules → how answers are scored under them. If predictions are not taken as given, the text beside
 a null one is read, which is often an answer that the harness lost."""
 
 
@@ -61,17 +63,17 @@ def changes(paths: Sequence[Path], *, benchmark: str | None = None, seed: int = 
     """
     ranked = {
         rules: leaderboards(
-            load_runs(paths, benchmark=benchmark, protocol=protocol, as_given=as_given).values(),
+            load_runs(paths, benchmark=benchmark, settings=settings).values(),
             seed=seed,
         )
-        for rules, (protocol, as_given) in RULES.items()
+        for rules, settings in RULES.items()
     }
     found = []
     for first in ranked[PUBLISHED]:
         boards = {}
-        for rules, (protocol, _) in RULES.items():
+        for rules, settings in RULES.items():
             same = [each for each in ranked[rules] if each.kind.question == first.kind.question]
-            if len(same) != 1 or same[0].kind.protocol != protocol:
+            if len(same) != 1 or same[0].kind.protocol != settings.protocol:
                 raise HdbenchError(
                     "some of these are results, scored already: give run folders or answers"
                 )
@@ -102,7 +104,9 @@ def revisions(
     """
     ranked = {
         name: leaderboards(
-            load_runs(paths, benchmark=benchmark, protocol=protocol, revision=name).values(),
+            load_runs(
+                paths, benchmark=benchmark, settings=Settings(protocol, revision=name)
+            ).values(),
             seed=seed,
         )
         for name in names

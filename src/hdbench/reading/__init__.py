@@ -1,9 +1,26 @@
 """Reading answers as models and people really write them."""
 
+from typing import NamedTuple
+
 READING = 2
 """The version of the reading rules; raise it when a change may read another record, or none, from
 the same file. Like a metric's `rules`, it is in every signature, and the changelog says what each
 version changed for the recorded runs."""
 
-READ_AS = ("strict", "reread", "as_given")
-"""The options for reading a file of answers, which can change its score."""
+
+class ReadAs(NamedTuple):
+    """How a file of answers is read, which can change its score.
+
+    Attributes:
+        strict: only valid JSON that is the record itself is an answer.
+        reread: a text takes precedence over a given prediction.
+        as_given: a prediction is taken as it is, and a text next to a null prediction is not read;
+            this is how published results were scored.
+    """
+
+    strict: bool = False
+    reread: bool = False
+    as_given: bool = False
+
+
+READ_AS = ReadAs._fields

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from hdbench.errors import HdbenchError
+from hdbench.reading import ReadAs
 from hdbench.reading.answer import Answer, Reading
-from hdbench.reading.bounds import most_fields, number_of_values
+from hdbench.reading.bounds import number_of_values
 from hdbench.reading.container import Container
 from hdbench.reading.ids import match_ids
 from hdbench.reading.schema import AnswerSchema
@@ -26,11 +27,11 @@ class Answers:
         ids: the ids of the benchmark.
         benchmark: its name, for messages.
         schema: what an answer looks like.
-        strict: only valid JSON that is the record itself is an answer.
-        reread: a text takes precedence over a given prediction.
-        as_given: a prediction is taken as it is, which is how published results were scored.
+        read_as: how the answers are read.
+        most_values: the maximum number of values in all answers; None is any number.
 
     Attributes:
+        number: how many items there are.
         differences: how the file's ids differ from the benchmark's.
 
     Raises:
@@ -45,17 +46,15 @@ class Answers:
         benchmark: str,
         schema: AnswerSchema | None,
         *,
-        strict: bool = False,
-        reread: bool = False,
-        as_given: bool = False,
+        read_as: ReadAs = ReadAs(),
+        most_values: int | None = None,
     ) -> None:
         self._container = container
         self._keys = container.runs[run]
         self._schema = schema
-        self._strict, self._reread, self._as_given = strict, reread, as_given
-        self._most = most_fields()
-        self._fields = 0
-        self._renamed, self.differences, unknown = match_ids(self._keys, ids)
+        self._read_as = read_as
+        self._most, self._values = most_values, 0
+        self._renamed, self.differences, unknown, self.number = match_ids(self._keys, ids)
         if unknown:
             others = f" (and {len(unknown) - 1} more ids)" if len(unknown) > 1 else ""
             raise HdbenchError(
@@ -67,23 +66,21 @@ class Answers:
         """The answer to an item; `unanswered` if there is none.
 
         Raises:
-            HdbenchError: it cannot be loaded, or the answers so far have more values than `bounds`
-                allows.
+            HdbenchError: it cannot be loaded, or the answers so far have more values than allowed.
         """
-        written = self._renamed.get(item_id, item_id)
-        if written not in self._keys:
+        fields = self.written(item_id)
+        if fields is None:
             return Answer(item_id, None, None, "unanswered")
-        fields = self._container.load(self._keys[written])
         value, status, kind, set_aside = self._read(fields)
         if self._most is not None:
-            self._fields += number_of_values(value)
-            if self._fields > self._most:
+            self._values += number_of_values(value)
+            if self._values > self._most:
                 raise HdbenchError(
-                    f"{self._container.where(self._keys[written])}: up to here the answers have "
+                    f"{self._where(item_id)}: up to here the answers have "
                     f"more than {self._most:,} fields, which are more than can be shown: "
                     "hdbench score takes them"
                 )
-        if self._strict and isinstance(value, dict) and status != "clean":
+        if self._read_as.strict and isinstance(value, dict) and status != "clean":
             value, status = json.dumps(value), "unparsable"  # as text: otherwise it would be scored
         return Answer(
             item_id,
@@ -97,12 +94,24 @@ class Answers:
             set_aside,
         )
 
+    def written(self, item_id: str) -> dict[str, Any] | None:
+        """The answer to an item as its file has it, see `Container.load`; None if there is none.
+
+        Raises:
+            HdbenchError: it cannot be loaded.
+        """
+        key = self._keys.get(self._renamed.get(item_id, item_id))
+        return None if key is None else self._container.load(key)
+
+    def _where(self, item_id: str) -> str:
+        return self._container.where(self._keys[self._renamed.get(item_id, item_id)])
+
     def _read(self, fields: dict[str, Any]) -> Reading:
         text, prediction = fields.get("text") or "", fields.get("prediction")
         has_text = bool(text) and not text.isspace()
-        if "prediction" not in fields or (has_text and self._reread):
+        if "prediction" not in fields or (has_text and self._read_as.reread):
             return read_text(text, self._schema)
-        if self._as_given:
+        if self._read_as.as_given:
             return _as_given(prediction)
         given = read_value(prediction, self._schema)
         return given if is_record(given) or not has_text else read_text(text, self._schema)

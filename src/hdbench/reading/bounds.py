@@ -1,30 +1,18 @@
-"""How much is read from one run, if the caller sets a bound."""
+"""How much is read from a file of answers, if the caller sets bounds."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any
-
-_most: ContextVar[int | None] = ContextVar("most", default=None)
+from typing import Any, NamedTuple
 
 
-@contextmanager
-def at_most(fields: int) -> Iterator[None]:
-    """Bound the answers of each run within the block, in this thread or task and no other.
+class Bounds(NamedTuple):
+    """How much a file of answers may have; None is any number.
 
-    Args:
-        fields: the maximum number of values in all answers of a run.
+    Attributes:
+        models: the maximum number of models.
+        values: the maximum number of values in all answers of a model.
     """
-    token = _most.set(fields)
-    try:
-        yield
-    finally:
-        _most.reset(token)
 
-
-def most_fields() -> int | None:
-    """How many values the answers of a run may have; None if there is no bound."""
-    return _most.get()
+    models: int | None = None
+    values: int | None = None
 
 
 def number_of_values(answer: Any) -> int:

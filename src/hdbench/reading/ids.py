@@ -37,11 +37,13 @@ class Matched(NamedTuple):
         ids: the benchmark's id → the file's id, for those that differ.
         differences: how they differ.
         unknown: the file's ids that fit none of the benchmark's, in order.
+        number: how many ids the benchmark has.
     """
 
     ids: dict[str, str]
     differences: list[Difference]
     unknown: list[str]
+    number: int
 
 
 def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
@@ -85,7 +87,7 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
                 "give one answer for each item, under its id"
             )
     matched = {item: ids[0] for item, ids in fitting.items()}
-    return Matched(matched, _differences(matched), unknown)
+    return Matched(matched, _differences(matched), unknown, len(items))
 
 
 def _form(item_id: str) -> str:

@@ -1,66 +1,27 @@
 """Scoring a set of items, and the result."""
 
-import heapq
 import json
-import math
 import platform
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
-from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hdbench import __version__
 from hdbench.reading import READ_AS, READING
-from hdbench.reading.answer import KINDS, OTHER_FORMATS, STATUSES, Answer, Kind, Status
+from hdbench.reading.answer import KINDS, OTHER_FORMATS, STATUSES, Kind, Status
 from hdbench.scoring.metric import (
     OUTCOMES,
-    Coverage,
     FieldMatch,
     Metric,
     Outcome,
-    coverage_of,
-    reference_for,
 )
 
 if TYPE_CHECKING:
     from hdbench.analysis.error_classes import ErrorClass
     from hdbench.statistics.bootstrap import Intervals
-
-WORST = 5
-"""How many of the worst items are kept, with what is wrong in them."""
-
-_MATCH = tuple(each.name for each in fields(FieldMatch))
-
-
-class Candidate(NamedTuple):
-    """An item to score.
-
-    Attributes:
-        id: its id, or its position if there are no ids.
-        prepared: its ground truth, from `prepare`; None leaves the item out.
-        prediction: a JSON value; None if there is none.
-        status: what was done to read the prediction, if it is a record.
-        kind: what the prediction is, if it is not a record.
-    """
-
-    id: str
-    prepared: Any
-    prediction: Any
-    status: Status = "clean"
-    kind: Kind | None = None
-
-
-def candidate_of(answer: Answer, prepared: Any) -> Candidate:
-    """An answer with its prepared ground truth, to be scored."""
-    return Candidate(answer.id, prepared, answer.prediction, answer.status, answer.kind)
-
-
-def prepare(metric: Metric, ground_truth: dict[str, Any]) -> Any:
-    """A ground truth as the metric's protocol takes it, prepared for scoring."""
-    return metric.prepare(reference_for(metric.protocol, ground_truth))
 
 
 def installed_versions() -> dict[str, str]:
@@ -75,7 +36,7 @@ def installed_versions() -> dict[str, str]:
     }
 
 
-@dataclass
+@dataclass(frozen=True)
 class Result:
     """The figures of one set of answers, with what is needed to trust and recompute them.
 
@@ -239,119 +200,6 @@ class Result:
         """
         fields = self.field_rates()
         return self.figures() | ({"fields": fields, "per_item": self.per_item} if details else {})
-
-
-def score_items(
-    metric: Metric,
-    candidates: Iterable[Candidate],
-    *,
-    details: bool = False,
-    dataset: Mapping[str, Any] | None = None,
-) -> Result:
-    """Score answers one at a time, in the given order.
-
-    An item without an answer, or whose answer is not a record, counts as a complete failure and is
-    never skipped. An item that an option leaves out is not among the items.
-
-    Args:
-        metric: the metric with its protocol and options.
-        candidates: the items with their answers, in the dataset's order.
-        details: keep what became of every item and field.
-        dataset: what is scored against, to be named in the result.
-    """
-    ids: list[str] = []
-    status: Counter[Status] = Counter()
-    kinds: Counter[Kind] = Counter()
-    strict: dict[str, Mapping[str, float]] = {}
-    names = metric.statistics
-    rows: list[float] = []  # the statistics, item by item
-    fields: dict[Outcome, Counter[str]] = {outcome: Counter() for outcome in OUTCOMES}
-    uncounted: dict[Outcome, list[str]] = {outcome: [] for outcome in OUTCOMES}
-    per_item: list[dict[str, Any]] = []
-
-    # A heap whose smallest entry is the best of the worst so far; among equals, the later one.
-    worst: list[tuple[float, int, Candidate]] = []
-    for candidate in candidates:
-        item_id, prepared, prediction, read, _ = candidate
-        if prepared is None:
-            continue
-        position = len(ids)
-        ids.append(item_id)
-        coverage = coverage_of(prediction, metric.protocol)
-        status[read if coverage == "answered" else coverage] += 1
-        if kind := _kind(candidate, coverage):
-            kinds[kind] += 1
-        elif coverage == "answered" and read != "clean":
-            strict[item_id] = metric.score(None, prepared).statistics
-        score = metric.score(prediction if coverage == "answered" else None, prepared)
-        values = score.statistics
-        if len(values) == len(names):
-            rows += values.values()
-        else:
-            rows += map(values.get, names, repeat(0))
-        for outcome, paths in score.fields.items():
-            if paths:
-                uncounted[outcome] += paths
-        if position % 200 == 0:  # seldom: a Counter is slow to start, and quick to continue
-            _count(uncounted, fields)
-        figure = values[metric.item_figure]
-        if position < WORST:
-            heapq.heappush(worst, (-figure, -position, candidate))
-        elif -figure > worst[0][0]:
-            heapq.heapreplace(worst, (-figure, -position, candidate))
-        if details:
-            per_item.append(_explain(metric, candidate))
-    _count(uncounted, fields)
-    return Result(
-        metric=metric,
-        ids=ids,
-        status=status,
-        statistics={name: rows[start :: len(names)] for start, name in enumerate(names)},
-        fields=fields,
-        kinds=kinds,
-        strict_statistics=strict,
-        worst=[_explain(metric, candidate) for *_, candidate in sorted(worst, reverse=True)],
-        per_item=per_item,
-        dataset=dataset or {},
-    )
-
-
-def _kind(candidate: Candidate, coverage: Coverage) -> Kind | None:
-    """What an unparsable prediction is; None for one that only strict reading rejects."""
-    if coverage == "unparsable" != candidate.status:  # it was given as it is, not read
-        return "message" if isinstance(candidate.prediction, dict) else "other"
-    return candidate.kind
-
-
-def _count(paths: dict[Outcome, list[str]], counts: dict[Outcome, Counter[str]]) -> None:
-    """Move paths to the counts."""
-    for outcome, outcome_paths in paths.items():
-        counts[outcome].update(outcome_paths)
-        outcome_paths.clear()
-
-
-def _explain(metric: Metric, candidate: Candidate) -> dict[str, Any]:
-    """What became of one item, as JSON data."""
-    coverage = coverage_of(candidate.prediction, metric.protocol)
-    record = candidate.prediction if coverage == "answered" else None
-    return {
-        "id": candidate.id,
-        "status": candidate.status if coverage == "answered" else coverage,
-        **metric.score(record, candidate.prepared).statistics,
-        "fields": [
-            {name: _finite(getattr(match, name)) for name in _MATCH}
-            for match in metric.explain(record, candidate.prepared)
-        ],
-    }
-
-
-def _finite(value: Any) -> Any:
-    """A value that JSON can hold: NaN and the infinities by name."""
-    if isinstance(value, dict):
-        return {key: _finite(child) for key, child in value.items()}
-    if isinstance(value, list):
-        return [_finite(child) for child in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def signature(

@@ -7,7 +7,7 @@ from typing import Any
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import is_record, read_text
-from hdbench.results.result import prepare
+from hdbench.results.items import prepare
 from hdbench.scoring import make_metric
 
 

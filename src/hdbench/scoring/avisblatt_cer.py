@@ -231,17 +231,16 @@ class AvisblattCer(Metric):
                 "counted_ads": len(counted),
                 "ntokens_error_sum": self.total(counted),
                 "perfect": int(perfect and record is not None),
-            }
+            },
+            compared=(entries, pairs),
         )
 
-    def explain(self, record: dict[str, Any] | None, prepared: PreparedPage) -> list[FieldMatch]:
+    def explain(self, score: ItemScore, prepared: PreparedPage) -> list[FieldMatch]:
         """What became of each reference ad, and of each invented one; errors first.
 
         The pairing is the same as for the counts. Texts are shown as they were compared.
         """
-        entries = _entries(record)
-        found = read_ads(entries, self._normalized)
-        pairs = pair_documented(prepared.ads, found, prepared.continued)
+        entries, pairs = score.compared
         invented = set(range(len(entries))) - {other.place for _, other in pairs if other}
         matches: dict[Outcome, list[FieldMatch]]
         matches = {"spurious": [], "missing": [], "substituted": [], "correct": []}

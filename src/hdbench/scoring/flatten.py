@@ -1,9 +1,45 @@
 """Records as leaf fields with dotted paths."""
 
 from bisect import bisect_left
-from typing import Any
+from itertools import count
+from typing import Any, ClassVar
 
 Leaves = dict[str, Any]
+
+MAX_KEPT = 10_000
+MAX_KEPT_LENGTH = 200
+"""Maximum number of paths that are kept, and of their characters: answers can have any keys."""
+
+
+class _Path(dict[str | int, "_Path"]):
+    """A path in records, and by key or index those below it, which are kept once they were built.
+
+    Records of a benchmark have the same few paths, and looking one up takes a fraction of the time
+    in which it can be put together.
+
+    Attributes:
+        text: the path.
+        is_plain: whether no key in it contains a dot or bracket.
+    """
+
+    __slots__ = ("is_plain", "text")
+    numbers: ClassVar = count()
+
+    def __init__(self, text: str, is_plain: bool) -> None:
+        self.text, self.is_plain = text, is_plain
+
+    def __missing__(self, key: str | int) -> "_Path":
+        if isinstance(key, int):
+            path = _Path(f"{self.text}[{key}]", self.is_plain)
+        else:
+            is_plain = self.is_plain and not any(sign in key for sign in ".[]")
+            path = _Path(f"{self.text}.{key}" if self is not _ROOT else key, is_plain)
+        if len(path.text) <= MAX_KEPT_LENGTH and next(self.numbers) < MAX_KEPT:
+            self[key] = path
+        return path
+
+
+_ROOT = _Path("", True)
 
 
 def flatten(record: dict[str, Any], *, split_keys: bool = False) -> Leaves:
@@ -28,44 +64,44 @@ def flatten(record: dict[str, Any], *, split_keys: bool = False) -> Leaves:
     """
     leaves: Leaves = {}
     special: Leaves = {}
-    _add_object(record, "", leaves, special)
+    _add_object(record, _ROOT, leaves, special)
     if not special:
         return leaves
     if split_keys:
         leaves = dict.fromkeys(special) | leaves
     else:  # again, all in one: of two leaves with the same path, the last one counts
         leaves = {}
-        _add_object(record, "", leaves, leaves)
+        _add_object(record, _ROOT, leaves, leaves)
     ordered = sorted(leaves)
     return {path: value for path, value in leaves.items() if not _has_child(path, ordered)}
 
 
-def _add_object(record: dict[str, Any], prefix: str, leaves: Leaves, special: Leaves) -> None:
+def _add_object(record: dict[str, Any], at: _Path, leaves: Leaves, special: Leaves) -> None:
     """Add a record's leaves; those below a key with a dot or bracket to `special` instead."""
     for key, value in record.items():
-        path = prefix + key
-        # Nearly every key is an identifier, and that is quick to check.
-        plain = key.isidentifier() or not any(sign in key for sign in ".[]")
-        target = leaves if plain else special
-        if type(value) is str:  # as most are
-            target[path] = value
-        elif isinstance(value, dict):
-            _add_object(value, path + ".", target, special)
-        elif isinstance(value, list):
-            _add_list(value, path, target, special)
+        path = at[key]
+        if type(value) is not str:  # as most are
+            if isinstance(value, dict):
+                _add_object(value, path, leaves, special)
+                continue
+            if isinstance(value, list):
+                _add_list(value, path, leaves, special)
+                continue
+        if path.is_plain:
+            leaves[path.text] = value
         else:
-            target[path] = value
+            special[path.text] = value
 
 
-def _add_list(values: list[Any], path: str, leaves: Leaves, special: Leaves) -> None:
+def _add_list(values: list[Any], at: _Path, leaves: Leaves, special: Leaves) -> None:
     for index, value in enumerate(values):
-        item = f"{path}[{index}]"
+        path = at[index]
         if isinstance(value, dict):
-            _add_object(value, item + ".", leaves, special)
+            _add_object(value, path, leaves, special)
         elif isinstance(value, list):
-            _add_list(value, item, leaves, special)
+            _add_list(value, path, leaves, special)
         else:
-            leaves[item] = value
+            (leaves if path.is_plain else special)[path.text] = value
 
 
 def without_parents(paths: list[str], leaves: Leaves) -> list[str]:
@@ -76,7 +112,7 @@ def without_parents(paths: list[str], leaves: Leaves) -> list[str]:
         ['year']
     """
     # No leaf has another below it, and most requested paths are leaves themselves.
-    if leaves.keys() >= set(paths):
+    if not paths or leaves.keys() >= set(paths):
         return paths
     ordered = sorted(leaves)
     return [path for path in paths if not _has_child(path, ordered)]

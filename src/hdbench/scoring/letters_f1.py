@@ -239,11 +239,12 @@ class LettersF1(Metric):
         perfect = int(record is not None and not fp and not fn)
         by_surname = (tp + more, fp - explained, fn - more)
         figures = (*counts, *by_surname, organisations, _letter_f1(tp, fp, fn), perfect)
-        return ItemScore(dict(zip(self.statistics, figures, strict=True)))
+        statistics = dict(zip(self.statistics, figures, strict=True))
+        return ItemScore(statistics, compared=compared)
 
-    def explain(self, record: dict[str, Any] | None, prepared: PreparedLetter) -> list[FieldMatch]:
+    def explain(self, score: ItemScore, prepared: PreparedLetter) -> list[FieldMatch]:
         """What became of each date and name of one letter, errors first."""
-        compared = list(zip(CATEGORIES, self._compare(record, prepared), strict=True))
+        compared = list(zip(CATEGORIES, score.compared, strict=True))
         return [
             *(
                 FieldMatch(category, "spurious", None, value, 0.0)

@@ -31,10 +31,12 @@ class ItemScore(NamedTuple):
             of `Metric.statistics` in order, or only those that the item has.
         fields: outcome → the fields that had it, if records can have any fields; a metric whose
             fields are fixed counts them in its statistics.
+        compared: what the metric compared, from which it explains the score.
     """
 
     statistics: Mapping[str, float]
     fields: Mapping[Outcome, Sequence[str]] = MappingProxyType({})
+    compared: Any = None
 
 
 @dataclass(frozen=True)
@@ -177,8 +179,8 @@ class Metric(ABC):
         """The statistics of one answer; None as the record counts as a complete failure."""
 
     @abstractmethod
-    def explain(self, record: dict[str, Any] | None, prepared: Any) -> list[FieldMatch]:
-        """What became of each field of one answer."""
+    def explain(self, score: ItemScore, prepared: Any) -> list[FieldMatch]:
+        """What became of each field of one answer, from its score: nothing is compared again."""
 
     def total(self, column: Sequence[float]) -> float:
         """One statistic added up over items, in order, and rounded once."""

@@ -99,7 +99,7 @@ class SciencemetaAccuracy(Metric):
         >>> metric = SciencemetaAccuracy()
         >>> truth = metric.prepare({"doi": "", "title": "On Growth and Form", "pub_time": "1917"})
         >>> answer = {"doi": None, "title": "ON GROWTH AND FORM", "pub_time": 1942}
-        >>> [match.similarity for match in metric.explain(answer, truth)]
+        >>> [match.similarity for match in metric.explain(metric.score(answer, truth), truth)]
         [1.0, 1.0, 1.0, 1.0, 1.0, 0.5]
     """
 
@@ -180,22 +180,22 @@ class SciencemetaAccuracy(Metric):
         statistics: dict[str, float] = {"accuracy": 0.0, "perfect": 0, "too_long": 0}
         statistics[f"{kind}.items"] = 1
         answers = dict.fromkeys(prepared.texts, "")
+        alike = [0.0] * len(answers)
         if record is not None:
             _check_same(record.get("sha256"), prepared.sha256)
             answers = {field: as_text(record.get(field)) for field in prepared.texts}
-            self._compare(prepared, answers, statistics)
+            alike = self._compare(prepared, answers, statistics)
         if self.sets:
             _count_names(prepared.texts, answers, statistics)
-        return ItemScore(statistics)
+        return ItemScore(statistics, compared=(record or {}, answers, alike))
 
-    def explain(self, record: dict[str, Any] | None, prepared: PreparedRecord) -> list[FieldMatch]:
+    def explain(self, score: ItemScore, prepared: PreparedRecord) -> list[FieldMatch]:
         """What became of each field of one record, in the order of its kind's fields."""
+        record, answers, similarities = score.compared
         matches = []
-        for field, reference in prepared.texts.items():
-            value = (record or {}).get(field)
-            prediction = as_text(value)
-            alike = 0.0 if record is None else field_similarity(reference, prediction)
-            outcome = _outcome(reference, prediction, alike)
+        for (field, reference), alike in zip(prepared.texts.items(), similarities, strict=True):
+            outcome = _outcome(reference, answers[field], alike)
+            value = record.get(field)
             matches.append(FieldMatch(field, outcome, prepared.values[field], value, alike))
         return matches
 
@@ -272,8 +272,8 @@ class SciencemetaAccuracy(Metric):
 
     def _compare(
         self, prepared: PreparedRecord, answers: Mapping[str, str], statistics: dict[str, float]
-    ) -> None:
-        """Enter the outcome of comparing the fields of an answered record."""
+    ) -> list[float]:
+        """The similarities of an answered record's fields; what follows is put into statistics."""
         alike = []
         for field, reference in prepared.texts.items():
             prediction = answers[field]
@@ -297,6 +297,7 @@ class SciencemetaAccuracy(Metric):
                 statistics[f"{name}.canonical"] = int(same)
         statistics["accuracy"] = _mean(alike)
         statistics["perfect"] = int(answers == prepared.texts)
+        return alike
 
     def _beside(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """The figures that the options add."""

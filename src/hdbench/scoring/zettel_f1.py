@@ -42,12 +42,10 @@ class PreparedCard(NamedTuple):
     Attributes:
         values: path → value of each field that an answer must have.
         leaves: path → value of every field, absent ones too.
-        form: the record with each field as its path and value (None for an absent one).
     """
 
     values: Leaves
     leaves: Leaves
-    form: dict[str, Any]
 
 
 class ZettelF1(Metric):
@@ -128,7 +126,7 @@ class ZettelF1(Metric):
             for path, value in leaves.items()
             if value not in self._absent and not (self._published and _is_left_out(path))
         }
-        return PreparedCard(values, leaves, _form(reference, "", values))
+        return PreparedCard(values, leaves)
 
     def score(self, record: dict[str, Any] | None, prepared: PreparedCard) -> ItemScore:
         """The counts of one card.
@@ -142,7 +140,13 @@ class ZettelF1(Metric):
             (0.0 to 1.0, higher is better; published: rounded to 2 decimals), and `perfect`: 1 if
             the answer needs no edit, that is, if each field is right to the letter.
         """
-        fields, perfect = self._compare(record, prepared)
+        if record is None:
+            leaves, perfect = Leaves(), False
+            fields: dict[Outcome, list[str]] = {outcome: [] for outcome in OUTCOMES}
+            fields["missing"] = list(prepared.values)
+        else:
+            leaves = flatten(record, split_keys=self._published)
+            fields, perfect = self._compare(leaves, prepared)
         correct, substituted, missing, spurious = map(self._total_weight, fields.values())
         tp, fp, fn = correct, substituted + spurious, substituted + missing
         statistics = {
@@ -152,16 +156,14 @@ class ZettelF1(Metric):
             "f1": _card_f1(tp, fp, fn, self._published),
             "perfect": int(perfect),
         }
-        return ItemScore(statistics, fields)
+        return ItemScore(statistics, fields, leaves)
 
-    def explain(self, record: dict[str, Any] | None, prepared: PreparedCard) -> list[FieldMatch]:
+    def explain(self, score: ItemScore, prepared: PreparedCard) -> list[FieldMatch]:
         """What became of each field of one card, errors first."""
-        fields, _ = self._compare(record, prepared)
-        leaves = flatten(record or {}, split_keys=self._published)
         matches = []
         for outcome in OUTCOMES[::-1]:
-            for path in fields[outcome]:
-                reference, prediction = prepared.values.get(path), leaves.get(path)
+            for path in score.fields[outcome]:
+                reference, prediction = prepared.values.get(path), score.compared.get(path)
                 alike = similarity(reference, prediction)
                 matches.append(FieldMatch(path, outcome, reference, prediction, alike))
         return matches
@@ -226,83 +228,43 @@ class ZettelF1(Metric):
         }
 
     def _compare(
-        self, record: dict[str, Any] | None, prepared: PreparedCard
+        self, leaves: Leaves, prepared: PreparedCard
     ) -> tuple[dict[Outcome, list[str]], bool]:
-        """The fields by what became of them, and whether the record needs no edit."""
-        expected = prepared.values
-        fields: dict[Outcome, list[str]]
-        fields = {"correct": [], "substituted": [], "missing": [], "spurious": []}
-        if record is None:
-            fields["missing"] = list(expected)
-            return fields, False
-        inexact: list[str] = []
-        leaves: Leaves = {}
-        # Nearly every answer has the form of its ground truth: then no path has to be put together.
-        if not self._compare_alike(record, prepared.form, fields, inexact):
-            for paths in (*fields.values(), inexact):
-                paths.clear()
-            leaves = flatten(record, split_keys=self._published)
-            for path, value in leaves.items():
-                self._compare_field(path, value, expected.get(path), fields, inexact)
-        correct, substituted, missing, spurious = fields.values()
-        if spurious:
-            if self._published:
-                spurious = [path for path in spurious if not _is_left_out(path)]
-            fields["spurious"] = without_parents(spurious, prepared.leaves)
-        if len(correct) + len(substituted) < len(expected):
-            found = {*correct, *substituted}
-            missing = [path for path in expected if expected[path] != "" and path not in found]
-            fields["missing"] = without_parents(missing, leaves)
-        return fields, not (inexact or substituted or spurious or missing)
-
-    def _compare_alike(
-        self,
-        record: dict[str, Any],
-        form: dict[str, Any],
-        fields: dict[Outcome, list[str]],
-        inexact: list[str],
-    ) -> bool:
-        """Compare a record that has only its ground truth's keys; False if it has another form."""
-        correct = fields["correct"]
-        for key, value in record.items():
-            known = form.get(key)
-            if type(known) is tuple:
-                path, reference = known
-                if value == reference:
-                    if value is not None:
-                        correct.append(path)
-                elif isinstance(value, (dict, list)):
-                    return False
-                else:
-                    self._compare_field(path, value, reference, fields, inexact)
-            elif known is None:
-                if not (value is None or value == "") or not key.isidentifier():
-                    return False
-            elif not isinstance(value, dict) or not self._compare_alike(
-                value, known, fields, inexact
-            ):
-                return False
-        return True
-
-    def _compare_field(
-        self,
-        path: str,
-        value: Any,
-        reference: Any,
-        fields: dict[Outcome, list[str]],
-        inexact: list[str],
-    ) -> None:
-        """Enter a field of an answer where it belongs; an inexact match in `inexact` as well."""
-        if reference is None:
-            if value not in (None, ""):  # an empty string against an absent field does not count
-                fields["spurious"].append(path)
-        elif value not in self._absent:
-            if (alike := similarity(reference, value)) >= self.threshold:
-                fields["correct"].append(path)
+        """The fields by what became of them, and whether the answer needs no edit."""
+        correct: list[str] = []
+        substituted: list[str] = []
+        missing: list[str] = []
+        expected, threshold = prepared.values, self.threshold
+        exact = True
+        for path, reference in expected.items():
+            value = leaves.get(path)
+            if value == reference:
+                correct.append(path)
+            elif value is None or (value == "" and self._published):
+                if reference != "":
+                    missing.append(path)
+            elif (alike := similarity(reference, value)) >= threshold:
+                correct.append(path)
                 if alike != 1.0:
-                    inexact.append(path)
+                    exact = False
             else:
-                fields["substituted"].append(path)
+                substituted.append(path)
+        # An empty string against an absent field does not count.
+        spurious = [
+            path
+            for path, value in leaves.items()
+            if value is not None and path not in expected and value != ""
+        ]
+        if spurious and self._published:
+            spurious = [path for path in spurious if not _is_left_out(path)]
+        perfect = exact and not (substituted or spurious or missing)
+        fields: dict[Outcome, list[str]] = {
+            "correct": correct,
+            "substituted": substituted,
+            "missing": without_parents(missing, leaves),
+            "spurious": without_parents(spurious, prepared.leaves),
+        }
+        return fields, perfect
 
     def _weigh(self, paths: Sequence[str]) -> float:
         """The weights of some fields, added up."""
@@ -327,18 +289,6 @@ def _card_f1(
 ) -> float:
     card = f1(true_positives, false_positives, false_negatives)
     return round(card, 2) if published else card
-
-
-def _form(record: dict[str, Any], prefix: str, values: Leaves) -> dict[str, Any]:
-    """A ground truth with each field as its path and value; without lists and odd keys."""
-    form: dict[str, Any] = {}
-    for key, value in record.items():
-        path = prefix + key
-        if isinstance(value, dict) and key.isidentifier():
-            form[key] = _form(value, path + ".", values)
-        elif not isinstance(value, list) and key.isidentifier():
-            form[key] = (path, values.get(path))
-    return form
 
 
 def _field_rates(outcomes: Mapping[str, int]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The recorded runs ranked: computed once, whoever asks, and again when the folder has changed."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -126,8 +126,7 @@ def score_run(
     if len(results) > 1:
         raise HdbenchError(f"{folder.name}: has answers of several models: give each a run")
     (result,) = results.values()
-    result.run = {**result.run, "run": folder.name}
-    return result
+    return replace(result, run={**result.run, "run": folder.name})
 
 
 def state_of(files: list[Path]) -> State:

@@ -1,14 +1,16 @@
 """An upload scored, with nothing of the server in the results."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.progress import Listener, listening
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.score import score_runs
-from hdbench.reading.bounds import at_most
+from hdbench.evaluation.score import Settings, score_runs
+from hdbench.reading import ReadAs
+from hdbench.reading.bounds import Bounds
 from hdbench.results.result import Result
 from hdbench.space.context import SpaceContext
 
@@ -65,45 +67,30 @@ def score_upload(
     benchmark = context.benchmark(upload.benchmark)
     plain = _without_paths(context, benchmark, upload.path)
     try:
-        with listening(_bounded(upload.path.name, tell)), at_most(MAX_FIELDS):
-            results = score_runs(
-                benchmark.id,
-                upload.path,
-                protocol=upload.protocol,
-                strict=upload.strict,
-                reread=upload.reread,
-                details=details,
-            )
+        settings = Settings(
+            upload.protocol,
+            read_as=ReadAs(strict=upload.strict, reread=upload.reread),
+            details=details,
+            bounds=Bounds(models=MAX_RUNS, values=MAX_FIELDS),
+        )
+        with listening(tell):
+            scored = score_runs(benchmark.id, upload.path, settings)
     except HdbenchError as error:
         raise HdbenchError(plain(str(error))) from None
-    for result in results.values():
+    results = {}
+    for model, result in scored.items():
         if _number_of_fields(result) > MAX_FIELDS:
             raise HdbenchError(
                 f"{upload.path.name}: the answers have more than {MAX_FIELDS:,} fields, which are "
                 "more than can be shown: hdbench score takes them"
             )
-        result.dataset = {**result.dataset, "benchmark": context.public_id(benchmark)}
-        result.answers = {**result.answers, "path": upload.path.name}
-        result.reading = _mapped(result.reading, plain)
+        results[model] = replace(
+            result,
+            dataset={**result.dataset, "benchmark": context.public_id(benchmark)},
+            answers={**result.answers, "path": upload.path.name},
+            reading=_mapped(result.reading, plain),
+        )
     return benchmark, results
-
-
-def _bounded(file: str, tell: Listener) -> Listener:
-    """A listener that ends the scoring of a file that names too many models."""
-    runs, before = 1, 0
-
-    def bounded(done: int, total: int | None) -> None:
-        nonlocal runs, before
-        runs += done <= before  # the next model's items are counted from the start
-        before = done
-        if runs > MAX_RUNS:
-            raise HdbenchError(
-                f"{file}: has answers of {runs} models or more, and at most {MAX_RUNS} can be "
-                "shown: split the file"
-            )
-        tell(done, total)
-
-    return bounded
 
 
 def _number_of_fields(result: Result) -> int:

@@ -5,7 +5,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -24,10 +24,9 @@ from hdbench.building.run_tables import (
     write_table,
 )
 from hdbench.common.jsonio import write_json
-from hdbench.evaluation.score import score_runs
-from hdbench.reading.files import open_container
+from hdbench.evaluation.opened_run import OpenedRun
+from hdbench.evaluation.score import Settings, score_runs
 from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.reading.ids import match_ids
 from hdbench.reading.run_info import RUN_FILE, Prompt, RunInfo
 from hdbench.results.result import Result
 from hdbench.running.planning import PROMPT, read_prompt
@@ -175,14 +174,17 @@ def make_submission(
         write_json(folder / RUN_FILE, record)
         (folder / OUR_ANSWERS).write_bytes(lines)
         _write_tables(folder, info, answers)
-        (result,) = score_runs(benchmark.id, folder, protocol=upload.protocol).values()
+        (result,) = score_runs(benchmark.id, folder, Settings(upload.protocol)).values()
         seen = results[run]
         if (result.statistics, result.ids) != (seen.statistics, seen.ids):
             raise SubmissionError("submit_differs")
         files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
-    result.dataset = seen.dataset
     return Submission(
-        f"{upload.benchmark}/{info.run.replace('/', '_')}", digest, files, statement, result
+        f"{upload.benchmark}/{info.run.replace('/', '_')}",
+        digest,
+        files,
+        statement,
+        replace(result, dataset=seen.dataset),
     )
 
 
@@ -248,18 +250,14 @@ def _line(key: str, given: str, most: int, *, needed: bool = True) -> str:
 
 def _answers(benchmark: Benchmark, path: Path, run: str | None) -> Iterator[dict[str, Any]]:
     """The answers of a run as its file has them, by the benchmark's ids and in its order."""
-    container = open_container(path, benchmark.answer_schema())
-    try:
-        keys = container.runs[run]
-        ids = list(benchmark.ids())
-        renamed = match_ids(keys, ids).ids
-        for item_id in ids:
-            written = renamed.get(item_id, item_id)
-            if written in keys:
-                answer = container.load(keys[written])
-                yield {"id": item_id} | {key: answer[key] for key in _OF_AN_ANSWER if key in answer}
-    finally:
-        container.close()
+    with OpenedRun.opened(path, benchmark) as opened:
+        answers = opened.answers(run)
+        for item_id in benchmark.ids():
+            written = answers.written(item_id)
+            if written is not None:
+                yield {"id": item_id} | {
+                    key: written[key] for key in _OF_AN_ANSWER if key in written
+                }
 
 
 def _info(

@@ -1,0 +1,115 @@
+"""A run opened for reading: what it says about itself, and its answers item by item."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.errors import HdbenchError
+from hdbench.reading import ReadAs
+from hdbench.reading.answers import Answers
+from hdbench.reading.bounds import Bounds
+from hdbench.reading.container import Container, InMemory
+from hdbench.reading.files import open_container
+from hdbench.reading.run_info import RUN_FILE, RunInfo, has_answers, is_run, read_run_info
+from hdbench.reading.schema import AnswerSchema
+
+
+class OpenedRun:
+    """A file or folder of answers to a benchmark; open it with `opened`.
+
+    Attributes:
+        benchmark: what is answered.
+        info: what a run folder says about itself; None if it is not one.
+        schema: what an answer looks like; None if the benchmark does not say.
+        asked: the ids that were asked, in order; None if all were.
+        models: the models in the file; only None if it names none.
+        notes: what was assumed while reading, one line each.
+    """
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        info: RunInfo | None,
+        schema: AnswerSchema | None,
+        container: Container,
+        bounds: Bounds,
+    ) -> None:
+        self.benchmark, self.info, self.schema = benchmark, info, schema
+        items = info.items if info is not None else None
+        self.asked = None if items is None else dict.fromkeys(items)
+        self.models = list(container.runs)
+        self.notes = container.notes
+        self._container, self._bounds = container, bounds
+
+    @classmethod
+    @contextmanager
+    def opened(
+        cls, path: Path, benchmark: Benchmark, bounds: Bounds = Bounds()
+    ) -> Iterator["OpenedRun"]:
+        """A run, until the block ends.
+
+        Args:
+            path: a file or folder of answers in any form, or a run folder.
+            benchmark: what it answers.
+            bounds: how much is read.
+
+        Raises:
+            HdbenchError: the answers are unusable, are to another benchmark, or have more models
+                than `bounds` allows.
+        """
+        info = read_run_info(path) if is_run(path) else None
+        if info is not None and info.benchmark.rpartition("/")[2] != benchmark.spec.name:
+            raise HdbenchError(
+                f"{path}: its run.json says that it answers {info.benchmark}, "
+                f"not {benchmark.id}: use that benchmark"
+            )
+        schema = benchmark.answer_schema(*(info.prompts if info else ()))
+        if info is not None and not has_answers(path):
+            container: Container = InMemory({None: {}})
+        else:
+            container = open_container(path, schema)
+        try:
+            if bounds.models is not None and len(container.runs) > bounds.models:
+                raise HdbenchError(
+                    f"{path}: has answers of {len(container.runs)} models, and at most "
+                    f"{bounds.models} can be shown: split the file"
+                )
+            yield cls(benchmark, info, schema, container, bounds)
+        finally:
+            container.close()
+
+    def is_asked(self, item_id: str) -> bool:
+        """Whether an item of the benchmark was asked."""
+        return self.asked is None or item_id in self.asked
+
+    def answered(self, model: str | None) -> Iterable[str]:
+        """The ids of a model's answers, as the file has them."""
+        return self._container.runs[model]
+
+    def answers(
+        self,
+        model: str | None,
+        ids: Iterable[str] | None = None,
+        read_as: ReadAs = ReadAs(),
+    ) -> Answers:
+        """A model's answers, looked up by id.
+
+        Args:
+            model: one of `models`.
+            ids: the ids of the items; without them, those of the benchmark that were asked.
+            read_as: how the answers are read.
+
+        Raises:
+            HdbenchError: an id in the file is none of `ids`, or two fit the same item.
+        """
+        name = self.benchmark.id
+        return Answers(
+            self._container,
+            model,
+            filter(self.is_asked, self.benchmark.ids()) if ids is None else ids,
+            name if self.asked is None else f"{name}, of the items in {RUN_FILE},",
+            self.schema,
+            read_as=read_as,
+            most_values=self._bounds.values,
+        )

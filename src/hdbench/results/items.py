@@ -1,0 +1,219 @@
+"""Scoring a set of items, one at a time."""
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from functools import cached_property
+from itertools import repeat
+from typing import Any, NamedTuple
+
+from hdbench.reading.answer import Answer, Kind, Status
+from hdbench.results.result import Result
+from hdbench.scoring.metric import (
+    OUTCOMES,
+    Coverage,
+    FieldMatch,
+    ItemScore,
+    Metric,
+    Outcome,
+    coverage_of,
+    reference_for,
+)
+
+WORST = 5
+"""How many of the worst items are kept, with what is wrong in them."""
+
+_MATCH = tuple(each.name for each in fields(FieldMatch))
+
+
+class Candidate(NamedTuple):
+    """An item to score.
+
+    Attributes:
+        id: its id, or its position if there are no ids.
+        prepared: its ground truth, from `prepare`; None leaves the item out.
+        prediction: a JSON value; None if there is none.
+        status: what was done to read the prediction, if it is a record.
+        kind: what the prediction is, if it is not a record.
+    """
+
+    id: str
+    prepared: Any
+    prediction: Any
+    status: Status = "clean"
+    kind: Kind | None = None
+
+
+class ScoredItem:
+    """An item with its score.
+
+    Args:
+        metric: the metric that scored it.
+        candidate: the item.
+        coverage: whether its prediction is an answer.
+        score: its score.
+    """
+
+    def __init__(
+        self, metric: Metric, candidate: Candidate, coverage: Coverage, score: ItemScore
+    ) -> None:
+        self.candidate, self.coverage, self.score = candidate, coverage, score
+        self._metric = metric
+
+    @property
+    def status(self) -> Status:
+        """What was done to read its answer; `unanswered` or `unparsable` if there is none."""
+        return self.candidate.status if self.coverage == "answered" else self.coverage
+
+    @cached_property
+    def matches(self) -> list[FieldMatch]:
+        """What became of each of its fields."""
+        return self._metric.explain(self.score, self.candidate.prepared)
+
+    def details(self) -> dict[str, Any]:
+        """What became of it, as JSON data."""
+        return {
+            "id": self.candidate.id,
+            "status": self.status,
+            **self.score.statistics,
+            "fields": [
+                {name: _finite(getattr(match, name)) for name in _MATCH} for match in self.matches
+            ],
+        }
+
+
+class Tally:
+    """The statistics of items that are scored one at a time, in the dataset's order.
+
+    An item without an answer, or whose answer is not a record, counts as a complete failure and is
+    never skipped.
+
+    Args:
+        metric: the metric with its protocol and options.
+        details: keep what became of every item and field.
+    """
+
+    def __init__(self, metric: Metric, *, details: bool = False) -> None:
+        self._metric = metric
+        self._details = details
+        self._ids: list[str] = []
+        self._status: Counter[Status] = Counter()
+        self._kinds: Counter[Kind] = Counter()
+        self._strict: dict[str, Mapping[str, float]] = {}
+        self._rows: list[float] = []  # the statistics, item by item
+        self._fields: dict[Outcome, Counter[str]] = {outcome: Counter() for outcome in OUTCOMES}
+        self._uncounted: dict[Outcome, list[str]] = {outcome: [] for outcome in OUTCOMES}
+        self._per_item: list[dict[str, Any]] = []
+        # A heap whose smallest entry is the best of the worst so far; among equals, the later one.
+        self._worst: list[tuple[float, int, ScoredItem]] = []
+
+    def add(self, candidate: Candidate) -> ScoredItem | None:
+        """Score an item; None if an option of the metric leaves it out."""
+        item_id, prepared, prediction, _, _ = candidate
+        if prepared is None:
+            return None
+        metric = self._metric
+        coverage = coverage_of(prediction, metric.protocol)
+        score = metric.score(prediction if coverage == "answered" else None, prepared)
+        item = ScoredItem(metric, candidate, coverage, score)
+        position = len(self._ids)
+        self._ids.append(item_id)
+        status = item.status
+        self._status[status] += 1
+        if kind := _kind(candidate, coverage):
+            self._kinds[kind] += 1
+        elif coverage == "answered" and status != "clean":
+            self._strict[item_id] = metric.score(None, prepared).statistics
+        values = score.statistics
+        if len(values) == len(metric.statistics):
+            self._rows += values.values()
+        else:
+            self._rows += map(values.get, metric.statistics, repeat(0))
+        for outcome, paths in score.fields.items():
+            if paths:
+                self._uncounted[outcome] += paths
+        if position % 200 == 0:  # seldom: a Counter is slow to start, and quick to continue
+            self._count_fields()
+        entry = (-values[metric.item_figure], -position, item)
+        if position < WORST:
+            heapq.heappush(self._worst, entry)
+        elif entry[0] > self._worst[0][0]:
+            heapq.heapreplace(self._worst, entry)
+        if self._details:
+            self._per_item.append(item.details())
+        return item
+
+    def result(self, *, dataset: Mapping[str, Any] | None = None) -> Result:
+        """The result for the items so far.
+
+        Args:
+            dataset: what is scored against, to be named in the result.
+        """
+        self._count_fields()
+        names = self._metric.statistics
+        return Result(
+            metric=self._metric,
+            ids=self._ids,
+            status=self._status,
+            statistics={name: self._rows[start :: len(names)] for start, name in enumerate(names)},
+            fields=self._fields,
+            kinds=self._kinds,
+            strict_statistics=self._strict,
+            worst=[item.details() for *_, item in sorted(self._worst, reverse=True)],
+            per_item=self._per_item,
+            dataset=dataset or {},
+        )
+
+    def _count_fields(self) -> None:
+        for outcome, paths in self._uncounted.items():
+            self._fields[outcome].update(paths)
+            paths.clear()
+
+
+def candidate_of(answer: Answer, prepared: Any) -> Candidate:
+    """An answer with its prepared ground truth, to be scored."""
+    return Candidate(answer.id, prepared, answer.prediction, answer.status, answer.kind)
+
+
+def prepare(metric: Metric, ground_truth: dict[str, Any]) -> Any:
+    """A ground truth as the metric's protocol takes it, prepared for scoring."""
+    return metric.prepare(reference_for(metric.protocol, ground_truth))
+
+
+def score_items(
+    metric: Metric,
+    candidates: Iterable[Candidate],
+    *,
+    details: bool = False,
+    dataset: Mapping[str, Any] | None = None,
+) -> Result:
+    """Score items in the given order; see `Tally`.
+
+    Args:
+        metric: the metric with its protocol and options.
+        candidates: the items with their answers, in the dataset's order.
+        details: keep what became of every item and field.
+        dataset: what is scored against, to be named in the result.
+    """
+    tally = Tally(metric, details=details)
+    for candidate in candidates:
+        tally.add(candidate)
+    return tally.result(dataset=dataset)
+
+
+def _kind(candidate: Candidate, coverage: Coverage) -> Kind | None:
+    """What an unparsable prediction is; None for one that only strict reading rejects."""
+    if coverage == "unparsable" != candidate.status:  # it was given as it is, not read
+        return "message" if isinstance(candidate.prediction, dict) else "other"
+    return candidate.kind
+
+
+def _finite(value: Any) -> Any:
+    """A value that JSON can hold: NaN and the infinities by name."""
+    if isinstance(value, dict):
+        return {key: _finite(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [_finite(child) for child in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -112,11 +112,10 @@ def test_each_finding_holds_in_the_answers_as_they_were_recorded(found, recorded
         if finding.value is None:
             agreeing = {name for name, value in values.items() if value in (None, "", [])}
         else:
-            wanted = form(finding.value, finding.field)
-            agreeing = {
-                name for name, value in values.items() if form(value, finding.field) == wanted
-            }
-            assert form(truth, finding.field) != wanted
+            kind = ZettelF1.value_forms.get(finding.field)
+            wanted = form(finding.value, kind)
+            agreeing = {name for name, value in values.items() if form(value, kind) == wanted}
+            assert form(truth, kind) != wanted
         assert agreeing == set(finding.runs)
         assert finding.agreeing == len(agreeing) > 14 / 2
         assert len({run.maker for run in good if run.name in agreeing}) >= MAKERS

@@ -45,7 +45,7 @@ from hdbench.analysis.forms import (
     without_diacritics,
     words_of,
 )
-from hdbench.scoring.metric import FieldMatch
+from hdbench.scoring.metric import NO_FORMS, FieldMatch, ValueForm
 
 ErrorClass = Literal[
     "missing",
@@ -104,7 +104,10 @@ class FormCounts(NamedTuple):
 
 
 def classify(
-    match: FieldMatch, record_values: Collection[Any] = (), persons: Container[str] = ()
+    match: FieldMatch,
+    record_values: Collection[Any] = (),
+    persons: Container[str] = (),
+    forms: Mapping[str, ValueForm] = NO_FORMS,
 ) -> ErrorClass | None:
     """The class of one error, by the rules of this module; None if the metric finds no error.
 
@@ -114,7 +117,8 @@ def classify(
     Args:
         match: what became of a field, by any metric; paired, if it is one of a set of values.
         record_values: what the ground truth has in its other fields.
-        persons: the fields whose values are names of persons.
+        persons: the fields whose values are names of persons; see `Metric.person_fields`.
+        forms: what kind of values a field has; see `Metric.value_forms`.
 
     Example:
         >>> classify(FieldMatch("publisher", "substituted", "Thieme", "Thieme Verlag", 0.63))
@@ -122,17 +126,20 @@ def classify(
         >>> classify(FieldMatch("author.last_name", "spurious", None, "Bern", 0.0), ["Bern", 1924])
         'other_field'
     """
-    return _classify(match, _keys(record_values), persons)
+    return _classify(match, _keys(record_values), persons, forms)
 
 
 def errors(
-    matches: Sequence[FieldMatch], persons: Container[str] = ()
+    matches: Sequence[FieldMatch],
+    persons: Container[str] = (),
+    forms: Mapping[str, ValueForm] = NO_FORMS,
 ) -> list[tuple[FieldMatch, ErrorClass]]:
     """The errors of one item with their classes, after `pair`.
 
     Args:
         matches: what `Metric.explain` returns. For an item without an answer, all are missing.
-        persons: the fields whose values are names of persons; see `Metric.person_fields`.
+        persons: see `classify`.
+        forms: see `classify`.
     """
     values: dict[str, list[Any]] = {}
     for match in matches:
@@ -141,7 +148,8 @@ def errors(
     fields_with = Counter(key for keys in own.values() for key in keys)
     found = []
     for match in pair(matches):
-        if error := _classify(match, _Elsewhere(fields_with, own[match.field]), persons):
+        elsewhere = _Elsewhere(fields_with, own[match.field])
+        if error := _classify(match, elsewhere, persons, forms):
             found.append((match, error))
     return found
 
@@ -173,7 +181,7 @@ def pair(matches: Sequence[FieldMatch]) -> list[FieldMatch]:
     """
     truths, answers = (
         [
-            (place, match.field, words_of(form(value, match.field)))
+            (place, match.field, words_of(form(value)))
             for place, match in enumerate(matches)
             if match.outcome == outcome and not match.field.endswith("]")
             for value in (match.reference if outcome == "missing" else match.prediction,)
@@ -242,7 +250,9 @@ def confusions(reference: str, prediction: str) -> list[tuple[str, str]]:
     return found
 
 
-def form_counts(items: Iterable[Sequence[FieldMatch]]) -> FormCounts:
+def form_counts(
+    items: Iterable[Sequence[FieldMatch]], forms: Mapping[str, ValueForm] = NO_FORMS
+) -> FormCounts:
     """The counts for the figure `f1_form`, for metrics that count fields: cards and letters.
 
     What the metric counts as right is right, and so is a pair of values, after `pair`, with the
@@ -250,6 +260,7 @@ def form_counts(items: Iterable[Sequence[FieldMatch]]) -> FormCounts:
 
     Args:
         items: what `Metric.explain` returns, item by item.
+        forms: see `classify`.
     """
     correct = substituted = missing = spurious = 0
     for matches in items:
@@ -260,7 +271,7 @@ def form_counts(items: Iterable[Sequence[FieldMatch]]) -> FormCounts:
                 missing += 1
             elif match.outcome == "spurious":
                 spurious += 1
-            elif form(match.reference, match.field) == form(match.prediction, match.field):
+            elif _form(match.reference, match, forms) == _form(match.prediction, match, forms):
                 correct += 1
             else:
                 substituted += 1
@@ -268,7 +279,10 @@ def form_counts(items: Iterable[Sequence[FieldMatch]]) -> FormCounts:
 
 
 def _classify(  # noqa: PLR0911  one return per rule
-    match: FieldMatch, other_keys: Container[str], persons: Container[str]
+    match: FieldMatch,
+    other_keys: Container[str],
+    persons: Container[str],
+    forms: Mapping[str, ValueForm],
 ) -> ErrorClass | None:
     if match.outcome == "correct":
         return None
@@ -286,12 +300,16 @@ def _classify(  # noqa: PLR0911  one return per rule
         return "case"
     if joined(folded.split()) == joined(folded_answer.split()):
         return "white_space"
-    answer = form(answer, match.field)
+    answer = _form(answer, match, forms)
     readings = [
-        form(name, match.field) for name in _readings(truth, is_person=match.field in persons)
+        _form(name, match, forms) for name in _readings(truth, is_person=match.field in persons)
     ]
     classes = [_compare_forms(reading, answer, other_keys) for reading in readings]
     return min(classes, key=ERROR_CLASSES.index)
+
+
+def _form(value: Any, match: FieldMatch, forms: Mapping[str, ValueForm]) -> str:
+    return form(value, forms.get(field_name(match.field)))
 
 
 def _compare_forms(  # noqa: PLR0911  one return per rule

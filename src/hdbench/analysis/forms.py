@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hdbench.common.jsonio import is_too_deep
+from hdbench.scoring.metric import ValueForm
 
 _UNIFIED = str.maketrans(
     dict.fromkeys("’‘‚‛′´`ʼ‹›＇", "'")
@@ -20,7 +21,7 @@ _INDEX = re.compile(r"\[\d+\]")
 
 _FORMAT = re.compile(r"""(?:in[-.]?\s?)?([0-9]{1,2})\s?(?:[°'".-]|vo|to|mo|o)*""")
 _YEAR = re.compile(r"(?<![0-9])[0-9]{4}(?![0-9])")
-_PAGES = re.compile(r"(?<![^\W\d_])(?:s|pp?|bl)(?![^\W\d_])\.?|[\[\]()]")
+_EXTENT = re.compile(r"(?<![^\W\d_])(?:s|pp?|bl)(?![^\W\d_])\.?|[\[\]()]")
 
 _WORD = re.compile(r"[^\W_]+")
 _PLAIN_LETTERS = str.maketrans(
@@ -55,38 +56,35 @@ def field_name(path: str) -> str:
     return _INDEX.sub("", path)
 
 
-def form(value: Any, field: str = "") -> str:
+def form(value: Any, kind: ValueForm | None = None) -> str:
     """A value without the freedom in how to write it; applying this again changes nothing.
 
     NFKC, case folded (also ſ to s and ß to ss), one kind of quotes and one of dashes, no space
-    around a sign, other white space as one space. In addition, for a card:
+    around a sign, other white space as one space. In addition, by the kind of value:
 
-    - `publication.format`: the number in `8°`, `8'`, `8 °`, `in-8`, `8vo`; any other as it is.
-    - `publication.year`: its four digits, if there is one group of four.
-    - `publication.pages`: without `S.`, `p.`, `pp.`, `Bl.`, brackets, and signs at the ends.
+    - `book_format`: the number in `8°`, `8'`, `8 °`, `in-8`, `8vo`; any other as it is.
+    - `year`: its four digits, if there is one group of four.
+    - `extent`: without `S.`, `p.`, `pp.`, `Bl.`, brackets, and signs at the ends.
 
     Args:
         value: a JSON value.
-        field: its path in the record.
+        kind: what kind of value it is; see `Metric.value_forms`.
 
     Example:
         >>> form("„Ueber  die Ehe“ – ein Vortrag")
         '"ueber die ehe"-ein vortrag'
-        >>> form("In-8°", "publication.format"), form("[1924?]", "publication.year")
-        ('8', '1924')
-        >>> form("X, 184 S.", "publication.pages")
-        'x,184'
+        >>> form("In-8°", "book_format"), form("[1924?]", "year"), form("X, 184 S.", "extent")
+        ('8', '1924', 'x,184')
     """
     text = _plain(text_of(value))
-    name = field_name(field)
-    if name == "publication.format":
+    if kind == "book_format":
         found = _FORMAT.fullmatch(text)
         return found.group(1) if found else text
-    if name == "publication.year":
+    if kind == "year":
         years = _YEAR.findall(text)
         return years[0] if len(years) == 1 else text
-    if name == "publication.pages":
-        return _stable(text, _plain_pages)
+    if kind == "extent":
+        return _stable(text, _plain_extent)
     return text
 
 
@@ -148,5 +146,5 @@ def _plain_once(text: str) -> str:
     return _SPACED_SIGN.sub(r"\1", " ".join(folded.split()))
 
 
-def _plain_pages(text: str) -> str:
-    return _plain(_PAGES.sub(" ", text)).strip(" .,;:")
+def _plain_extent(text: str) -> str:
+    return _plain(_EXTENT.sub(" ", text)).strip(" .,;:")

@@ -10,7 +10,7 @@ from hdbench.analysis.forms import field_name, form, text_of
 from hdbench.audit.models import AskedRun, ask
 from hdbench.errors import HdbenchError
 from hdbench.results.result import Result
-from hdbench.scoring.metric import FieldMatch, Metric, Outcome
+from hdbench.scoring.metric import FieldMatch, Metric, Outcome, ValueForm
 from hdbench.scoring.similarity import similarity
 
 MAKERS = 3
@@ -170,7 +170,8 @@ def _of_item(
             if match.outcome != "spurious":
                 truths.setdefault(_place(match), match.reference)
         for match in _contradictions(matches, metric.set_fields):
-            by_run = votes.setdefault((_place(match), form(match.prediction, match.field)), {})
+            value = form(match.prediction, _kind(match.field, metric))
+            by_run = votes.setdefault((_place(match), value), {})
             by_run.setdefault(run, match.prediction)
 
     agreed: dict[tuple[_Place, str], dict[AskedRun, Any]] = {}
@@ -178,7 +179,7 @@ def _of_item(
     for (place, value), by_run in votes.items():
         several = len({run.maker for run in by_run}) >= MAKERS
         if several and len(by_run) > len(answers) / 2:
-            if form(truths.get(place), place.field) == value:
+            if form(truths.get(place), _kind(place.field, metric)) == value:
                 of_form += 1
             else:
                 agreed[place, value] = by_run
@@ -204,11 +205,15 @@ def _of_item(
                 models=[run.model for run in by_run],
                 runs=[run.name for run in by_run],
                 similarity=similarity(truth, value),
-                error_class=_error_class(place, value, read, metric.person_fields),
+                error_class=_error_class(place, value, read, metric),
             )
         )
     findings.sort(key=lambda finding: finding.field)
     return findings, of_form
+
+
+def _kind(field: str, metric: Metric) -> ValueForm | None:
+    return metric.value_forms.get(field_name(field))
 
 
 def _place(match: FieldMatch) -> _Place:
@@ -231,9 +236,7 @@ def _value(by_run: Mapping[AskedRun, Any]) -> Any:
     return next(value for value in by_run.values() if text_of(value) == most) if most else None
 
 
-def _error_class(
-    place: _Place, value: Any, read: Sequence[tuple[str, Any]], persons: Container[str]
-) -> str:
+def _error_class(place: _Place, value: Any, read: Sequence[tuple[str, Any]], metric: Metric) -> str:
     """The class of a ground truth as if it were an answer to what the models read."""
     outcome: Outcome = "substituted"
     if place.truth is None:
@@ -242,4 +245,4 @@ def _error_class(
         outcome = "spurious"
     swapped = FieldMatch(place.field, outcome, value, place.truth, 0.0)
     others = [other for field, other in read if field != place.field]
-    return classify(swapped, others, persons) or "different"
+    return classify(swapped, others, metric.person_fields, metric.value_forms) or "different"

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, InstanceOf
 from hdbench.common.checked import validate
 from hdbench.common.jsonio import MAX_LINE, parse_line
 from hdbench.errors import HdbenchError
+from hdbench.reading.answer import WrittenAnswer
 
 MAX_UNPACKED = 512 * 2**20
 """Maximum bytes that a file of runs is unpacked to: one benchmark's are held in memory."""
@@ -43,7 +44,7 @@ class _Run(_Checked):
     answers: Annotated[list[Any], Field(min_length=1)]
 
 
-class _Answer(_Checked):
+class _RecordedAnswer(_Checked):
     id: _Named
     answer: Any
     text: str | None
@@ -59,7 +60,7 @@ class RecordedRun(NamedTuple):
         model: the model's name as the provider gives it.
         prompt: the name of the prompt's file.
         published: the figures as published.
-        answers: one object per item: `id`, `prediction` (None where nothing was parsed) and `text`
+        answers: one per item, with `id`, `prediction` (None where nothing was parsed) and `text`
             (None where it was not kept).
     """
 
@@ -69,7 +70,7 @@ class RecordedRun(NamedTuple):
     model: str
     prompt: str
     published: dict[str, float]
-    answers: list[dict[str, Any]]
+    answers: list[WrittenAnswer]
 
     @property
     def folder(self) -> str:
@@ -140,10 +141,10 @@ def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:
             raise HdbenchError(
                 f"{where}: scores: {name[:100]!r}: must be a finite number under a printable name"
             )
-    answers: dict[str, dict[str, Any]] = {}
+    answers: dict[str, WrittenAnswer] = {}
     for number, entry in enumerate(head.answers):  # by hand: pydantic would list every wrong one
         place = f"{where}: answers[{number}]"
-        answer = validate(_Answer, entry, Path(place))
+        answer = validate(_RecordedAnswer, entry, Path(place))
         if answer.id in answers:
             raise HdbenchError(f"{place}: a second answer for id {answer.id[:100]!r}: keep one")
         if not _is_finite(answer.answer):

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.run_info import RunInfo
 
 RUN_TABLE, ANSWERS_TABLE = "run.parquet", "answers.parquet"
@@ -50,7 +51,7 @@ later runs have them, and the form is to stay the same."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def run_row(info: RunInfo, answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def run_row(info: RunInfo, answers: Sequence[WrittenAnswer]) -> dict[str, Any]:
     """A run as a row of `RUNS`.
 
     Args:
@@ -76,7 +77,7 @@ def run_row(info: RunInfo, answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def answers_table(info: RunInfo, answers: Iterable[dict[str, Any]]) -> pa.Table:
+def answers_table(info: RunInfo, answers: Iterable[WrittenAnswer]) -> pa.Table:
     """The answers of a run as a table of `ANSWERS`.
 
     Args:
@@ -87,7 +88,7 @@ def answers_table(info: RunInfo, answers: Iterable[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist([about | _answer_row(answer) for answer in answers], ANSWERS)
 
 
-def _answer_row(answer: dict[str, Any]) -> dict[str, Any]:
+def _answer_row(answer: WrittenAnswer) -> dict[str, Any]:
     prediction = answer.get("prediction")
     return {
         "id": answer["id"],
@@ -104,7 +105,7 @@ def _utf8(text: str | None) -> str | None:
     return text and _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def answers_jsonl(answers: Iterable[dict[str, Any]]) -> bytes:
+def answers_jsonl(answers: Iterable[WrittenAnswer]) -> bytes:
     """Answers as JSON Lines.
 
     Raises:

@@ -1,7 +1,7 @@
 """A model's answer to one item, and what had to be done to read it."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 Status = Literal["clean", "unwrapped", "repaired", "truncated", "unparsable", "unanswered"]
 """What was done to an answer.
@@ -51,6 +51,30 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 OTHER_FORMATS: tuple[Kind, ...] = ("xml", "yaml", "table")
 """The kinds that may hold what was asked for, but not in the format asked for."""
+
+
+class WrittenAnswer(TypedDict, total=False):
+    """An answer as a file has it, such as a line of a run's answers.jsonl, before it is read.
+
+    Attributes:
+        id: the item's id.
+        text: what the model wrote.
+        prediction: a JSON value in which somebody else has already read the text.
+        tokens: `input` and `output`, if they were counted.
+        seconds: how long the model took, if that was measured.
+        finish_reason: why the model stopped, such as `stop` or `length`, if known.
+        constrained: whether the answer was held to the benchmark's schema while being written.
+        error: in one line, what went wrong if there is no answer.
+    """
+
+    id: str
+    text: str | None
+    prediction: Any
+    tokens: dict[str, int] | None
+    seconds: float | None
+    finish_reason: str
+    constrained: bool
+    error: str | None
 
 
 class Reading(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any
 
 from hdbench.errors import HdbenchError
 from hdbench.reading import ReadAs
-from hdbench.reading.answer import Answer, Reading
+from hdbench.reading.answer import Answer, Reading, WrittenAnswer
 from hdbench.reading.bounds import number_of_values
 from hdbench.reading.container import Container
 from hdbench.reading.ids import match_ids
@@ -94,7 +94,7 @@ class Answers:
             set_aside,
         )
 
-    def written(self, item_id: str) -> dict[str, Any] | None:
+    def written(self, item_id: str) -> WrittenAnswer | None:
         """The answer to an item as its file has it, see `Container.load`; None if there is none.
 
         Raises:
@@ -106,7 +106,7 @@ class Answers:
     def _where(self, item_id: str) -> str:
         return self._container.where(self._keys[self._renamed.get(item_id, item_id)])
 
-    def _read(self, fields: dict[str, Any]) -> Reading:
+    def _read(self, fields: WrittenAnswer) -> Reading:
         text, prediction = fields.get("text") or "", fields.get("prediction")
         has_text = bool(text) and not text.isspace()
         if "prediction" not in fields or (has_text and self._read_as.reread):

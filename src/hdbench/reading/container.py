@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
+from hdbench.reading.answer import WrittenAnswer
+
 
 class Container(Protocol):
     """A file or folder of answers, which are found by id.
@@ -16,8 +18,8 @@ class Container(Protocol):
     runs: Mapping[str | None, Mapping[str, Any]]
     notes: list[str]
 
-    def load(self, key: Any) -> dict[str, Any]:
-        """One answer's `prediction` or `text`, or both; and `tokens`, `seconds`, `error` if known.
+    def load(self, key: Any) -> WrittenAnswer:
+        """One answer: its `prediction` or `text`, or both, and what else is known but its id.
 
         Raises:
             HdbenchError: it cannot be read.
@@ -34,7 +36,7 @@ class Entry(NamedTuple):
     """An answer that is held in memory, and its place."""
 
     where: str
-    fields: dict[str, Any]
+    fields: WrittenAnswer
 
 
 class InMemory:
@@ -46,7 +48,7 @@ class InMemory:
         self.runs = runs
         self.notes = notes or []
 
-    def load(self, key: Entry) -> dict[str, Any]:
+    def load(self, key: Entry) -> WrittenAnswer:
         """One answer; see `Container.load`."""
         return key.fields
 

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from hdbench.errors import HdbenchError
+from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.schema import AnswerSchema
 
 ABOUT = frozenset(
@@ -85,7 +86,7 @@ class EntryReader:
             raise HdbenchError(f'{where}: "model" must be a text in quotes')
         return model or None
 
-    def entry(self, entry: dict[str, Any], where: str) -> dict[str, Any]:
+    def entry(self, entry: dict[str, Any], where: str) -> WrittenAnswer:
         """The answer in an entry, as `Container.load` returns it.
 
         Raises:
@@ -116,7 +117,7 @@ class EntryReader:
             )
         return fields
 
-    def answer(self, value: Any, item_id: str, where: str) -> dict[str, Any]:
+    def answer(self, value: Any, item_id: str, where: str) -> WrittenAnswer:
         """The answer to an item whose id is given elsewhere, for example in a file name.
 
         Args:
@@ -173,7 +174,7 @@ def given_id(entry: dict[str, Any]) -> Any:
     return entry.get("id", entry.get("sha256"))
 
 
-def about(entry: dict[str, Any]) -> dict[str, Any]:
+def about(entry: dict[str, Any]) -> WrittenAnswer:
     """The `tokens`, `seconds` and `error` of an entry, if they are usable.
 
     Example:
@@ -182,7 +183,7 @@ def about(entry: dict[str, Any]) -> dict[str, Any]:
         >>> about({"tokens_input": 1196, "error": ""})
         {'tokens': {'input': 1196}}
     """
-    fields: dict[str, Any] = {}
+    fields: WrittenAnswer = {}
     tokens: dict[str, int] = {}
     for counts in (entry.get("tokens"), entry.get("usage"), entry):
         for name, key in TOKENS:

@@ -8,6 +8,7 @@ from typing import Any
 
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError
+from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.encodings import decode
 from hdbench.reading.fields import EntryReader, about
 from hdbench.reading.json_files import parse_file
@@ -99,9 +100,9 @@ class ItemFiles:
         self.runs: Mapping[str | None, Mapping[str, Any]] = {None: ids}
         self.notes = _passed_over(members, members.others)
 
-    def load(self, key: tuple[str, ...]) -> dict[str, Any]:
+    def load(self, key: tuple[str, ...]) -> WrittenAnswer:
         """One answer; see `Container.load`."""
-        fields: dict[str, Any] = {}
+        fields: WrittenAnswer = {}
         for name in key:
             place = self._members.place(name)
             text = decode(self._members.read(name), place)
@@ -157,7 +158,7 @@ class FrameworkRun:
                 f"({', '.join(sorted(models)[:5])}): they are read as one run"
             )
 
-    def load(self, key: str) -> dict[str, Any]:
+    def load(self, key: str) -> WrittenAnswer:
         """One answer; see `Container.load`."""
         return request_fields(self._request(key))
 
@@ -183,7 +184,7 @@ class FrameworkRun:
         self._members.close()
 
 
-def request_fields(request: dict[str, Any]) -> dict[str, Any]:
+def request_fields(request: dict[str, Any]) -> WrittenAnswer:
     """The answer in a request file, which has `text` and `parsed`.
 
     In older files, `response_text` is what was parsed, otherwise the text, which may also be in

@@ -9,6 +9,7 @@ from typing import Any
 
 from hdbench.common.jsonio import MAX_LINE, parse_json, parse_line, read_jsonl
 from hdbench.errors import HdbenchError
+from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.container import Container, Entry, InMemory
 from hdbench.reading.encodings import decode
 from hdbench.reading.fields import EntryReader, given_id
@@ -86,7 +87,7 @@ class JsonLines:
         self.runs: Mapping[str | None, Mapping[str, Any]] = runs
         self._file = path.open("rb")
 
-    def load(self, key: int) -> dict[str, Any]:
+    def load(self, key: int) -> WrittenAnswer:
         """One answer; see `Container.load`."""
         where = self.where(key)
         self._file.seek(self._offsets[key])

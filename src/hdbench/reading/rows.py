@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from hdbench.errors import HdbenchError
+from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.cells import FAULTS, MAX_CELLS, MISSING, Cell, text_of
 from hdbench.reading.columns import Columns, Field
 from hdbench.reading.container import Entry, InMemory
@@ -188,7 +189,7 @@ class _Reader:
             for kind, (count, first) in self._odd.items()
         ]
 
-    def answer(self, rows: Sequence[Row]) -> dict[str, Any]:
+    def answer(self, rows: Sequence[Row]) -> WrittenAnswer:
         """The answer in the rows of one id, as `Container.load` returns it."""
         columns, first = self._columns, rows[0]
         answer = self._about(first.cells)
@@ -212,7 +213,7 @@ class _Reader:
     def _is_blank(self, row: Row) -> bool:
         return all(row.cells[field.column] == "" for field in self._columns.fields)
 
-    def _about(self, cells: Sequence[Cell]) -> dict[str, Any]:
+    def _about(self, cells: Sequence[Cell]) -> WrittenAnswer:
         return about({name: _number(cells[index]) for name, index in self._columns.about.items()})
 
 

@@ -28,12 +28,12 @@ class Prompt(_Checked):
     Attributes:
         name: the name of its file.
         sha256: the hash of its bytes; None if it is not known.
-        text: the prompt itself; None if it is not known.
+        text: the prompt itself; empty if it is not known.
     """
 
     name: str
     sha256: str | None = None
-    text: str | None = Field(default=None, exclude=True)
+    text: str = Field(default="", exclude=True)
 
 
 class RunInfo(_Checked):

@@ -172,7 +172,7 @@ def _view(item: Mapping[str, Any], metric: Metric, limits: Limits) -> ItemView:
         wrong: list[tuple[FieldMatch, str | None]] = []
         others = matches
     else:
-        wrong = list(errors(matches, metric.person_fields))
+        wrong = list(errors(matches, metric.person_fields, metric.value_forms))
         others = [match for match in matches if match.outcome == "correct"]
     return ItemView(
         id=item["id"],

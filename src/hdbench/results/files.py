@@ -135,7 +135,7 @@ def errors_by_class(result: Result) -> dict[str, Any]:
     figures = {}
     if result.metric.has_form_counts:
         items = ([FieldMatch(**match) for match in item["fields"]] for item in result.per_item)
-        figures["f1_form"] = f1(*form_counts(items))
+        figures["f1_form"] = f1(*form_counts(items, result.metric.value_forms))
     return {
         "classes": dict(summary.total.most_common()),
         "fields": {name: dict(classes.most_common()) for name, classes in summary.fields.items()},

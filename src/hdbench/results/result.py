@@ -115,8 +115,13 @@ class Result:
         """The errors of each item of `per_item` with their classes; see `error_classes.errors`."""
         from hdbench.analysis.error_classes import errors  # noqa: PLC0415  it needs the metrics
 
+        metric = self.metric
         return [
-            errors([FieldMatch(**match) for match in item["fields"]], self.metric.person_fields)
+            errors(
+                [FieldMatch(**match) for match in item["fields"]],
+                metric.person_fields,
+                metric.value_forms,
+            )
             for item in self.per_item
         ]
 

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from filelock import FileLock, Timeout
 
 from hdbench.common.jsonio import parse_json, write_json, write_whole
 from hdbench.errors import HdbenchError
+from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.run_info import RUN_FILE, read_run_info
 
@@ -117,7 +118,7 @@ class RunFolder:
             os.truncate(self._file, whole)
         return torn
 
-    def answers(self) -> Iterator[dict[str, Any]]:
+    def answers(self) -> Iterator[WrittenAnswer]:
         """The answers as they were recorded."""
         yield from recorded_answers(self.path)
 
@@ -144,7 +145,7 @@ class RunFolder:
             sitting |= {"ended": _now(), "hardware": dict(hardware())}
             write_json(self.path / RUN_FILE, self._record)
 
-    def add(self, answer: dict[str, Any]) -> None:
+    def add(self, answer: WrittenAnswer) -> None:
         """Record an answer; when this returns it is on disk."""
         with self._file.open("ab") as file:
             file.write(_line(answer))
@@ -153,7 +154,7 @@ class RunFolder:
         self.failed[answer["id"]] = is_failed(answer)
 
 
-def recorded_answers(folder: Path) -> Iterator[dict[str, Any]]:
+def recorded_answers(folder: Path) -> Iterator[WrittenAnswer]:
     """The answers that a run has so far, except a torn one; none if there is no run yet."""
     path = folder / OUR_ANSWERS
     if path.is_file():
@@ -161,12 +162,12 @@ def recorded_answers(folder: Path) -> Iterator[dict[str, Any]]:
             yield from (answer for line in file if (answer := _answer(line)))
 
 
-def is_failed(answer: Mapping[str, Any]) -> bool:
+def is_failed(answer: WrittenAnswer) -> bool:
     """Whether an answer is only an error."""
     return answer.get("text") is None and "error" in answer
 
 
-def _answer(line: bytes) -> dict[str, Any] | None:
+def _answer(line: bytes) -> WrittenAnswer | None:
     """The answer in a line; None if the line is torn or is not an answer."""
     if not line.endswith(b"\n"):
         return None
@@ -176,10 +177,10 @@ def _answer(line: bytes) -> dict[str, Any] | None:
         return None
     if not isinstance(answer, dict) or not isinstance(answer.get("id"), str):
         return None
-    return answer
+    return cast(WrittenAnswer, answer)  # by this program
 
 
-def _line(answer: Mapping[str, Any]) -> bytes:
+def _line(answer: WrittenAnswer) -> bytes:
     text = json.dumps(answer, ensure_ascii=False, allow_nan=False) + "\n"
     return text.encode("utf-8", errors="backslashreplace")
 

@@ -5,11 +5,12 @@ import json
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError
+from hdbench.reading.run_info import Prompt
 from hdbench.running.backend import Backend, Decoding
 from hdbench.running.choosing import Choice
 from hdbench.running.images import Limits
@@ -19,20 +20,6 @@ from hdbench.running.running_score import RunningScore
 
 BACKENDS = ("transformers", "endpoint", "tesseract")
 PROMPT = "prompt.txt"
-
-
-class Prompt(NamedTuple):
-    """What a model is asked along with each item's images.
-
-    Attributes:
-        name: the file's name.
-        sha256: hash of the file, by which runs with the same prompt are recognised.
-        text: what is sent.
-    """
-
-    name: str
-    sha256: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -153,7 +140,7 @@ class Plan:
             "provider": self.asked.provider,
             "backend": backend.name,
             "settings": dict(backend.settings()),
-            "prompt": prompt._asdict(),
+            "prompt": dict(prompt),
             "own_images": self.own_images,
             "subset": self.choice.subset,
             "items": [question.id for question in self.choice.questions] if partial else None,
@@ -232,7 +219,7 @@ def read_prompt(path: Path) -> Prompt:
         raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1})") from error
     if not text.strip():
         raise HdbenchError(f"{path}: the prompt is empty")
-    return Prompt(path.name, hashlib.sha256(raw).hexdigest(), text)
+    return Prompt(name=path.name, sha256=hashlib.sha256(raw).hexdigest(), text=text)
 
 
 def _json_schema(benchmark: Benchmark) -> dict[str, Any] | None:

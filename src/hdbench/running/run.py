@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from hdbench.reading.answer import WrittenAnswer
 from hdbench.running.backend import Backend, Question, Reply
 from hdbench.running.folder import RunFolder
 from hdbench.running.run_progress import FIRST_PROBLEMS, RunProgress
@@ -147,7 +148,7 @@ def _ask(
             outcome.cut_off = taken
 
 
-def _as_answer(item_id: str, reply: Reply) -> dict[str, Any]:
+def _as_answer(item_id: str, reply: Reply) -> WrittenAnswer:
     """A reply as a line of the answers; unknown values are left out."""
     answer = {
         "text": reply.text,
@@ -158,4 +159,5 @@ def _as_answer(item_id: str, reply: Reply) -> dict[str, Any]:
         "error": reply.error,
     }
     known = {name: value for name, value in answer.items() if value is not None}
-    return {"id": item_id, **({} if known.keys() & {"text", "error"} else {"text": ""}), **known}
+    text = {} if known.keys() & {"text", "error"} else {"text": ""}
+    return cast(WrittenAnswer, {"id": item_id} | text | known)

@@ -1,10 +1,9 @@
 """The score of a run while it runs."""
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import is_record, read_text
 from hdbench.results.items import prepare
@@ -26,7 +25,7 @@ class RunningScore:
         self._truths = {item.id: item.ground_truth for item in benchmark.items()}
         self._totals: Counter[str] = Counter(dict.fromkeys(self._metric.statistics, 0))
 
-    def add(self, answer: Mapping[str, Any]) -> None:
+    def add(self, answer: WrittenAnswer) -> None:
         """One more answer."""
         prepared = prepare(self._metric, self._truths[answer["id"]])
         reading = read_text(answer.get("text") or "", self._schema)

@@ -58,6 +58,11 @@ class FieldMatch:
     similarity: float
 
 
+ValueForm = Literal["book_format", "year", "extent"]
+"""A kind of value that is written in several ways: `8°` and `in-8`, `[1924]`, `184 S.`"""
+
+NO_FORMS: Mapping[str, ValueForm] = MappingProxyType({})
+
 FigureKind = Literal["rate", "error", "count"]
 
 
@@ -127,6 +132,7 @@ class Metric(ABC):
         option_names: its options, which are keyword arguments of its class.
         set_fields: the fields that have several values without order.
         person_fields: those of them whose values are names of persons.
+        value_forms: field → what kind of value it has, if that is written in several ways.
         has_form_counts: whether each of its fields is right or wrong by itself, so that those that
             are right in form can be counted.
         protocol: which of the two readings of its rules.
@@ -147,6 +153,7 @@ class Metric(ABC):
     option_names: ClassVar[tuple[str, ...]] = ()
     set_fields: ClassVar[tuple[str, ...]] = ()
     person_fields: ClassVar[tuple[str, ...]] = ()
+    value_forms: ClassVar[Mapping[str, ValueForm]] = NO_FORMS
     has_form_counts: ClassVar[bool] = False
 
     def __init__(self, protocol: str = "documented") -> None:

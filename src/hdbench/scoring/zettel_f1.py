@@ -24,6 +24,7 @@ from hdbench.scoring.metric import (
     ItemScore,
     Metric,
     Outcome,
+    ValueForm,
 )
 from hdbench.scoring.rates import counts_and_rates, f1, ratio
 from hdbench.scoring.similarity import similarity
@@ -97,6 +98,11 @@ class ZettelF1(Metric):
         *Figure.rates("f1", "precision", "recall"),
         *COUNTED,
     )
+    value_forms: ClassVar[Mapping[str, ValueForm]] = {
+        "publication.format": "book_format",
+        "publication.year": "year",
+        "publication.pages": "extent",
+    }
     has_form_counts: ClassVar[bool] = True
     option_names: ClassVar[tuple[str, ...]] = ("threshold", "weights")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 import pyarrow as pa
 
@@ -26,8 +26,9 @@ from hdbench.building.run_tables import (
 from hdbench.common.jsonio import write_json
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.evaluation.score import Settings, score_runs
+from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.reading.run_info import RUN_FILE, Prompt, RunInfo
+from hdbench.reading.run_info import RUN_FILE, RunInfo
 from hdbench.results.result import Result
 from hdbench.running.planning import PROMPT, read_prompt
 from hdbench.space.context import SpaceContext
@@ -248,16 +249,15 @@ def _line(key: str, given: str, most: int, *, needed: bool = True) -> str:
     return line
 
 
-def _answers(benchmark: Benchmark, path: Path, run: str | None) -> Iterator[dict[str, Any]]:
+def _answers(benchmark: Benchmark, path: Path, run: str | None) -> Iterator[WrittenAnswer]:
     """The answers of a run as its file has them, by the benchmark's ids and in its order."""
     with OpenedRun.opened(path, benchmark) as opened:
         answers = opened.answers(run)
         for item_id in benchmark.ids():
             written = answers.written(item_id)
             if written is not None:
-                yield {"id": item_id} | {
-                    key: written[key] for key in _OF_AN_ANSWER if key in written
-                }
+                known = {key: value for key, value in written.items() if key in _OF_AN_ANSWER}
+                yield cast(WrittenAnswer, {"id": item_id} | known)
 
 
 def _info(
@@ -269,8 +269,7 @@ def _info(
 ) -> RunInfo:
     prompt = None
     if statement.own_prompt:
-        own = read_prompt(benchmark.folder / PROMPT)
-        prompt = Prompt(name=own.name, sha256=own.sha256)
+        prompt = read_prompt(benchmark.folder / PROMPT)
     slug = re.sub("[^a-z0-9.]+", "-", statement.model.lower())[:40].strip("-.") or "model"
     return RunInfo(
         run=f"{day.isoformat()}/{slug}-{digest}",
@@ -283,6 +282,6 @@ def _info(
     )
 
 
-def _write_tables(folder: Path, info: RunInfo, answers: Sequence[dict[str, Any]]) -> None:
+def _write_tables(folder: Path, info: RunInfo, answers: Sequence[WrittenAnswer]) -> None:
     write_table(folder / RUN_TABLE, pa.Table.from_pylist([run_row(info, answers)], RUNS))
     write_table(folder / ANSWERS_TABLE, answers_table(info, answers))

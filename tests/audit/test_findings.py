@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -40,7 +41,8 @@ def test_half_of_the_good_models_is_not_most():
 def test_several_models_of_one_maker_are_not_several_makers():
     right, wrong = {"name": "Somazzi"}, {"name": "Somazzl"}
     runs = card_runs(wrong, right, right, right, wrong)
-    runs["Capella"].run = runs["Capella"].run | {"provider": "Antares"}
+    capella = runs["Capella"]
+    runs["Capella"] = replace(capella, run=capella.run | {"provider": "Antares"})
     assert len({each.maker for each in audit(runs).runs}) == 3
     assert found(runs) == []
 
@@ -178,7 +180,7 @@ def test_fewer_than_three_makers_are_refused():
 
 def test_runs_without_details_are_refused():
     runs = card_runs({"name": "Somazzl"}, {}, {}, {})
-    runs["Bellatrix"].per_item = []
+    runs["Bellatrix"] = replace(runs["Bellatrix"], per_item=[])
     with pytest.raises(HdbenchError, match="Bellatrix: has no details"):
         audit(runs)
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -216,8 +217,8 @@ def test_a_snapshot_of_the_hub_gives_its_commit(tmp_path):
 
 def test_a_result_that_was_scored_from_the_hub_has_its_commit(cards):
     result = score("hdb/zettelkatalog", make_run(cards, "a"))
-    result.dataset = {**result.dataset, "dataset_revision": COMMIT}
-    write_results(cards / "result.json", [result])
+    dataset = {**result.dataset, "dataset_revision": COMMIT}
+    write_results(cards / "result.json", [replace(result, dataset=dataset)])
     assert entry(cards / "result.json").dataset_revision == COMMIT
     assert index(cards / "result.json")[1].dataset_revision == COMMIT
 

@@ -3,7 +3,7 @@
 import json
 import random
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import product
 
 import numpy as np
@@ -286,7 +286,8 @@ def test_results_of_two_metrics_are_refused():
 
 def test_results_that_were_read_in_two_ways_are_refused():
     one, other = cards([(1, 0, 0)]), cards([(1, 0, 0)])
-    one.reading, other.reading = {"strict": False}, {"strict": True}
+    one = replace(one, reading={"strict": False})
+    other = replace(other, reading={"strict": True})
     with pytest.raises(HdbenchError, match=r"reading: 'A' has \[\], 'B' \['strict'\]: score both"):
         compare(one, other, **HEADLINE)
 

@@ -22,8 +22,9 @@ def write_text(sheet: Any, row: int, column: int, value: str, look: Any) -> None
 def write_cell(sheet: Any, row: int, column: int, text: str, look: Any) -> None:
     """Write a text that fits in a cell, even if xlsxwriter would take it for its own markup."""
     if text.startswith("<r>") and text.endswith("</r>"):
-        # It would copy such a string into the file as it is. In a text in several pieces, it
-        # protects a character code twice, unless the code is split between two of them.
+        # xlsxwriter would copy such a string into the file as it is, so the text is written in
+        # pieces. In these it would escape a character code (`_x0041_`) twice, unless the code is
+        # split between two of them.
         pieces = _WITHIN_CODE.split(text[2:])
         sheet.write_rich_string(row, column, text[0], text[1], *pieces, look)
     else:
@@ -40,7 +41,9 @@ def cell_text(value: str) -> str:
     shown = value[:MAX_CELL]  # escapes only make it longer
     if not shown.isprintable():
         shown = "\n".join(map(escaped, shown.split("\n")))
-    # If two character codes share a sign, xlsxwriter would protect only the first.
+    # Excel reads `_x0041_` as the code of a character, so xlsxwriter escapes such text. But of two
+    # codes that share an underscore (`_x0041_x0042_`) it escapes only the first, so that underscore
+    # is written as `\x5f`.
     shown = _OVERLAP.sub(r"\\x5f", shown)
     units = shown.encode("utf-16-le")
     if len(value) <= MAX_CELL and len(units) <= 2 * MAX_CELL:

@@ -119,7 +119,9 @@ def check_size(rows: int, columns: int) -> None:
 
 def _write_text(sheet: Any, row: int, column: int, value: str, look: Any) -> None:
     """Write a text from `cells.plain` as it is; `excel.write_text` escapes a non-breaking space."""
-    # Of two codes for characters that share a sign, xlsxwriter would protect only the first.
+    # Excel reads `_x0041_` as the code of a character, so xlsxwriter escapes such text. But of two
+    # codes that share an underscore (`_x0041_x0042_`) it escapes only the first, so that underscore
+    # is written as `\x5f`.
     text = _OVERLAP.sub(r"\\x5f", value) if "_x" in value else value
     if text:
         write_cell(sheet, row, column, _cut(text), look)

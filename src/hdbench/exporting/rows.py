@@ -52,7 +52,9 @@ class AnswerRows:
         """The names of the columns; those beyond the schema's only if they hold something."""
         about = [FILE_NAME, "text", "error", OTHER_FIELDS]
         if self.fields.listed:
-            about.remove("text")  # or it is a field of the objects
+            # A column `text` would be read back as a field of the objects, which ads have. The text
+            # of an answer without a record is in `error` instead.
+            about.remove("text")
         return [
             "id",
             *(["model"] if "model" in self.widths else []),
@@ -89,7 +91,11 @@ class AnswerRows:
             yield about | self._record(record) | _error(answer)
 
     def _without_record(self, answer: Answer) -> Row:
-        """What there is instead of a record; without an error a page has no objects."""
+        """The cells for an answer without a record: its text, its error, or both.
+
+        If rows are objects, there is always an error: a row with neither an object nor an error
+        stands for a record whose list is empty, such as a page without ads.
+        """
         found: Row = {} if answer.prediction is None else {"status": "unparsable"}
         value = answer.prediction
         text = value if isinstance(value, str) else "" if value is None else as_json(value)

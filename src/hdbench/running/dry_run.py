@@ -124,7 +124,11 @@ def _mean(values: Iterable[Any]) -> float | None:
 
 
 def _prices(listed: Mapping[str, Any]) -> _Prices | None:
-    """What a model costs: per token as `prompt` and `completion`, or as `input` per million."""
+    """The prices that a server lists for a model, or None if it lists none that can be read.
+
+    Servers write them in one of two ways: `prompt` and `completion` are US dollars per token,
+    `input` and `output` are US dollars per million tokens.
+    """
     pricing = listed.get("pricing")
     if not isinstance(pricing, dict):
         return None

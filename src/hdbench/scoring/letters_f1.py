@@ -73,8 +73,9 @@ class LettersF1(Metric):
     Differences under `published`: only the first date on either side is compared, and a ground
     truth without a date costs a false negative; the text "None" is a value, and so is an empty text
     as a date; `<…>` and `<<…>>` around a predicted name are removed; a person whose name in the
-    authority file begins or ends with white space is found by the name alone; an empty name finds
-    a person who has an empty alternate name; both F1 scores are rounded to 2 decimals.
+    authority file begins or ends with white space is found by that name, without the white space,
+    but not by alternate names; an empty name finds a person who has an empty alternate name; both
+    F1 scores are rounded to 2 decimals.
 
     Degenerate cases: null, "null", "None" and empty texts are not values. White space around a
     value is ignored. Numbers are compared by their text; anything that is neither a text nor a
@@ -360,8 +361,8 @@ class LettersF1(Metric):
         """What a person may be called."""
         if not self._published:
             return {text.strip() for text in (name, *others)} - {"", "null", "None"}
-        # The published ground truths have the name without the authority file's spaces, so such a
-        # person was not found in it.
+        # The published ground truths have the name without the spaces that the authority file has
+        # around it, so such a person was not found there, and the alternate names were not known.
         return {name, *others} if name == name.strip() else {name.strip()}
 
     def _compare(

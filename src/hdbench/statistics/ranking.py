@@ -90,9 +90,11 @@ def rank_models(
           263      5,  5,  5                 5, 5,  5                   5,  5,  7
 
     (1,000 draws from each; 1,000 data sets without correction.) Student's quantile at the normal
-    tail of the critical value, as in `difference_interval`, is too small because the spreads of
-    many pairs err separately. The models had noise of their own on every item; if they differ in
-    only a few items, fewer are called different.
+    tail of the critical value, as in `difference_interval`, is too small if there are many pairs:
+    it allows for the error of one `s`, but each pair's `s` has an error of its own, and the more
+    pairs there are, the likelier it is that some `s` is much too small and its t too large. The
+    models had noise of their own on every item; if they differ in only a few items, fewer are
+    called different.
 
     Degenerate cases: models that never differ are not different; two that differ by the same amount
     in every draw are. With fewer than 20 items there are no intervals and no ranks: drawing so few

@@ -111,7 +111,7 @@ def _values(cell: str) -> list[str]:
 
 
 def _person(name: str, aliases: dict[str, list[str]]) -> dict[str, Any]:
-    """A person of the truth; <…> was inferred from function, <<…>> from the correspondence."""
+    """A person: one in <…> was inferred from their function, in <<…>> from the correspondence."""
     inferred = {"<<": "correspondence", "<": "function"}.get(re.match("<{0,2}", name)[0])
     name = name.strip("<>").strip()
     return {"name": name, "alternateName": aliases.get(name, []), "inferred": inferred}

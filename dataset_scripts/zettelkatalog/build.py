@@ -12,7 +12,7 @@ FOLDER = "benchmarks/library_cards"
 
 
 def rows(source: Source) -> Iterator[Row]:
-    """One row a card: its image, and of its truth file the part that is not about its making."""
+    """One row per card: its image, and its ground truth without what is about its making."""
     for path in source.paths(f"{FOLDER}/ground_truths/*.json"):
         card = PurePosixPath(path).stem
         truth = source.json(path)

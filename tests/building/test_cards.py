@@ -39,7 +39,7 @@ SECTIONS = [
     "An example",
     "Fields",
     "Splits",
-    "How the truth was made",
+    "How the ground truth was made",
     "Uses and limits",
     "Privacy",
     "Licence",

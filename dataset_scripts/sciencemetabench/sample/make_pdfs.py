@@ -1,4 +1,4 @@
-"""Set the PDFs of the sample into pdf/, from the truths in metadata.jsonl and article.txt.
+"""Set the PDFs of the sample into pdf/, from the ground truths in metadata.jsonl and article.txt.
 
 Run it with Python, reportlab and fonttools, no arguments: python make_pdfs.py
 It needs the Debian packages fonts-liberation, fonts-crosextra-caladea, fonts-arphic-uming and

@@ -60,7 +60,7 @@ class Card:
     """What a card looks like; its text is a list of paragraphs.
 
     A paragraph is a line: hand, x, y, size, width, indent of the first line and of the others,
-    the text, with *bold*, ~italic~ and _underlined_ words and the truth's fields in braces.
+    the text, with *bold*, ~italic~ and _underlined_ words and fields of the ground truth in braces.
     """
 
     text: str
@@ -207,7 +207,7 @@ def words(text: str) -> list[Word]:
 
 
 def fields_of(truth: dict[str, dict[str, str | int | None]]) -> dict[str, str]:
-    """Return the truth's values by field, and the last name as catalogues set it apart."""
+    """Return the ground truth's values by field, and the last name as catalogues set it apart."""
     fields = {name: str(value) for part in truth.values() for name, value in part.items()}
     last_name = fields["last_name"]
     # No-break spaces: a name that is spaced out stays on one line.

@@ -4,8 +4,9 @@ import hdbench.integrations.evaluate_module
 
 _DESCRIPTION = """
 Avisblatt CER: how well the classified advertisements on a newspaper page were found and read. Each
-advertisement of the truth is paired with one of the answer by its section and number; the texts are
-compared by their normalised Indel similarity (fuzzy) and by the character error rate (CER).
+advertisement in the ground truth is paired with one in the answer by its section and number; the
+texts are compared by their normalised Indel similarity (fuzzy) and by the character error rate
+(CER).
 """
 
 _CITATION = """

@@ -40,7 +40,7 @@ Returns:
     field_accuracy (dict): field to its mean over all records whose kind has it.
     kinds (dict): kind to its overall_accuracy, field_accuracy and items.
     overall_accuracy_without_both_empty, field_accuracy_without_both_empty: the same without pairs
-        in which truth and answer are both empty, which count as right otherwise.
+        in which ground truth and answer are both empty, which count as right otherwise.
     both_empty (int), field_both_empty (dict): how many such pairs there are.
     too_long (int): pairs of different texts that are too long to be compared; they score 0.0.
     items, answered, unanswered, unparsable (int): the coverage. An item that is unanswered or

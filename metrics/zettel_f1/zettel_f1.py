@@ -4,8 +4,8 @@ import hdbench.integrations.evaluate_module
 
 _DESCRIPTION = """
 Zettel F1: precision, recall and F1 over the fields of nested records, such as what a model reads
-from a library's index card. Every leaf field of the truth and of the answer is compared by the
-normalised Indel similarity of its texts; from 0.92 on it is a true positive.
+from a library's index card. Every leaf field of the ground truth and of the answer is compared
+by the normalised Indel similarity of its texts; from 0.92 on it is a true positive.
 """
 
 _CITATION = """

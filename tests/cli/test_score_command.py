@@ -13,7 +13,7 @@ WRONG = {"title": "Stellingen", "year": 1942}
 PARTIAL = {
     "kind": "partial",
     "message": "3 of 4 items have an answer, and the other 1 count as failures: complete the run, "
-    "or compare it only with runs of the same items",
+    "or compare it only with runs on the same items",
     "key": "partial",
     "values": {"given": 3, "items": 4, "count": 1},
     "count": 1,
@@ -298,7 +298,7 @@ def test_ids_without_their_leading_zeros_are_matched_and_named(score, cards):
     result = json.loads((cards / "r.json").read_text())
     (warning,) = result["warnings"]
     assert (result["items_perfect"], warning["kind"], warning["count"]) == (4, "ids", 4)
-    assert "leading zeros: 4 ('0' is taken for '0000')" in warning["message"]
+    assert "leading zeros: 4 ('0' is read as '0000')" in warning["message"]
     assert f"warning: {warning['message']}" in done.stdout
 
 

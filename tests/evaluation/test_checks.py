@@ -79,7 +79,7 @@ def test_warnings_are_json_data():
         "kind": "wrong_field",
         "message": (
             'year is wrongly "place" in 20 of 40 answers, and not of the schema\'s type in 20: '
-            "does the prompt ask for it as the schema and the truth have it? "
+            "does the prompt ask for it in the form that the schema and the ground truth have? "
             "f1_micro 0.750, without this field 1.000"
         ),
         "key": "wrong_value",
@@ -134,8 +134,8 @@ def test_a_field_of_the_wrong_type_is_named_though_it_is_scored_as_right():
     answers = [{**card(n), "year": str(1800 + n)} for n in range(7)] + right(53, 7)
     warning = only(check(answers), "wrong_field")
     assert warning.message == (
-        'year is not of the schema\'s type in 7 of 60 answers, as "1800", which is scored all the '
-        "same: does the prompt ask for it as the schema has it? "
+        'year is not of the schema\'s type in 7 of 60 answers, such as "1800", which is scored all '
+        "the same: does the prompt ask for it in the form that the schema has? "
         "f1_micro 1.000, without this field 1.000"
     )
     assert check([{**card(n), "year": str(1800 + n)} for n in range(6)] + right(54, 6)) == []
@@ -283,7 +283,7 @@ def test_one_count_of_input_tokens_for_all_items_asks_whether_the_image_was_sent
     assert warning.message.startswith(
         "the input was 1,196 tokens for 12 of 12 items: was the image sent?"
     )
-    assert "one size" in warning.message
+    assert "the same size" in warning.message
 
 
 def test_one_count_of_input_tokens_for_nine_in_ten_items_is_enough():
@@ -309,7 +309,8 @@ def test_one_answer_for_many_items_is_shown():
     warnings = check(repeated(6, 94))
     warning = only(warnings, "repeated_answer")
     assert warning.message.startswith(
-        '6 of 100 answers are the same, {"title": "Müller", "year": 1900}, though the truths differ'
+        '6 of 100 answers are the same, {"title": "Müller", "year": 1900}, although the ground '
+        "truth differs"
     )
     assert warning.ids == ["0000", "0001", "0002", "0003", "0004"]
 
@@ -364,7 +365,7 @@ def cut_off(count, others):
 def test_many_answers_cut_off_ask_for_a_higher_limit():
     warning = only(check(cut_off(3, 47)), "truncated")
     assert (warning.count, warning.of) == (3, 50)
-    assert "raise the limit of output tokens" in warning.message
+    assert "raise the limit on output tokens" in warning.message
 
 
 def test_one_answer_in_twenty_cut_off_is_not_many_and_a_single_one_never():
@@ -418,7 +419,7 @@ def test_organisations_among_the_wrong_persons_are_counted():
     firms = [f"Muster{number} AG" for number in range(5)]
     warning = only(check_letters(persons + firms), "organisations")
     assert warning.message.startswith(
-        '5 of 14 wrong persons are organisations or offices, as "Muster0 AG"'
+        '5 of 14 wrong persons are organisations or offices, such as "Muster0 AG"'
     )
     assert warning.ids == ["0009", "0010", "0011", "0012", "0013"]
     assert check_letters([*persons, "Nachbar9, Max", *firms]) == []  # a third

@@ -151,7 +151,7 @@ def test_empty_pages_are_one_answer_repeated(page_runs):
     for run in ("2025-09-24/T0120", "2026-01-25/T0569"):
         (warning,) = page_runs[run]
         assert warning.message.startswith(
-            '5 of 5 answers are the same, {"advertisements": []}, though the truths differ'
+            '5 of 5 answers are the same, {"advertisements": []}, although the ground truth differs'
         )
 
 

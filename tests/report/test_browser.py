@@ -155,16 +155,19 @@ def asked_in_a_tab(page, do):
 
 def test_an_error_in_the_truth_is_reported_with_the_item_and_its_values(visit):
     page = visit()
-    link = page.get_by_role("link", name="Report an error in the truth (item 0002;")
-    assert link.inner_text().startswith("Report an error in the truth")
+    link = page.get_by_role("link", name="Report an error in the ground truth (item 0002;")
+    assert link.inner_text().startswith("Report an error in the ground truth")
     address = link.get_attribute("href")
     request = asked_in_a_tab(page, link.click)
     assert request.url == address
     assert "referer" not in request.headers
     title, description = told(request.url)
-    assert title == "Error in the truth: 0002"
-    assert "field: title\n    truth: Stellingen\n    a model's answer: STELLINGEN\n" in description
-    assert "field: year\n    truth: 1924\n    a model's answer: 1925\n" in description
+    assert title == "Error in the ground truth: 0002"
+    assert (
+        "field: title\n    ground truth: Stellingen\n    a model's answer: STELLINGEN\n"
+        in description
+    )
+    assert "field: year\n    ground truth: 1924\n    a model's answer: 1925\n" in description
 
 
 @pytest.mark.parametrize("language", ["de"])
@@ -203,7 +206,7 @@ def test_without_scripts_all_items_are_shown(visit):
 def test_the_keyboard_reaches_the_items_right_values(visit):
     page = visit()
     page.keyboard.press("Tab")
-    assert page.locator("*:focus").inner_text() == "To the content"
+    assert page.locator("*:focus").inner_text() == "Skip to content"
     summary = page.locator(".item summary").first
     summary.focus()
     page.keyboard.press("Enter")

@@ -63,17 +63,17 @@ def test_it_holds_benchmark_version_item_fields_and_both_values():
     address = url("0001", ("author.last_name", "Müller & Sohn", "Muller"), ("year", 1924, 1925))
     assert address.startswith("https://huggingface.co/datasets/hdb/cards/discussions/new?")
     assert told(address) == (
-        "Error in the truth: 0001",
-        """An error in the truth of cards, version 1.0.0:
+        "Error in the ground truth: 0001",
+        """An error in the ground truth of cards, version 1.0.0:
 
     item: 0001
 
     field: author.last_name
-    truth: Müller & Sohn
+    ground truth: Müller & Sohn
     a model's answer: Muller
 
     field: year
-    truth: 1924
+    ground truth: 1924
     a model's answer: 1925
 
 What is wrong, and what would be right:
@@ -109,7 +109,7 @@ def test_what_is_left_out_is_counted():
     _, description = told(address)
     held = description.count("field: ")
     assert 2 <= held < 10
-    assert f"    (further fields that differ: {400 - held})\n" in description
+    assert f"    (more fields that differ: {400 - held})\n" in description
     assert 1_500 < len(address) < 2_000
 
 
@@ -138,7 +138,7 @@ def test_an_issue_and_an_e_mail_are_filled_in_too(address, names, end):
     filled = parse_qs(found.query, strict_parsing=True)
     assert list(filled) == names
     [text] = filled["body"]
-    assert f"{end}    truth: 1924{end}    a model's answer: 1925{end}" in text
+    assert f"{end}    ground truth: 1924{end}    a model's answer: 1925{end}" in text
 
 
 def test_any_other_page_gets_no_values():

@@ -28,7 +28,7 @@ def test_every_language_has_every_text_with_the_same_places():
         (
             message("partial", given=1234, items=5678, count=4444),
             "1,234 of 5,678 items have an answer, and the other 4,444 count as failures: complete "
-            "the run, or compare it only with runs of the same items",
+            "the run, or compare it only with runs on the same items",
             "1.234 von 5.678 Einträgen haben eine Antwort; die anderen 4.444 zählen als falsch. "
             "Vervollständigen Sie den Lauf, oder vergleichen Sie ihn nur mit Läufen über dieselben "
             "Einträge.",
@@ -44,7 +44,7 @@ def test_every_language_has_every_text_with_the_same_places():
                 without=message("without", headline="f1_micro", score=0.75, other=1.0),
             ),
             'year is wrongly "1,5" in 20 of 40 answers, and not of the schema\'s type in 20: '
-            "does the prompt ask for it as the schema and the truth have it? "
+            "does the prompt ask for it in the form that the schema and the ground truth have? "
             "f1_micro 0.750, without this field 1.000",
             'year lautet in 20 von 40 Antworten fälschlich "1,5" und hat in 20 nicht den Typ des '
             "Schemas: Verlangt der Prompt es so, wie es in Schema und Referenz steht? "
@@ -52,8 +52,8 @@ def test_every_language_has_every_text_with_the_same_places():
         ),
         (
             message("organisations", count=9, persons=10, example=None),
-            "9 of 10 wrong persons are organisations or offices: the truth has persons only; does "
-            "the prompt ask for persons only?",
+            "9 of 10 wrong persons are organisations or offices: the ground truth has persons "
+            "only; does the prompt ask for persons only?",
             "9 von 10 falschen Personen sind Körperschaften oder Ämter: In der Referenz stehen nur "
             "Personen. Verlangt der Prompt nur Personen?",
         ),

@@ -114,7 +114,7 @@ def test_an_item_in_the_report(visit_at, url, keep):
     item = inside.locator(".item:has(ins)").first
     item.scroll_into_view_if_needed()
     item.evaluate("(element) => element.scrollIntoView()")
-    assert "Report an error in the truth" in item.inner_text()
+    assert "Report an error in the ground truth" in item.inner_text()
     keep(page, "report")
 
 

@@ -128,14 +128,14 @@ def test_an_error_in_the_truth_is_reported_from_within_the_frame(visit):
     # At this proxy nothing answers, so that the tab does not reach the Hub.
     page = visit(proxy={"server": "http://127.0.0.1:9", "bypass": "127.0.0.1"})
     page.locator("#example").click()
-    link = report(page).get_by_role("link", name="Report an error in the truth").first
+    link = report(page).get_by_role("link", name="Report an error in the ground truth").first
     address = link.get_attribute("href")
     request = asked_in_a_tab(page, link.click)
     assert request.url == address
     assert "referer" not in request.headers
     assert address.startswith("https://huggingface.co/datasets/hdb/zettelkatalog/discussions/new?")
     title, _ = told(address)
-    assert title.startswith("Error in the truth: sample-")
+    assert title.startswith("Error in the ground truth: sample-")
 
 
 def test_each_of_several_models_can_be_shown(visit, answers):
@@ -164,7 +164,7 @@ def test_it_speaks_german_to_a_german_browser(visit):
     assert page.locator("#download-html").inner_text() == "Bericht (HTML)"
     assert inside.get_by_role("heading", name="So wurde gerechnet").is_visible()
     page.get_by_role("tab", name="Hintergrund").click()
-    assert page.get_by_role("heading", name="Maße").is_visible()
+    assert page.get_by_role("heading", name="Metriken").is_visible()
 
 
 @pytest.mark.slow

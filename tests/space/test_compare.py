@@ -227,7 +227,7 @@ def test_one_file_alone_and_none_are_one_line(open_tab):
     assert told(page).startswith("These cannot be compared: at least two runs are needed")
     drop(page, {"good.jsonl": lines(GOOD)})
     page.locator("#compare").click()
-    assert "drop another file, or choose a recorded run" in told(page)
+    assert "upload another file, or choose a recorded run" in told(page)
 
 
 @pytest.mark.slow
@@ -356,7 +356,7 @@ def test_two_runs_of_which_one_item_differs_cannot_be_told_apart(context, tmp_pa
         "a difference of 0.021 (95 % interval 0.000 to "
     )
     assert words(found).startswith(start)
-    assert "; p = 1); this set of 24 items would show a difference of" in words(found)
+    assert "; p = 1); with these 24 items, a difference of" in words(found)
     # (1.96 + 0.84) · s / √24, where s of 23 zeros and one 1 / 2 is 0.0999.
     assert float(re.search(r"of (0\.\d+) or more", words(found))[1]) == pytest.approx(
         0.057, abs=0.002

@@ -201,7 +201,7 @@ def test_filters_hide_rows_and_keep_ranks(opened):
     wait_for_rows(page, 1)
     assert rows(page)[0][:2] == ["3", "service"]
     told = page.locator(".hdb-board [role=status]").inner_text()
-    assert told == "1 of 4 models shown. The ranks are those among all 4."
+    assert told == "1 of 4 models shown. The ranks are among all 4."
     page.locator("#board-words").get_by_label("Model").fill("nobody")
     page.get_by_text("0 of 4 models shown").wait_for()
     assert page.locator(".hdb-board table").count() == 0
@@ -294,7 +294,7 @@ def test_new_runs_appear_without_a_restart_and_unusable_ones_are_named(opened, f
         wait_for_rows(page, 5)
         assert ["newcomer", "f1"] in [[row[1], row[-1]] for row in rows(page)]
         told = page.locator(".hdb-board .hdb-warnings").inner_text()
-        assert "Left out, because they cannot be read: 1" in told
+        assert "Left out because they cannot be read: 1" in told
         assert "g1: its run.json declares an item that hdb/cards has not, 'none'" in told
         assert str(folder) not in page.content()
     finally:
@@ -317,7 +317,7 @@ def test_hostile_names_run_nothing(opened):
 def test_it_speaks_german_to_a_german_browser(opened):
     page = opened("Rangliste", language="de-CH")
     told = page.locator(".hdb-board").inner_text()
-    assert "4 von 4 Modellen werden gezeigt" in told
+    assert "Gezeigte Modelle: 4 von 4" in told
     assert "24 Einträge, prompt.txt; Modelle: 4" in told
     assert rows(page)[2][5:9] == ["nein", "nicht veröffentlicht", "proprietär", "nein"]
     page.get_by_label("Lokal lauffähig").check()

@@ -126,10 +126,10 @@ serve(SpaceContext(Path("hdb"), max_waiting=1, at_once=1, {more}))
 """
 
 FULL = {
-    "en": "Too many visitors are waiting just now: please try again in a minute.",
+    "en": "Too many visitors are waiting right now: please try again in a minute.",
     "de": "Im Moment warten zu viele Anfragen. Bitte versuchen Sie es in einer Minute noch einmal.",
 }
-OF_YOURS = "From your address many files are waiting already: please try again in a minute."
+OF_YOURS = "Many files from your address are already waiting: please try again in a minute."
 
 
 def long_file(models=40):
@@ -142,7 +142,7 @@ def long_file(models=40):
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-WAITING, SCORING = "Waiting for a place", "Reading and scoring the answers"
+WAITING, SCORING = "Waiting for a free place", "Reading and scoring the answers"
 
 LASTING = """
 from hdbench.space.jobs import turns

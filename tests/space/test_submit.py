@@ -218,7 +218,10 @@ print(json.dumps([list(zip(runs["model"], runs["provider"], runs["items"], runs[
 def test_nothing_is_submitted_without_consent_and_names(scored_page, hub, repository):
     page = scored_page()
     fill(page, consent=False)
-    assert submit(page) == "Nothing was submitted: tick that the answers may be published"
+    assert (
+        submit(page)
+        == "Nothing was submitted: tick the box to confirm that the answers may be published"
+    )
     page.locator("#submit-consent input").check()
     fill(page, provider=" ")
     page.locator("#submit-send").click()
@@ -237,11 +240,11 @@ def test_the_same_answers_are_proposed_once(scored_page, hub, repository):
     submit(page)
     fill(page, model="another name")
     page.locator("#submit-send").click()
-    page.locator("#submit-told").get_by_text("are proposed already").wait_for(timeout=60_000)
+    page.locator("#submit-told").get_by_text("have already been proposed").wait_for(timeout=60_000)
     assert "/discussions/1" in page.locator("#submit-told").inner_text()
     repository.merge(1)
     page.locator("#submit-send").click()
-    page.locator("#submit-told").get_by_text("on the leaderboard already").wait_for(timeout=60_000)
+    page.locator("#submit-told").get_by_text("already on the leaderboard").wait_for(timeout=60_000)
     assert len(repository.pulls) == 1
 
 
@@ -324,7 +327,7 @@ def test_the_panel_is_gone_when_nothing_is_scored(scored_page):
 
 
 def test_it_speaks_german(scored_page, repository):
-    page = scored_page(language="de-CH", panel="In die Rangliste")
+    page = scored_page(language="de-CH", panel="Zur Rangliste")
     fill(page, consent=False)
     told = submit(page)
     assert told.startswith("Es wurde nichts eingereicht: Bitte kreuzen Sie an")
@@ -405,14 +408,14 @@ def test_the_folder_s_name_says_day_model_and_answers(sample, mine):
 
 def test_a_number_that_is_no_json_is_not_submitted(sample, mine):
     mine.write_text('{"id": "sample-08", "prediction": {"publication": {"year": 1e999}}}')
-    assert "a number that JSON does not know" in refused(sample, mine)
+    assert "a number that JSON does not allow" in refused(sample, mine)
 
 
 def test_what_cannot_be_submitted_is_said_in_one_line(sample, mine, monkeypatch):
     assert "without" in refused(sample, mine, strict=True)
     assert "without" in refused(sample, mine, reread=True)
-    assert refused(sample, sample / EXAMPLE) == "the example is no model's run"
-    assert "deleted already" in refused(sample, mine.with_name("gone.jsonl"))
+    assert refused(sample, sample / EXAMPLE) == "the example is not a model's run"
+    assert "already been deleted" in refused(sample, mine.with_name("gone.jsonl"))
     said = SAID.__dict__
     for key, value, reason in [
         ("model", "", "enter the model's name"),
@@ -421,8 +424,8 @@ def test_what_cannot_be_submitted_is_said_in_one_line(sample, mine, monkeypatch)
         ("name", "a\0b", "control or invisible"),
         ("name", "\ud800", "control or invisible"),
         ("note", "n" * 301, "at most 300 characters"),
-        ("consent", "yes", "tick that"),
-        ("consent", None, "tick that"),
+        ("consent", "yes", "tick the box"),
+        ("consent", None, "tick the box"),
     ]:
         assert reason in refused(sample, mine, Statement(**said | {key: value}))
     monkeypatch.setattr("hdbench.space.jobs.submitting.MAX_ANSWERS", 100)

@@ -28,9 +28,9 @@ def print_audit(console: Console, audit: Audit) -> None:
     console.print(printable(title, 200), style="bold")
     nothing = sum(finding.error_class == "invented" for finding in audit.findings)
     console.print(
-        f"Values of the truth that more than half of {len(good)} good models contradict: with one "
-        f"same value {len(audit.findings) - nothing}, in that there is nothing {nothing}; "
-        f"and in form alone {audit.of_form}",
+        f"Values in the ground truth that more than half of {len(good)} good models contradict: "
+        f"with one and the same value {len(audit.findings) - nothing}, by reading nothing "
+        f"{nothing}; and in form alone {audit.of_form}",
         soft_wrap=True,
     )
     makers = ", ".join(sorted({run.maker for run in good}))
@@ -38,7 +38,7 @@ def print_audit(console: Console, audit: Audit) -> None:
     if not audit.findings:
         return
     table = Table(box=box.SIMPLE_HEAD)
-    for column in ("id", "field", "truth", "models read"):
+    for column in ("id", "field", "ground truth", "models read"):
         table.add_column(column, overflow="fold")
     table.add_column("agree", justify="right", no_wrap=True)
     table.add_column("class")

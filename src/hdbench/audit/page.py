@@ -19,15 +19,15 @@ MAX_VALUE = 2_000
 """How many characters of a value are shown."""
 
 CLASS_WORDS = {
-    "missing": "the truth has nothing",
+    "missing": "the ground truth has nothing",
     "invented": "the models read nothing",
     "case": "capitals",
     "white_space": "spaces",
     "punctuation": "punctuation",
     "diacritics": "accents or umlauts",
-    "other_field": "the truth has what belongs to another field",
-    "truncated": "the truth has only a part",
-    "over_specified": "the truth has more",
+    "other_field": "the ground truth has what belongs to another field",
+    "truncated": "the ground truth has only a part",
+    "over_specified": "the ground truth has more",
     "number_or_date": "number or date",
     "ocr": "a few letters",
     "different": "another value",

@@ -116,8 +116,8 @@ def _maintenance(spec: BenchmarkSpec) -> str:
     told = {
         "Maintained by": ", ".join(spec.maintainers),
         "Contact:": spec.contact,
-        "The truth is corrected by": spec.corrected_by,
-        "Errors in the truth are reported at": spec.report_errors_at,
+        "The ground truth is corrected by": spec.corrected_by,
+        "Errors in the ground truth are reported at": spec.report_errors_at,
     }
     return " ".join(f"{what} {value}." for what, value in told.items() if value)
 

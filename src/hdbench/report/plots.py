@@ -65,7 +65,7 @@ _NAMES = {
     "ocr": "OCR-like",
     "over_specified": "over-specified",
 }
-_COUNTED = {"f1": "how often the truth has it", "accuracy": "items that can have it"}
+_COUNTED = {"f1": "how often the ground truth has it", "accuracy": "items that can have it"}
 
 # matplotlib's settings belong to the whole process, so only one thread may change them.
 _LOCK = threading.Lock()

@@ -414,6 +414,13 @@ def test_a_traceback_only_with_debug(run_hdbench, cards):
         assert done.returncode == 1
 
 
+def test_debug_also_shows_what_an_error_came_from(run_hdbench, cards):
+    (cards / "answers.zip").write_bytes(b"PK\x03\x04 and no more")
+    done = run_hdbench("--debug", "score", "hdb/cards", "answers.zip", cwd=cards)
+    assert "zipfile.BadZipFile: " in done.stderr
+    assert "HdbenchError: answers.zip: a damaged ZIP" in done.stderr
+
+
 def test_a_result_that_cannot_be_written_is_an_error(score):
     done = score([{"id": "0000", "prediction": RIGHT}], "--json", "nowhere/result.json")
     assert done.returncode == 2

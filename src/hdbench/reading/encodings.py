@@ -30,12 +30,12 @@ def decode(raw: bytes, where: str) -> str:
         return raw.decode("utf-16" if is_utf16 else "utf-8-sig")
     except UnicodeDecodeError as error:
         if is_utf16:
-            raise HdbenchError(f"{where}: not UTF-16: save as UTF-8") from None
+            raise HdbenchError(f"{where}: not UTF-16: save as UTF-8") from error
         before = error.object[: error.start]  # without the mark, which "utf-8-sig" removes
         line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
         raise HdbenchError(
             f"{where}:{line}: not UTF-8 (byte {column} of the line): save as UTF-8"
-        ) from None
+        ) from error
 
 
 def write_as_utf8(source: Path, target: Path, name: str) -> None:
@@ -56,7 +56,7 @@ def write_as_utf8(source: Path, target: Path, name: str) -> None:
             block = file.read(_BLOCK)
             try:
                 out.write(decoder.decode(block, final=not block).encode("utf-8"))
-            except UnicodeDecodeError:
+            except UnicodeDecodeError as error:
                 raise HdbenchError(
                     f"{name}: not UTF-16 throughout, though it begins so: save as UTF-8"
-                ) from None
+                ) from error

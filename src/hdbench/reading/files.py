@@ -71,7 +71,7 @@ def open_container(path: Path, schema: AnswerSchema | None) -> Container:
             raise HdbenchError(f"{name}: neither a file nor a folder: {ACCEPTED}")
         return _open_file(path, name, schema)
     except OSError as error:
-        raise HdbenchError(f"{name}: cannot be read: {error.strerror or error}") from None
+        raise HdbenchError(f"{name}: cannot be read: {error.strerror or error}") from error
 
 
 def _open_file(
@@ -217,4 +217,4 @@ def _gunzip(source: Path, target: Path, name: str) -> None:
                     )
                 out.write(block)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise HdbenchError(f"{name}: a damaged gzip file: {error}") from None
+        raise HdbenchError(f"{name}: a damaged gzip file: {error}") from error

@@ -215,7 +215,7 @@ def _json_or_text(text: str, place: str) -> Any:
     except json.JSONDecodeError:
         return text
     except ValueError as error:
-        raise HdbenchError(f"{place}: not usable JSON: {error}") from None
+        raise HdbenchError(f"{place}: not usable JSON: {error}") from error
 
 
 def _item_id(name: str) -> str:

@@ -203,6 +203,6 @@ def parse_file(text: str, name: str) -> Any:
     except json.JSONDecodeError as error:
         raise HdbenchError(
             f"{name}:{error.lineno}: not JSON: {error.msg} (column {error.colno})"
-        ) from None
+        ) from error
     except ValueError as error:
-        raise HdbenchError(f"{name}: not usable JSON: {error}") from None
+        raise HdbenchError(f"{name}: not usable JSON: {error}") from error

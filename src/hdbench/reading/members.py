@@ -86,7 +86,7 @@ class Folder:
                     if len(self.names) + len(self.others) > MAX_FILES:
                         raise HdbenchError(f"{path}: more than {MAX_FILES:,} files")
         except OSError as error:
-            raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+            raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
         self.names.sort()  # the order of a listing differs from one machine to the next
         self.others.sort()
 
@@ -100,7 +100,7 @@ class Folder:
             with (self._path / name).open("rb") as file:
                 return _bounded(file.read(MAX_LINE + 1), self.place(name))
         except OSError as error:
-            raise HdbenchError(f"{self.place(name)}: cannot be read: {error.strerror}") from None
+            raise HdbenchError(f"{self.place(name)}: cannot be read: {error.strerror}") from error
 
     def unpacked(self, name: str, scratch: Path) -> Path:
         """The file itself."""
@@ -134,7 +134,7 @@ class Zip:
             raise
         except _DAMAGED as error:
             self.close()
-            raise HdbenchError(f"{name}: a damaged ZIP: {error}") from None
+            raise HdbenchError(f"{name}: a damaged ZIP: {error}") from error
         self._top = _common_folder(list(members))
         self._members = {member.removeprefix(self._top): info for member, info in members.items()}
         self.names = [
@@ -192,7 +192,7 @@ class Zip:
                 # Without a number, zipfile would first unpack whatever a block unpacks to.
                 return _bounded(member.read(MAX_LINE + 1), self.place(name))
         except _DAMAGED as error:
-            raise self._damaged(name, error) from None
+            raise self._damaged(name, error) from error
 
     def unpacked(self, name: str, scratch: Path) -> Path:
         """A copy of the member."""
@@ -201,7 +201,7 @@ class Zip:
             with self._open(name) as member, copy.open("wb") as file:
                 shutil.copyfileobj(member, file)
         except _DAMAGED as error:
-            raise self._damaged(name, error) from None
+            raise self._damaged(name, error) from error
         return copy
 
     def _open(self, name: str) -> IO[bytes]:

@@ -90,7 +90,7 @@ class AnswerSchema:
             compiled(schema)
         except ValidationError as error:
             reason = error.message[:MAX_NAME]
-            raise HdbenchError(f"no valid JSON Schema (2020-12): {reason}") from None
+            raise HdbenchError(f"no valid JSON Schema (2020-12): {reason}") from error
         plain = without_references(schema)
         whole = plain.get("anyOf", [plain]) if "properties" not in plain else [plain]
         self.alternatives: tuple[dict[str, Any], ...] = tuple(
@@ -125,15 +125,15 @@ class AnswerSchema:
         try:
             schema = parse_json(path.read_text(encoding="utf-8"))
         except OSError as error:
-            raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from None
+            raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
         except ValueError as error:
-            raise HdbenchError(f"{path}: not JSON: {error}") from None
+            raise HdbenchError(f"{path}: not JSON: {error}") from error
         if not isinstance(schema, dict):
             raise HdbenchError(f"{path}: no JSON Schema: must be an object in braces")
         try:
             return cls(schema, prompts)
         except HdbenchError as error:
-            raise HdbenchError(f"{path}: {error}") from None
+            raise HdbenchError(f"{path}: {error}") from error
 
     def _list_of_objects(self) -> tuple[str, dict[str, Any]] | None:
         only = self.alternatives[0] if len(self.alternatives) == 1 else {}

@@ -69,7 +69,7 @@ def read_sheets(file: Path, name: str) -> Iterator[Sheet]:
             raise _too_large(name)
         checked, parts = _check(file, name)
     except OSError as error:
-        raise HdbenchError(f"{name}: cannot be read: {error.strerror or error}") from None
+        raise HdbenchError(f"{name}: cannot be read: {error.strerror or error}") from error
     yield from _sheets(checked, parts, name)
 
 
@@ -97,7 +97,7 @@ def _sheets(checked: io.BytesIO, parts: "_Parts", name: str) -> Iterator[Sheet]:
     except HdbenchError:
         raise
     except Exception as error:  # calamine raises many kinds of exception for damaged files
-        raise _damaged(name, error) from None
+        raise _damaged(name, error) from error
 
 
 def _rows(sheet: CalamineSheet, scan: "_Scan", where: str) -> Iterator[tuple[int, list[Cell]]]:
@@ -153,9 +153,9 @@ def _check(packed: Path, name: str) -> tuple[io.BytesIO, "_Parts"]:
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
         if isinstance(error, HdbenchError):
             raise
-        raise _damaged(name, error) from None
+        raise _damaged(name, error) from error
     except expat.ExpatError as error:
-        raise _damaged(name, error) from None
+        raise _damaged(name, error) from error
     checked.seek(0)
     return checked, parts
 

@@ -119,7 +119,7 @@ def _decode(data: bytes, name: str) -> tuple[str, list[str]]:
         text = data.decode("cp1252")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise HdbenchError(f"{name}:{line}: neither UTF-8 nor cp1252: save as UTF-8") from None
+        raise HdbenchError(f"{name}:{line}: neither UTF-8 nor cp1252: save as UTF-8") from error
     return text, [f"{name}: not UTF-8, read as cp1252: check that its umlauts are right"]
 
 
@@ -155,4 +155,4 @@ def _lines(text: str, delimiter: str, name: str) -> Iterator[tuple[int, list[str
             if "field larger" in str(error)
             else f"not CSV: {error}; a quote in a quoted cell is written twice"
         )
-        raise HdbenchError(f"{name}:{begin}: {reason}") from None
+        raise HdbenchError(f"{name}:{begin}: {reason}") from error

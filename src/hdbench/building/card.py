@@ -14,6 +14,7 @@ from hdbench.building.croissant import CROISSANT, croissant
 from hdbench.building.media import MEDIA_FOLDERS
 from hdbench.common import pdf
 from hdbench.common.jsonio import read_jsonl, write_json
+from hdbench.common.templates import STRICT
 from hdbench.errors import HdbenchError
 
 if TYPE_CHECKING:
@@ -116,9 +117,8 @@ def fill_card(path: Path, header: dict[str, Any], **values: Any) -> str:
 
 
 def _rendered(path: Path, template: str, values: dict[str, Any]) -> str:
-    environment = jinja2.Environment(  # noqa: S701  it is Markdown, and the data are the recipe's
-        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    # It is Markdown, and the data are the recipe's, so that nothing is escaped.
+    environment = jinja2.Environment(**STRICT)  # noqa: S701
     try:
         return environment.from_string(template).render(values)
     except jinja2.TemplateError as error:

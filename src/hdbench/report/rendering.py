@@ -3,18 +3,15 @@
 import base64
 import hashlib
 from functools import cache, partial
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
+from hdbench.common.templates import html_templates
 from hdbench.common.texts import Texts, decimal
 from hdbench.errors import escaped
-
-LINE_BREAK = "↵"
-"""What is shown before a line break in a value, so that it can be seen."""
 
 TEXTS = Texts(Path(__file__).with_name("translations"))
 """The texts of the pages; they may hold HTML."""
@@ -51,26 +48,6 @@ def markup(key: str, language: str, **values: Any) -> Markup:
     return text.format(**{name: _plain(value) for name, value in values.items()})
 
 
-def shown(text: str) -> Markup:
-    r"""Untrusted text as HTML: invisible characters as marked escapes, line breaks also as a sign.
-
-    Example:
-        >>> print(shown("<b>\u202e"))
-        &lt;b&gt;<span class="invisible">\u202e</span>
-    """
-    return Markup().join(
-        piece if printable else Markup().join(map(_invisible, piece))
-        for printable, group in groupby(text, str.isprintable)
-        for piece in ("".join(group),)
-    )
-
-
-def _invisible(character: str) -> Markup:
-    sign = LINE_BREAK if character == "\n" else escaped(character)
-    after = character if character == "\n" else ""
-    return Markup('<span class="invisible">{}</span>{}').format(sign, after)
-
-
 def _plain(value: Any) -> Any:
     """What a template outputs: nothing invisible is left of untrusted text; markup is kept."""
     if isinstance(value, Markup) or not isinstance(value, str):
@@ -86,17 +63,10 @@ def _csp_source(block: Markup) -> Markup:
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("hdbench.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=_plain,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = html_templates("hdbench.report", finalize=_plain)
     for name, file in (("style", "style.css"), ("script", "filter.js")):
         # As a plain file, not as a template: its braces are its own.
         source, _, _ = environment.loader.get_source(environment, file)  # type: ignore[union-attr]
         environment.globals[name] = Markup(source)  # noqa: S704  this package's own file
-    environment.filters |= {"shown": shown, "csp_source": _csp_source}
+    environment.filters["csp_source"] = _csp_source
     return environment

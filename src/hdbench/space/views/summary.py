@@ -1,15 +1,13 @@
 """What a visitor sees first: the score in a few lines, or why there is none."""
 
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
-import jinja2
-
+from hdbench.common.templates import html_templates
 from hdbench.common.texts import decimal
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
-from hdbench.report.rendering import shown
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import in_language
 from hdbench.space.texts import text
@@ -89,17 +87,5 @@ def render(template: str, language: str, /, **values: object) -> str:
         values: the values it is given, besides `text` and `decimal`.
     """
     own = {"text": partial(text, language=language), "decimal": partial(decimal, language=language)}
-    return _environment().get_template(template).render(**own, **values)
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("hdbench.space.views"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["shown"] = shown
-    return environment
+    templates = html_templates("hdbench.space.views")
+    return templates.get_template(template).render(**own, **values)

@@ -1,0 +1,58 @@
+"""HTML from Jinja templates, in which untrusted text does no harm."""
+
+from collections.abc import Callable
+from functools import cache
+from itertools import groupby
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from hdbench.errors import escaped
+
+LINE_BREAK = "↵"
+"""What is shown before a line break in a value, so that it can be seen."""
+
+STRICT: dict[str, Any] = {
+    "undefined": jinja2.StrictUndefined,
+    "trim_blocks": True,
+    "lstrip_blocks": True,
+}
+"""The options of every environment: a misspelt name is an error, and a tag leaves no blank line."""
+
+
+@cache
+def html_templates(
+    package: str, *, finalize: Callable[[Any], Any] | None = None
+) -> jinja2.Environment:
+    """The HTML templates of a package: what they output is escaped, and `shown` is a filter.
+
+    Args:
+        package: its name; the templates are in its folder `templates`.
+        finalize: what is done to each value before it is output.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader(package), autoescape=True, finalize=finalize, **STRICT
+    )
+    environment.filters["shown"] = shown
+    return environment
+
+
+def shown(text: str) -> Markup:
+    r"""Untrusted text as HTML: invisible characters as marked escapes, line breaks also as a sign.
+
+    Example:
+        >>> print(shown("<b>\u202e"))
+        &lt;b&gt;<span class="invisible">\u202e</span>
+    """
+    return Markup().join(
+        piece if printable else Markup().join(map(_invisible, piece))
+        for printable, group in groupby(text, str.isprintable)
+        for piece in ("".join(group),)
+    )
+
+
+def _invisible(character: str) -> Markup:
+    sign = LINE_BREAK if character == "\n" else escaped(character)
+    after = character if character == "\n" else ""
+    return Markup('<span class="invisible">{}</span>{}').format(sign, after)

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import textwrap
 
 import pytest
 import yaml
@@ -203,6 +204,54 @@ def test_what_is_in_the_file_stays_as_it_is_to_the_letter(name, tmp_path):
     assert errata.exclude == known.exclude
     assert errata.corrections[:-2] == known.corrections
     assert [item.id for item in errata.corrections[-2:]] == ["1", "2"]
+
+
+EXCLUDED = 'exclude:\n  - {id: "3", evidence: "no, torn", proposed_by: A, approved_by: B}  # one\n'
+ENTRY = """\
+- id: "1"
+  field: "note"
+  old: null
+  new: "torn"
+  evidence: "the image"
+  proposed_by: "Anna Muster"
+  approved_by: "Berta Beispiel"
+"""
+
+
+OTHER = ENTRY.replace("note", "place")
+INDENTED = textwrap.indent(OTHER, "    ").replace('- id: "1"', '- id: &one "1"')
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "indent"),
+    [
+        ("corrections: []\n# end\n", "corrections:\nNEXT# end\n", 2),
+        (f"corrections: []\n{EXCLUDED}", f"corrections:\nNEXT{EXCLUDED}", 2),
+        (EXCLUDED, f"{EXCLUDED}corrections:\nNEXT", 2),
+        (f"corrections:\n{OTHER}{EXCLUDED}", f"corrections:\n{OTHER}NEXT{EXCLUDED}", 0),
+        (f"corrections:\n{INDENTED}    # end\n", f"corrections:\n{INDENTED}    # end\nNEXT", 4),
+        (f"corrections:\n{INDENTED[:-1]}", f"corrections:\n{INDENTED}NEXT", 4),
+    ],
+)
+def test_the_next_correction_is_written_at_the_end_of_the_list(
+    plain, tmp_path, before, after, indent
+):
+    path = tmp_path / "theircards/errata.yaml"
+    path.write_text(before)
+    plain("note", "null", "torn")
+    assert path.read_text() == after.replace("NEXT", textwrap.indent(ENTRY, " " * indent))
+
+
+BRACES = '{id: "2", field: note, old: null, new: x, evidence: e, proposed_by: A, approved_by: B}'
+
+
+@pytest.mark.parametrize("text", [f"corrections: [{BRACES}]\n", "{corrections: [], exclude: []}\n"])
+def test_what_is_in_braces_is_left_to_an_editor(plain, tmp_path, text):
+    path = tmp_path / "theircards/errata.yaml"
+    path.write_text(text)
+    with pytest.raises(HdbenchError, match="of a form that cannot be added to: edit it by hand"):
+        plain("note", "null", "torn")
+    assert path.read_text() == text
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
+import math
 import re
+import textwrap
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from ruamel.yaml import YAML
-from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 import hdbench
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -32,6 +31,7 @@ _HEAD = """\
 """
 
 _SHOWN = 200
+_INDENT = 2  # of the first correction
 
 
 @dataclass(frozen=True)
@@ -207,37 +207,64 @@ def _next_version(recipe: Recipe) -> str:
 
 
 def _with_correction(path: Path, errata: Errata, correction: Correction) -> str:
-    """The errata's text with one more correction, its comments and its order kept."""
+    """The errata's text with one more correction; all that was there stays as it is."""
     text = path.read_text(encoding="utf-8") if path.is_file() else _HEAD
-    editor = YAML()
-    editor.preserve_quotes = True
-    editor.width = 10_000  # no line is folded again
-    editor.indent(mapping=2, sequence=4, offset=2)
-    editor.representer.add_representer(
-        type(None), lambda dumper, _: dumper.represent_scalar("tag:yaml.org,2002:null", "null")
-    )
     dumped = correction.model_dump()
     first = {key: dumped[key] for key in ("id", "field", "old", "new")}  # where null says a lot
-    entry = _quoted(first | {key: value for key, value in dumped.items() if value is not None})
-    document = editor.load(text)
-    if not document:
-        document, before = {"corrections": [entry]}, text
-    else:
-        before = ""
-        document["corrections"] = [*(document.get("corrections") or ()), entry]
-    written = io.StringIO()
-    editor.dump(document, written)
-    result = before + written.getvalue()
+    entry = first | {key: value for key, value in dumped.items() if value is not None}
+    written = yaml.dump(
+        [_quoted(entry)], Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=math.inf
+    )
+    before, after, indent = _around(text)
+    result = before + textwrap.indent(written, " " * indent) + after
     expected = errata.model_copy(update={"corrections": (*errata.corrections, correction)})
-    if validate(Errata, yaml.safe_load(result), path) != expected:
-        raise HdbenchError(f"{path}: is of a form that cannot be added to: edit it by hand")
-    return result
+    with suppress(yaml.YAMLError, HdbenchError):
+        if validate(Errata, yaml.safe_load(result), path) == expected:
+            return result
+    raise HdbenchError(f"{path}: is of a form that cannot be added to: edit it by hand")
+
+
+def _around(text: str) -> tuple[str, str, int]:
+    """The errata's text before and after the next correction, and how far that is indented.
+
+    The parser's marks say where the list ends. So no comment, quote or line break is touched, as
+    it would be if everything were written anew.
+    """
+    document = yaml.compose(text, yaml.SafeLoader)
+    lists = {key.value: value for key, value in document.value} if document else {}
+    node = lists.get("corrections")
+    if node is None:
+        before, after, indent = f"{_whole_lines(text)}corrections:", "", _INDENT
+    elif isinstance(node, yaml.SequenceNode) and not node.flow_style:
+        end = node.end_mark.index
+        before, after, indent = text[:end], text[end:], node.start_mark.column
+    else:  # `[]`
+        before = text[: node.start_mark.index].rstrip(" ")
+        after, indent = text[node.end_mark.index :].removeprefix("\n"), _INDENT
+    return _whole_lines(before), after, indent
+
+
+def _whole_lines(text: str) -> str:
+    return text if text.endswith("\n") or not text else f"{text}\n"
+
+
+class _Text(str):
+    """A text that is written in double quotes."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes each `_Text` in double quotes."""
+
+
+_Dumper.add_representer(
+    _Text, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"')
+)
 
 
 def _quoted(value: Any) -> Any:
     """A value whose texts stay texts for every reader of YAML, unlike bare `no` and `12:30`."""
     if isinstance(value, str):
-        return DoubleQuotedScalarString(value)
+        return _Text(value)
     if isinstance(value, dict):
         return {key: _quoted(child) for key, child in value.items()}
     return [_quoted(child) for child in value] if isinstance(value, list) else value

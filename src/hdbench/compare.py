@@ -10,9 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import xlsxwriter
-
-from hdbench.common.excel import write_text
+from hdbench.common.excel import write_text, xlsx_writer
 from hdbench.common.jsonio import read_jsonl, write_whole
 from hdbench.errors import HdbenchError
 from hdbench.scoring.sequence_ratio import as_text, field_similarity
@@ -73,7 +71,7 @@ def write_similarity_data_to_excel(
 
     Raises:
         HdbenchError: there are more records than a sheet can hold, a field is missing from the
-            details, or the file cannot be written.
+            details, the file cannot be written, or xlsxwriter is not installed.
     """
     path = Path(path)
     if len(detail_data) >= MAX_ROWS:
@@ -148,7 +146,7 @@ def _workbook(
 ) -> bytes:
     """The .xlsx file."""
     data = io.BytesIO()
-    with xlsxwriter.Workbook(data, {"in_memory": True}) as book:
+    with xlsx_writer().Workbook(data, {"in_memory": True}) as book:
         # Without the mark, Excel would turn such a text into a formula as soon as it is edited.
         text = book.add_format({"quote_prefix": True})
         head = ["sha256"]

@@ -90,7 +90,7 @@ def test_without_gradio_one_line_says_what_to_install(tmp_path):
     )
     assert done.returncode == 2
     assert done.stderr == (
-        f"error: the web application needs Gradio: install it with: {install_command('space')}\n"
+        f"error: the web application needs gradio: install it with: {install_command('space')}\n"
     )
 
 

@@ -171,8 +171,11 @@ def report(
     if len(loaded) > 1:
         raise HdbenchError(f"{run}: holds {len(loaded)} runs: give one")
     result = next(iter(loaded.values()))
-    for path in write_report(result, out, benchmark=benchmark, language=language):
+    written = write_report(result, out, benchmark=benchmark, language=language)
+    for path in written.files:
         typer.echo(escaped(str(path)))
+    for note in written.notes:
+        typer.echo(escaped(f"note: {note}"), err=True)
 
 
 @app.command(rich_help_panel=TRUST)

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from hdbench.cli.app import DEFAULT_OUT, SHARE, app
-from hdbench.errors import HdbenchError
 
 
 @app.command(rich_help_panel=SHARE)
@@ -35,16 +34,10 @@ def space(
     ] = None,
 ) -> None:
     """Serve the web application: score and compare in the browser."""
-    try:
-        from hdbench.space.app import serve  # noqa: PLC0415  Gradio is slow to import
-    except ModuleNotFoundError as error:
-        if error.name != "gradio":
-            raise
-        from hdbench.common.extras import install_command  # noqa: PLC0415  slow to import
+    from hdbench.common.extras import needed  # noqa: PLC0415
 
-        raise HdbenchError(
-            f"the web application needs Gradio: install it with: {install_command('space')}"
-        ) from error
+    with needed("space", "the web application needs"):
+        from hdbench.space.app import serve  # noqa: PLC0415  Gradio is slow to import
     from hdbench.space.context import SpaceContext  # noqa: PLC0415
 
     context = SpaceContext(

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from hdbench.common.extras import needed
 from hdbench.errors import escaped
 
 MAX_CELL = 32_767
@@ -10,6 +11,17 @@ MAX_CELL = 32_767
 
 _WITHIN_CODE = re.compile(r"(?<=_)(?=x[0-9a-fA-F]{4}_)")
 _OVERLAP = re.compile(r"(?<=_x[0-9a-fA-F]{4})_(?=x[0-9a-fA-F]{4}_)")
+
+
+def xlsx_writer() -> Any:
+    """The module xlsxwriter.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    with needed("excel", "Excel files need"):
+        import xlsxwriter  # noqa: PLC0415
+    return xlsxwriter
 
 
 def write_text(sheet: Any, row: int, column: int, value: str, look: Any) -> None:

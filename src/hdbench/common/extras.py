@@ -3,11 +3,36 @@
 import json
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, distribution, requires, version
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
-from packaging.requirements import Requirement
+from hdbench.errors import HdbenchError
+
+
+class MissingExtraError(HdbenchError):
+    """A package of an extra is not installed."""
+
+
+@contextmanager
+def needed(extra: str, what: str) -> Iterator[None]:
+    """Imports that only an extra makes possible.
+
+    Args:
+        extra: its name, such as `excel`.
+        what: what needs it, with the verb, such as `Excel files need`.
+
+    Raises:
+        MissingExtraError: a package is missing; the message has the command that installs it.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").replace("_", "-")
+        raise MissingExtraError(
+            f"{what} {package}: install it with: {install_command(extra)}"
+        ) from error
 
 
 def install_command(extra: str) -> str:
@@ -18,6 +43,8 @@ def install_command(extra: str) -> str:
     Args:
         extra: its name, such as `vlm`.
     """
+    from urllib.request import url2pathname  # noqa: PLC0415  slow to import
+
     try:
         origin = json.loads(distribution("hdbench").read_text("direct_url.json") or "{}")
     except PackageNotFoundError:  # a checkout on the path that was never installed
@@ -43,6 +70,8 @@ def missing_packages(extra: str) -> list[str]:
     """
     if not _is_installed("hdbench"):
         return []
+    from packaging.requirements import Requirement  # noqa: PLC0415  slow to import
+
     requirements = [Requirement(line) for line in requires("hdbench") or ()]
     return [
         each.name

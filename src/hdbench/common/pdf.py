@@ -1,16 +1,36 @@
 """PDFs, opened by one thread at a time: PDFium crashes if two threads call it."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING, Any
 
-import pypdfium2
-from PIL import Image
+from hdbench.common.extras import needed
 
-PdfError = pypdfium2.PdfiumError
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pypdfium2
+    from PIL import Image
 
 _PDFIUM = Lock()
+
+
+class PdfError(ValueError):
+    """A PDF is damaged."""
+
+
+def pdfium() -> Any:
+    """The module pypdfium2.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    with needed("pdf", "PDFs need"):
+        import pypdfium2  # noqa: PLC0415
+    return pypdfium2
 
 
 @contextmanager
@@ -18,11 +38,16 @@ def opened(source: Path | bytes) -> Iterator[pypdfium2.PdfDocument]:
     """An open PDF; no other thread has one open in the meantime.
 
     Raises:
-        PdfError: it is damaged.
+        PdfError: it is damaged, here or where it is used.
         OSError: it cannot be read.
+        MissingExtraError: pypdfium2 is not installed.
     """
-    with _PDFIUM, pypdfium2.PdfDocument(source) as document:
-        yield document
+    module = pdfium()
+    try:
+        with _PDFIUM, module.PdfDocument(source) as document:
+            yield document
+    except module.PdfiumError as error:
+        raise PdfError(str(error)) from error
 
 
 def rendered(page: pypdfium2.PdfPage, scale: float) -> Image.Image:

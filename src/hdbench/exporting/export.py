@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from hdbench.common.excel import xlsx_writer
 from hdbench.common.jsonio import whole_file
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
@@ -78,13 +79,16 @@ def export(
         benchmark: the folder of the built benchmark; by default the one that run.json names.
 
     Raises:
-        HdbenchError: the run or its benchmark is unusable, the table is too large for Excel, or the
-            file cannot be written, or is the answers themselves.
+        HdbenchError: the run or its benchmark is unusable, the table is too large for Excel,
+            xlsxwriter is not installed, or the file cannot be written, or is the answers
+            themselves.
     """
     name = run.resolve().name
     path = out or Path(f"{name if run.is_dir() else name.partition('.')[0]}.{form}")
     if path.resolve() == run.resolve():
         raise HdbenchError(f"{path}: is the answers themselves: name another file with -o")
+    if form == "xlsx":
+        xlsx_writer()  # what is missing is said before all the answers are read
     # Imported here, because the command line names the formats in its help.
     from hdbench.exporting.formats import (  # noqa: PLC0415
         check_size,

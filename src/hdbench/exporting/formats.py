@@ -8,9 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import xlsxwriter
-
-from hdbench.common.excel import MAX_CELL, write_cell
+from hdbench.common.excel import MAX_CELL, write_cell, xlsx_writer
 from hdbench.errors import HdbenchError
 from hdbench.exporting.cells import Cell
 
@@ -80,7 +78,7 @@ def write_xlsx(
         widths: the columns' widths, in characters.
     """
     # Row by row into a file: the whole sheet is never in memory.
-    with xlsxwriter.Workbook(str(path), {"constant_memory": True}) as book:
+    with xlsx_writer().Workbook(str(path), {"constant_memory": True}) as book:
         book.set_properties({"created": _CREATED})
         # Without the mark Excel would turn such a text into a formula as soon as it is edited.
         base = {"quote_prefix": True, "text_wrap": True, "valign": "top"}

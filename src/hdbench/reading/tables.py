@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError
 from hdbench.reading.cells import Cell, text_of
 from hdbench.reading.columns import has_id, known
@@ -14,7 +15,6 @@ from hdbench.reading.container import InMemory
 from hdbench.reading.encodings import UTF16_MARKS, decode
 from hdbench.reading.rows import Row, read_rows
 from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.spreadsheet import read_sheets
 
 MAX_CELL = 16 * 2**20
 """Maximum number of characters in a cell of a CSV file."""
@@ -73,7 +73,11 @@ def read_xlsx(file: Path, name: str, schema: AnswerSchema | None) -> InMemory:
 
     Raises:
         HdbenchError: it is unusable; the message names the sheet and row.
+        MissingExtraError: python-calamine is not installed.
     """
+    with needed("excel", "Excel files need"):
+        from hdbench.reading.spreadsheet import read_sheets  # noqa: PLC0415
+
     chosen: list[tuple[str, list[str], Iterator[Row]]] = []
     others: list[tuple[str, list[str]]] = []
     for sheet in read_sheets(file, name):

@@ -1,22 +1,37 @@
 """`hdbench report`: the folder of a report, whole or not at all."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.building.namespace import writing
+from hdbench.common.extras import MissingExtraError, needed
 from hdbench.errors import HdbenchError
 from hdbench.report.csv_files import csv_files
 from hdbench.report.page import report_page
-from hdbench.report.plots import plots
 from hdbench.report.workbook import workbook
 from hdbench.results.files import write_results
 from hdbench.results.result import Result
 
 
+@dataclass(frozen=True)
+class Report:
+    """What was written.
+
+    Attributes:
+        files: the page `index.html`, the workbook, the CSV files, `result.json`, the plots.
+        notes: what was left out, and the command that installs what it needs; one line each.
+    """
+
+    files: Sequence[Path]
+    notes: Sequence[str]
+
+
 def write_report(
     result: Result, out: Path, *, benchmark: str | None = None, language: str = "en"
-) -> list[Path]:
-    """Write a report of a run.
+) -> Report:
+    """Write a report of a run; without their extras, it has no workbook and no plots.
 
     Args:
         result: a result with details.
@@ -24,12 +39,10 @@ def write_report(
         benchmark: the folder of the benchmark; by default the one that the result names.
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
 
-    Returns:
-        The files: the page `index.html`, the workbook, the CSV files, `result.json`, the plots.
-
     Raises:
         HdbenchError: the result has no details or names no benchmark, the benchmark is missing or
-            a different one, or the folder is not a report's.
+            a different one, the items are PDFs and pypdfium2 is not installed, or the folder is
+            not a report's.
     """
     loaded = load_benchmark(
         benchmark or result.dataset.get("benchmark", ""),
@@ -47,12 +60,26 @@ def write_report(
             encoding="utf-8",
             errors="backslashreplace",
         )
-        (folder / "report.xlsx").write_bytes(workbook(result))
         for name, data in csv_files(result).items():
             (folder / name).write_bytes(data)
         write_results(folder / "result.json", [result], details=True)
-        (folder / "plots").mkdir()
-        for name, data in plots(result).items():
-            (folder / "plots" / name).write_bytes(data)
+        notes = []
+        for name, write in (("report.xlsx", _write_workbook), ("plots", _write_plots)):
+            try:
+                write(result, folder / name)
+            except MissingExtraError as error:
+                notes.append(f"no {name}: {error}")
         names = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
-    return [out / name for name in names]
+    return Report([out / name for name in names], notes)
+
+
+def _write_workbook(result: Result, path: Path) -> None:
+    path.write_bytes(workbook(result))
+
+
+def _write_plots(result: Result, folder: Path) -> None:
+    with needed("plots", "plots need"):
+        from hdbench.report.plots import plots  # noqa: PLC0415
+    folder.mkdir()
+    for name, data in plots(result).items():
+        (folder / name).write_bytes(data)

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from hdbench.common.extras import MissingExtraError
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.report.thumbnails import thumbnail
@@ -59,6 +60,8 @@ def _left_out(file: str) -> Picture:
 def _picture(file: Path) -> Picture:
     try:
         uri = thumbnail(file)
+    except MissingExtraError:
+        raise
     except HdbenchError:
         return Picture(None, "damaged", file.name)
     return Picture(uri, None if uri else "absent", file.name)

@@ -5,10 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-import xlsxwriter
-
 from hdbench.analysis.error_classes import ERROR_CLASSES
-from hdbench.common.excel import write_text
+from hdbench.common.excel import write_text, xlsx_writer
 from hdbench.report.rows import Cell, direction, error_rows, field_rows, item_rows, text
 from hdbench.results.files import errors_by_class, item_set
 from hdbench.results.result import Result
@@ -43,6 +41,7 @@ def workbook(result: Result) -> bytes:
 
     Raises:
         HdbenchError: the result did not keep the details of every item.
+        MissingExtraError: xlsxwriter is not installed.
     """
     fields, items, errors = field_rows(result), item_rows(result), error_rows(result)
     classes = errors_by_class(result)
@@ -53,7 +52,7 @@ def workbook(result: Result) -> bytes:
         "strings_to_urls": False,
         "strings_to_numbers": False,
     }
-    with xlsxwriter.Workbook(data, options) as book:
+    with xlsx_writer().Workbook(data, options) as book:
         sheets = _Sheets(book)
         sheets.summary(_summary(result, result.intervals))
         if result.field_rates():

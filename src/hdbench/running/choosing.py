@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common import pdf
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import Question
 
@@ -48,7 +49,8 @@ def of_benchmark(
         quick: a fixed subset of 20, drawn from the ids alone: the same everywhere and every time.
 
     Raises:
-        HdbenchError: an id is not in the benchmark, or the limit is below 1.
+        HdbenchError: an id is not in the benchmark, the limit is below 1, or the items are PDFs and
+            pypdfium2 is not installed.
     """
     media = benchmark.media()
     if unknown := sorted(set(ids) - media.keys()):
@@ -70,7 +72,7 @@ def of_benchmark(
         chosen = chosen[:limit]
         how.append(f"the first {limit}")
     subset = f"{'; '.join(how)}, of {len(media)} items" if how else None
-    return Choice([Question(item, media[item]) for item in chosen], subset, [])
+    return _chosen([Question(item, media[item]) for item in chosen], subset, [])
 
 
 def named_ids(text: str | None) -> list[str]:
@@ -99,7 +101,8 @@ def own_images(folder: Path, *, limit: int | None = None) -> Choice:
     of the numbers in their names.
 
     Raises:
-        HdbenchError: there is no such folder or no image in it, or two items have the same id.
+        HdbenchError: there is no such folder or no image in it, two items have the same id, or
+            there are PDFs and pypdfium2 is not installed.
     """
     try:
         entries = sorted(folder.iterdir(), key=_by_numbers)
@@ -125,7 +128,13 @@ def own_images(folder: Path, *, limit: int | None = None) -> Choice:
     if not questions:
         raise HdbenchError(f"{folder}: no images here: wanted are {', '.join(sorted(IMAGES))}")
     chosen = list(questions.values())[:limit]
-    return Choice(chosen, None, passed_over)
+    return _chosen(chosen, None, passed_over)
+
+
+def _chosen(questions: list[Question], subset: str | None, passed_over: list[str]) -> Choice:
+    if any(path.suffix.lower() == ".pdf" for each in questions for path in each.media):
+        pdf.pdfium()  # what is missing is said once, and not as the answer to every item
+    return Choice(questions, subset, passed_over)
 
 
 def _is_image(path: Path) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from PIL import Image, ImageOps
 
 from hdbench.common import pdf
+from hdbench.common.extras import MissingExtraError
 from hdbench.errors import HdbenchError
 
 PDF_DPI = 200
@@ -88,6 +89,8 @@ def _open(path: Path, limits: Limits) -> Iterator[Image.Image]:
             image.draft("RGB", (limits.max_side, limits.max_side))
             upright = ImageOps.exif_transpose(image)
             yield _fitted(_rgb(upright), limits.max_side)
+    except MissingExtraError:
+        raise
     except _UNREADABLE as error:
         raise HdbenchError(f"{path}: cannot be read: {error}") from error
 

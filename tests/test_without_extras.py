@@ -1,0 +1,152 @@
+"""An install without extras: what needs none works, and what needs one says so in one line."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from helpers.plain import PLAIN
+from packaging.requirements import Requirement
+
+from hdbench.common.extras import install_command
+from hdbench.compare import write_similarity_data_to_excel
+from hdbench.errors import HdbenchError
+
+ROOT = Path(__file__).parents[1]
+DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+OF_ALL = ("excel", "pdf", "plots")
+HIDDEN = {
+    extra: [Requirement(line).name.replace("-", "_") for line in DECLARED[extra]]
+    for extra in OF_ALL
+}
+TO_EXPORT = ("answers.jsonl", "--benchmark", "hdb/zettelkatalog", "--format", "xlsx")
+MAIN = """
+import sys
+sys.modules.update(dict.fromkeys(sys.argv.pop(1).split(",")))  # None hides a module
+from hdbench.cli import main
+main()
+"""
+
+
+def run_without(*extras, arguments, cwd):
+    """Run the command line where the packages of some extras are not installed."""
+    hidden = ",".join(name for extra in extras for name in HIDDEN[extra])
+    return subprocess.run(
+        [sys.executable, "-c", MAIN, hidden, *map(str, arguments)],
+        cwd=cwd,
+        env=os.environ | PLAIN | {"HF_HOME": str(cwd / "cache"), "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def assert_is_missing(done, what, extra):
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.stderr == f"error: {what}: install it with: {install_command(extra)}\n"
+
+
+@pytest.fixture
+def answers(samples, run_hdbench):
+    """A working directory with all samples, and answers to the cards as a workbook too."""
+    lines = samples / "hdb/zettelkatalog/example_predictions.jsonl"
+    shutil.copy(lines, samples / "answers.jsonl")
+    assert run_hdbench("export", *TO_EXPORT, cwd=samples).returncode == 0
+    return samples
+
+
+def test_the_extra_all_has_every_one_of_them():
+    assert [Requirement(line).extras for line in DECLARED["all"]] == [set(OF_ALL)]
+
+
+def test_the_demo_and_scoring_need_none_of_them(tmp_path):
+    done = run_without(*OF_ALL, arguments=["demo"], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    folder = "hdb/zettelkatalog"
+    score = ["score", folder, f"{folder}/example_predictions.jsonl"]
+    done = run_without(*OF_ALL, arguments=score, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "0.6719" in done.stdout
+
+
+def test_a_report_without_them_is_the_page_and_csv_and_says_what_was_left_out(answers, run_hdbench):
+    arguments = ["report", "answers.jsonl", "--benchmark", "hdb/zettelkatalog", "-o"]
+    assert run_hdbench(*arguments, "whole", cwd=answers).returncode == 0
+    done = run_without(*OF_ALL, arguments=[*arguments, "part"], cwd=answers)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines() == [
+        "note: no report.xlsx: Excel files need xlsxwriter: install it with: "
+        + install_command("excel"),
+        f"note: no plots: plots need matplotlib: install it with: {install_command('plots')}",
+    ]
+    whole, part = ({path.name for path in (answers / name).iterdir()} for name in ("whole", "part"))
+    assert whole - part == {"report.xlsx", "plots"}
+    assert part < whole
+    for name in ("index.html", "items.csv"):
+        assert (answers / "part" / name).read_bytes() == (answers / "whole" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "package"),
+    [
+        (["score", "hdb/zettelkatalog", "answers.xlsx"], "python-calamine"),
+        (["export", *TO_EXPORT, "-o", "b.xlsx"], "xlsxwriter"),
+    ],
+    ids=["read", "written"],
+)
+def test_a_workbook_is_not_read_or_written_without_the_extra_excel(answers, arguments, package):
+    done = run_without("excel", arguments=arguments, cwd=answers)
+    assert_is_missing(done, f"Excel files need {package}", "excel")
+    assert not (answers / "b.xlsx").exists()
+
+
+def test_nor_is_that_of_a_comparison(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    with pytest.raises(HdbenchError, match="Excel files need xlsxwriter: install it with: "):
+        write_similarity_data_to_excel([], [], tmp_path / "a.xlsx")
+    assert list(tmp_path.iterdir()) == []
+
+
+NOWHERE = ["--model", "x", "--endpoint", "http://127.0.0.1:1", "-o", "run"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["build", "sciencemetabench", "--sample", "--out", "made"],
+        ["run", "hdb/sciencemetabench", *NOWHERE],
+        ["run", "hdb/sciencemetabench", *NOWHERE, "--dry-run"],
+        ["run", "--images", "hdb/sciencemetabench/pdf", "--as", "hdb/zettelkatalog", *NOWHERE],
+        [
+            *("report", "hdb/sciencemetabench/example_predictions.jsonl", "-o", "made"),
+            *("--benchmark", "hdb/sciencemetabench"),
+        ],
+    ],
+    ids=["build", "run", "dry run", "own images", "report"],
+)
+def test_pdfs_are_not_opened_without_the_extra_pdf(samples, arguments):
+    done = run_without("pdf", arguments=arguments, cwd=samples)
+    assert_is_missing(done, "PDFs need pypdfium2", "pdf")
+    assert not (samples / "run").exists()
+    assert not list(samples.glob("made/*"))
+
+
+def test_the_truth_of_pdfs_can_be_loaded_without_the_extra_pdf(samples):
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys({HIDDEN["pdf"]!r}))
+from datasets import load_dataset
+print(load_dataset("hdb/sciencemetabench", split="val")["ground_truth"][0]["kind"])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=samples,
+        env=os.environ | PLAIN | {"HF_HOME": str(samples / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout in {"paper\n", "textbook\n", "ebook\n"}, done.stderr

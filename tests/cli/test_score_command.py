@@ -338,7 +338,7 @@ def line(number):
         (b'{"id": 17, "prediction": {}}', "predictions.jsonl:1: hdb/cards has no id '17'"),
         (b'{"id": "0001", "predictions": {}}', 'needs "prediction" or a "text" in quotes'),
         (b'{"id": "0001", "text": null}', 'needs "prediction" or a "text" in quotes'),
-        (line(0) + line(1) + line(0), ":3: a second answer for id '0000', the first is in line 1"),
+        (line(0) + line(1) + line(0), ":3: a second answer for id '0000', the first is on line 1"),
         (line(0) + line(7) + line(8), ":2: hdb/cards has no id '0007' (and 1 more ids)"),
         (line(0) + '{"id": "Bär"}'.encode("latin-1"), "predictions.jsonl:2: not UTF-8"),
         (b'{"id": "0001", "prediction": ' + b"[" * 100_000, "predictions.jsonl:1: not usable JSON"),

@@ -152,8 +152,8 @@ def test_what_stands_under_an_id(value, fields):
             [{}],
             "7.json: an answer must be an object in braces, a text in quotes or null, not a list",
         ),
-        (True, "7.json: an answer must be .* not a number or truth value"),
-        ({"id": "8", "text": ""}, "7.json: it says \"id\": '8', and stands under '7'"),
+        (True, "7.json: an answer must be .* not a number or boolean"),
+        ({"id": "8", "text": ""}, "7.json: it says \"id\": '8', but stands under '7'"),
     ],
 )
 def test_what_cannot_stand_under_an_id(value, message):

@@ -94,7 +94,7 @@ def test_a_byte_order_mark_names_the_encoding(tmp_path, form, encoding):
 def test_what_was_decoded_from_utf_16_is_noted(tmp_path):
     (tmp_path / "answers").write_bytes(LINE.decode().encode("utf-16"))
     container = open_container(tmp_path / "answers", SCHEMA)
-    assert container.notes == [f"{tmp_path}/answers: is in UTF-16, and was read so"]
+    assert container.notes == [f"{tmp_path}/answers: is in UTF-16, and was read as such"]
     container.close()
 
 
@@ -115,10 +115,13 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
         (b"1.json".ljust(257, b"\0") + b"ustar\0" + bytes(250), "this is a tar archive"),
         (b"PAR1" + bytes(20), "this is a Parquet file"),
         (b"\n<!DOCTYPE html><html>", "this is an HTML or XML file"),
-        (b'{"id": "1"}\0', "this is no text"),
-        (LINE.decode().encode("utf-16-le"), "this is no text"),
-        (bytes(range(256)), "this is no text"),
-        (LINE.decode().encode("utf-16")[:-1], "not UTF-16 throughout, though it begins so"),
+        (b'{"id": "1"}\0', "this is not text"),
+        (LINE.decode().encode("utf-16-le"), "this is not text"),
+        (bytes(range(256)), "this is not text"),
+        (
+            LINE.decode().encode("utf-16")[:-1],
+            "not UTF-16 throughout, although it begins as UTF-16",
+        ),
         (b"\xff\xfe\0\xd8{\0", "not UTF-16 throughout"),
         (gzip.compress(gzip.compress(LINE)), "packed twice: unpack it once"),
         (gzip.compress(FORMS["zip"]), "packed twice: unpack it once"),
@@ -207,7 +210,7 @@ def test_a_zip_bomb_in_the_one_file_of_a_zip_is_not_unpacked(tmp_path, peak):
             file.write(bytes(2**20))
     (tmp_path / "run.zip").write_bytes(stream.getvalue())
     memory, message = peak(tmp_path / "run.zip")
-    assert "the answers would take 513 MiB unpacked, at most 512 are read" in message
+    assert "the answers would take 513 MiB unpacked, and at most 512 are read" in message
     assert memory < 16 * 2**20
 
 

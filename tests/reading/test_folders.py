@@ -95,7 +95,7 @@ def test_other_files_are_counted_and_hidden_ones_are_not(pack):
     )
     assert list(answers) == ["1"]
     assert len(notes) == 1
-    assert "2 other files were passed over, as 1.jpg" in notes[0]
+    assert "2 other files were passed over, such as 1.jpg" in notes[0]
 
 
 @pytest.mark.parametrize(
@@ -107,8 +107,11 @@ def test_other_files_are_counted_and_hidden_ones_are_not(pack):
         ({"1.json": A, "answers.csv": "id"}, r"holds answers\.csv and 1\.json: give the one file"),
         ({"a.csv": "id", "b.jsonl": "{}"}, r"holds a\.csv and b\.jsonl: give the one file"),
         ({"request_T1_1.json": A, "request_T2_2.json": A}, "requests of the runs T1 and T2: keep"),
-        ({"request_T1_1.json": A}, r"request_T1_1\.json: no request of the framework: has neither"),
-        ({"request_T1_1.json": "[]"}, r"request_T1_1\.json: no request of the framework"),
+        (
+            {"request_T1_1.json": A},
+            r"request_T1_1\.json: not a request of the framework: it has neither",
+        ),
+        ({"request_T1_1.json": "[]"}, r"request_T1_1\.json: not a request of the framework"),
         ({"1.json": A, "2.json": '{"title": 1, "title": 2}'}, r"2\.json: .* 'title' occurs twice"),
         ({"1.json": A, "2.json": '{"id": "1", "prediction": 1}'}, r"2\.json: it says \"id\": '1'"),
         ({"1.json": A, "2.json": "[" * 100_000}, r"2\.json: not usable JSON: nested more than"),
@@ -125,7 +128,7 @@ def test_what_cannot_be_read_is_named(pack, files, message):
 
 
 def test_an_empty_folder_has_no_answers(tmp_path):
-    with pytest.raises(HdbenchError, match=r"no answers here: wanted are files <id>\.json or"):
+    with pytest.raises(HdbenchError, match=r"no answers here: they must be in files <id>\.json or"):
         open_container(tmp_path, SCHEMA)
 
 
@@ -181,7 +184,7 @@ def test_an_older_run_of_the_framework(pack):
         "letter04": {"prediction": {"error": "x"}},
     }
     assert len(notes) == 2
-    assert "1 other files were passed over, as notes.txt" in notes[0]
+    assert "1 other file was passed over, such as notes.txt" in notes[0]
     assert "the requests name several models (None, m): they are read as one run" in notes[1]
 
 

@@ -129,7 +129,7 @@ def test_unusable_files_are_refused_with_the_place(read, content, message):
 
 
 def test_of_two_answers_both_lines_are_named(read):
-    with pytest.raises(HdbenchError, match="id '1', the first is in line 3: keep one"):
+    with pytest.raises(HdbenchError, match="id '1', the first is on line 3: keep one"):
         read("\n".join([entry("0"), "", entry("1"), entry("1")]))
 
 
@@ -143,7 +143,7 @@ def test_a_damaged_first_line_is_named_where_the_name_says_lines(read):
 def test_a_list_or_object_is_read_whole_only_up_to_a_size(read, monkeypatch):
     monkeypatch.setattr("hdbench.reading.json_files.MAX_WHOLE", 2**20)
     too_large = json.dumps([{"id": "1", "text": "x" * 2**20}], indent=1)
-    with pytest.raises(HdbenchError, match=r"larger than 1 MiB, .* write one object a line"):
+    with pytest.raises(HdbenchError, match=r"larger than 1 MiB, .* write one object per line"):
         read(too_large)
 
 

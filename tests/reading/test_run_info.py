@@ -112,7 +112,7 @@ def test_damaged_details_are_refused(here, tmp_path, change, message):
     ("change", "message"),
     [
         ({"model": None}, r"run.json: model: Input should be a valid string"),
-        ({"items": ["a", "a"]}, "an id of items occurs twice"),
+        ({"items": ["a", "a"]}, "an id in items occurs twice"),
         ({"items": []}, "items: List should have at least 1 item"),
         ({"items": "all"}, "items: Input should be a valid list"),
         ({"cost_usd": -1.0}, "cost_usd: Input should be greater than or equal to 0"),

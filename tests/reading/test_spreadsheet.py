@@ -124,10 +124,10 @@ def test_dates_that_a_spreadsheet_made_are_named(file):
         {"publication": {"pages": "2026-05-03T12:30:00", "title": "b"}, "send_date": []},
     ]
     assert read.notes == [
-        "answers.xlsx: Sheet1: dates of a spreadsheet program, read as text: 1, "
-        "the first is answers.xlsx: Sheet1, row 2, column send_date: 1926-02-16",
-        "answers.xlsx: Sheet1: values of which a spreadsheet program may have made dates, "
-        "as 2026-05-03 of 3-5 (check): 3, the first is answers.xlsx: Sheet1, row 3, "
+        "answers.xlsx: Sheet1: dates from a spreadsheet program, read as text: 1, the first is "
+        "answers.xlsx: Sheet1, row 2, column send_date: 1926-02-16",
+        "answers.xlsx: Sheet1: values that a spreadsheet program may have turned into dates, "
+        "such as 3-5 into 2026-05-03 (check): 3, the first is answers.xlsx: Sheet1, row 3, "
         "column publication.pages: 2026-05-03",
     ]
 
@@ -160,7 +160,7 @@ def test_the_visible_sheet_with_ids_is_read_and_others_are_named(file):
     read = read_xlsx(file, "answers.xlsx", None)
     assert answers(read) == {"1": {"text": "a"}}
     assert read.notes == [
-        "answers.xlsx: only the sheet Answers was read, which has ids; not: About"
+        "answers.xlsx: only the sheet Answers was read, as it has ids; not read: About"
     ]
     workbook["About"].delete_rows(1)
     workbook["About"].append(["ID", "text"])
@@ -174,7 +174,7 @@ def test_a_workbook_without_ids_or_cells_is_refused(file):
     write(file, [["name", "text"], ["1", "a"]])
     assert refusal(file) == "answers.xlsx: Sheet1: needs a column id; it has: name, text"
     write(file, [])
-    assert refusal(file) == "answers.xlsx: empty: needs the names of the columns in the first row"
+    assert refusal(file) == "answers.xlsx: empty: needs the column names in the first row"
 
 
 def test_an_error_of_a_formula_is_refused_and_a_missing_value_is_empty(file):
@@ -196,8 +196,8 @@ def test_an_error_of_a_formula_is_refused_and_a_missing_value_is_empty(file):
 def test_a_formula_has_the_value_that_was_saved_and_none_without(file):
     write(file, [["id", "text"], ["1", "=A2"]])
     assert refusal(file) == (
-        "answers.xlsx: Sheet1, row 2: the formula in column 2 has no value: "
-        "open the file in a spreadsheet program, and save it"
+        "answers.xlsx: Sheet1, row 2: the formula in column 2 has no value: open the file in a "
+        "spreadsheet program and save it"
     )
     saved = b'<c r="B2" t="str"><f>A2</f><v>Basel</v></c>'
     change(
@@ -228,11 +228,11 @@ def test_a_truncated_workbook_is_refused(file):
 def test_another_file_under_the_name_of_a_workbook_is_refused(file):
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("00414956.json", "{}")
-    assert refusal(file) == "answers.xlsx: no XLSX workbook: save it as XLSX or CSV"
+    assert refusal(file) == "answers.xlsx: not an XLSX workbook: save it as XLSX or CSV"
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
         archive.writestr("word/document.xml", "<document/>")
-    assert refusal(file) == "answers.xlsx: no XLSX workbook: save it as XLSX or CSV"
+    assert refusal(file) == "answers.xlsx: not an XLSX workbook: save it as XLSX or CSV"
     file.write_text("id,text\n1,a\n")
     assert refusal(file).startswith("answers.xlsx: a damaged XLSX workbook")
     assert refusal(file.with_name("none.xlsx")) == (
@@ -250,9 +250,7 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(file):
         for _ in range(257):
             part.write(spaces)
     assert file.stat().st_size < 2**20
-    assert refusal(file) == (
-        "answers.xlsx: larger than 256 MiB when unpacked: save it as CSV, in parts"
-    )
+    assert refusal(file) == ("answers.xlsx: larger than 256 MiB unpacked: save it as CSV, in parts")
 
 
 def test_a_zip_bomb_that_lies_about_its_size_is_refused(file):
@@ -272,8 +270,8 @@ def test_entities_are_never_expanded(file, part):
     laughs = f'<!DOCTYPE a [<!ENTITY a0 "lol">{entities}]><sst xmlns="{MAIN}">'
     change(file, part, lambda _: f"{laughs}<si><t>&a11;</t></si></sst>".encode())
     assert refusal(file) == (
-        "answers.xlsx: a damaged XLSX workbook (it defines a document type): "
-        "save it anew, or as CSV"
+        "answers.xlsx: a damaged XLSX workbook (it defines a document type): save it again, or "
+        "as CSV"
     )
 
 
@@ -311,8 +309,8 @@ def test_cells_in_far_corners_do_not_fill_the_memory(file, cells):
     sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>'
     change(file, "xl/worksheets/sheet1.xml", lambda _: sheet.encode())
     assert refusal(file) == (
-        "answers.xlsx: its sheets reach over more than 10,000,000 cells: "
-        "delete the empty rows and columns, or save it as CSV"
+        "answers.xlsx: its sheets span more than 10,000,000 cells: delete the empty rows and "
+        "columns, or save it as CSV"
     )
 
 
@@ -339,7 +337,7 @@ def test_a_damaged_part_is_refused(file):
     assert refusal(file).startswith("answers.xlsx: a damaged XLSX workbook")
     write(file, [["id", "text"], ["1", "a"]])
     change(file, "xl/worksheets/sheet1.xml", lambda xml: xml.replace(b'"A2"', b'"2A"'))
-    assert "(a cell in the place '2A')" in refusal(file)
+    assert "(a cell at position '2A')" in refusal(file)
 
 
 def test_nesting_of_any_depth_is_no_harm(file):

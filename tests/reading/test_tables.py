@@ -123,18 +123,18 @@ def test_a_column_is_known_however_its_name_is_spelled(header):
         "1": {"prediction": {"author": {"last_name": "Ott"}, "publication": {"year": 1957}}}
     }
     assert read.notes == []
-    assert "two columns are 'author.last_name' (2 and 4)" in refusal(
+    assert "two columns are called 'author.last_name' (2 and 4)" in refusal(
         f"ID;{header};author/last name\n", CARDS
     )
 
 
 def test_a_column_that_the_schema_does_not_have_is_named():
     assert table("id,publication.year,Jahr,Notiz\n1,1957,1957,?\n", CARDS).notes == [
-        "answers.csv: columns that are not in the benchmark's schema, read as a part of the "
+        "answers.csv: columns that are not in the benchmark's schema, read as part of the "
         "answers: Jahr, Notiz"
     ]
     assert table("id,date,tags_section,Nr\n1,1731,kauf,3\n", PAGES).notes == [
-        "answers.csv: columns that are not in the benchmark's schema, read as a part of the "
+        "answers.csv: columns that are not in the benchmark's schema, read as part of the "
         "answers: Nr"
     ]
 
@@ -314,8 +314,8 @@ def test_one_text_a_page_is_the_answer_of_a_model():
     read = table("id,text\np1,Es ist zu haben\n", PAGES)
     assert answers(read) == {"p1": {"text": "Es ist zu haben"}}
     assert read.notes == [
-        "answers.csv: each text was read as the whole answer of a model; for a row for each of "
-        "the advertisements give further columns of them"
+        "answers.csv: each text was read as a model's whole answer; to give each of the "
+        "advertisements a row, add columns with their fields"
     ]
 
 
@@ -328,9 +328,9 @@ def test_two_raw_answers_for_one_page_are_refused():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "answers.csv: empty: needs the names of the columns in the first row"),
-        ("\n \n", "answers.csv: empty: needs the names of the columns in the first row"),
-        ("id,text\n", "answers.csv: no answers in this table, only names of columns"),
+        ("", "answers.csv: empty: needs the column names in the first row"),
+        ("\n \n", "answers.csv: empty: needs the column names in the first row"),
+        ("id,text\n", "answers.csv: no answers in this table, only column names"),
         ("name;text\n1;a\n", "answers.csv: needs a column id; it has: name, text"),
         (
             "id,Titel,Jahr\n1,a,b\n",
@@ -349,10 +349,10 @@ def test_two_raw_answers_for_one_page_are_refused():
             "answers.csv:2: has 3 cells, and the header 2: "
             "name every column, and quote cells that hold the delimiter",
         ),
-        ("ID,text, id \n1,a,2\n", "answers.csv: two columns are 'id' (1 and 3): keep one"),
+        ("ID,text, id \n1,a,2\n", "answers.csv: two columns are called 'id' (1 and 3): keep one"),
         (
             "id,publication,publication.year\n1,a,2\n",
-            "answers.csv: the column 'publication.year' is a part of the column 'publication': "
+            "answers.csv: the column 'publication.year' is part of the column 'publication': "
             "keep one of them",
         ),
         (

@@ -77,8 +77,7 @@ class Answers:
             if self._values > self._most:
                 raise HdbenchError(
                     f"{self._where(item_id)}: up to here the answers have "
-                    f"more than {self._most:,} fields, which are more than can be shown: "
-                    "hdbench score takes them"
+                    f"more than {self._most:,} fields, too many to show: use hdbench score"
                 )
         if self._read_as.strict and isinstance(value, dict) and status != "clean":
             value, status = json.dumps(value), "unparsable"  # as text: otherwise it would be scored

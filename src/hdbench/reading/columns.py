@@ -71,7 +71,7 @@ class Columns:
         ]
         if extra:
             self.notes.append(
-                f"{name}: columns that are not in the benchmark's schema, read as a part of the "
+                f"{name}: columns that are not in the benchmark's schema, read as part of the "
                 f"answers: {shown(extra)}"
             )
 
@@ -90,8 +90,8 @@ class Columns:
             place, key = (named, title) if is_field or kind not in ABOUT else (self.about, kind)
             if title and key in place:
                 raise HdbenchError(
-                    f"{self._name}: two columns are {title!r} "
-                    f"({place[key] + 1} and {index + 1}): keep one"
+                    f"{self._name}: two columns are called {title!r} ({place[key] + 1} and "
+                    f"{index + 1}): keep one"
                 )
             if title:
                 place[key] = index
@@ -128,7 +128,7 @@ class Columns:
             for length in range(1, len(path)):
                 if path[:length] in paths:
                     raise HdbenchError(
-                        f"{self._name}: the column {title!r} is a part of the column "
+                        f"{self._name}: the column {title!r} is part of the column "
                         f"{paths[path[:length]]!r}: keep one of them"
                     )
 

@@ -58,5 +58,5 @@ def write_as_utf8(source: Path, target: Path, name: str) -> None:
                 out.write(decoder.decode(block, final=not block).encode("utf-8"))
             except UnicodeDecodeError as error:
                 raise HdbenchError(
-                    f"{name}: not UTF-16 throughout, though it begins so: save as UTF-8"
+                    f"{name}: not UTF-16 throughout, although it begins as UTF-16: save as UTF-8"
                 ) from error

@@ -136,7 +136,7 @@ class EntryReader:
         if isinstance(value, list) and self._schema and self._schema.of_objects(value):
             return {"prediction": value}
         if not isinstance(value, dict):
-            kind = "a list" if isinstance(value, list) else "a number or truth value"
+            kind = "a list" if isinstance(value, list) else "a number or boolean"
             raise HdbenchError(
                 f"{where}: an answer must be an object in braces, a text in quotes or null, "
                 f"not {kind}"
@@ -145,7 +145,7 @@ class EntryReader:
         if self.is_entry(value):
             if named is not None and str(named) != item_id:
                 raise HdbenchError(
-                    f'{where}: it says "id": {str(named)[:100]!r}, and stands under {item_id!r}: '
+                    f'{where}: it says "id": {str(named)[:100]!r}, but stands under {item_id!r}: '
                     "give both the same id"
                 )
             return self.entry(value, where)

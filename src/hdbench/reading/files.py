@@ -90,7 +90,7 @@ def _open_file(
         raise HdbenchError(f"{name}: no predictions in this file: it is empty")
     if head.startswith(UTF16_MARKS):
         container = _with_scratch(path, name, schema, packed, write_as_utf8)
-        container.notes.append(f"{name}: is in UTF-16, and was read so")
+        container.notes.append(f"{name}: is in UTF-16, and was read as such")
         return container
     if head.startswith(GZIP) and not packed:
         return _with_scratch(path, name, schema, True, _gunzip)
@@ -110,7 +110,7 @@ def _open_text(path: Path, name: str, schema: AnswerSchema | None, head: bytes) 
         raise HdbenchError(f"{name}: packed twice: unpack it once")
     # Further down, a NUL may come from a model: recorded answers have some.
     if b"\0" in head.partition(b"\n")[0]:
-        raise HdbenchError(f"{name}: this is no text: {ACCEPTED}")
+        raise HdbenchError(f"{name}: this is not text: {ACCEPTED}")
     if start.startswith((b"{", b"[")):
         return open_json(path, name, schema)
     from hdbench.reading.tables import read_csv  # noqa: PLC0415  JSON needs no table library

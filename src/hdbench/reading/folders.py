@@ -171,7 +171,8 @@ class FrameworkRun:
             "response_text",
         }:
             raise HdbenchError(
-                f'{place}: no request of the framework: has neither "text" nor "response_text"'
+                f'{place}: not a request of the framework: it has neither "text" nor '
+                '"response_text"'
             )
         return request
 
@@ -225,12 +226,12 @@ def _item_id(name: str) -> str:
 def _passed_over(members: Members, others: list[str]) -> list[str]:
     if not others:
         return []
+    count = "1 other file was" if len(others) == 1 else f"{len(others)} other files were"
     return [
-        f"{members.name}: {len(others)} other files were passed over, as {min(others)}: "
-        "answers are in .json or .txt"
+        f"{members.name}: {count} passed over, such as {min(others)}: answers are in .json or .txt"
     ]
 
 
 def _nothing_in(members: Members) -> str:
     other = f"; it holds {members.others[0]}" if members.others else ""
-    return f"{members.name}: no answers here: wanted are files <id>.json or <id>.txt{other}"
+    return f"{members.name}: no answers here: they must be in files <id>.json or <id>.txt{other}"

@@ -76,8 +76,8 @@ class JsonLines:
             ids = runs.setdefault(self._reader.model(line.value, where), {})
             if item_id in ids:
                 raise HdbenchError(
-                    f"{where}: a second answer for id {item_id!r}, "
-                    f"the first is in line {self._numbers[ids[item_id]]}: keep one"
+                    f"{where}: a second answer for id {item_id!r}, the first is on line "
+                    f"{self._numbers[ids[item_id]]}: keep one"
                 )
             ids[item_id] = len(self._offsets)
             self._offsets.append(line.offset)
@@ -187,7 +187,7 @@ def read_whole(path: Path, name: str) -> bytes:
     if len(raw) > MAX_WHOLE:
         raise HdbenchError(
             f"{name}: larger than {MAX_WHOLE >> 20} MiB, and such files are read only as JSON "
-            "Lines: write one object a line"
+            "Lines: write one object per line"
         )
     return raw
 

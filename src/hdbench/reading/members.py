@@ -78,8 +78,8 @@ class Folder:
                         continue
                     if entry.is_symlink():
                         raise HdbenchError(
-                            f"{path / entry.name}: is a symbolic link, and those are not "
-                            "followed: put the file itself there"
+                            f"{path / entry.name}: is a symbolic link, which is not followed: put "
+                            "the file itself there"
                         )
                     can_be_read = entry.is_file() and entry.name.lower().endswith(READ_ENDINGS)
                     (self.names if can_be_read else self.others).append(entry.name)
@@ -172,7 +172,7 @@ class Zip:
         )
         if size > MAX_UNPACKED:
             raise HdbenchError(
-                f"{self.name}: the answers would take {size >> 20} MiB unpacked, at most "
+                f"{self.name}: the answers would take {size >> 20} MiB unpacked, and at most "
                 f"{MAX_UNPACKED >> 20} are read: unpack it and give the folder"
             )
         return members
@@ -208,7 +208,9 @@ class Zip:
         info = self._members[name]
         # The other methods are unpacked block by block, without a bound.
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise HdbenchError(f"{self.place(name)}: packed unusually: pack it as a plain ZIP")
+            raise HdbenchError(
+                f"{self.place(name)}: packed in an unusual way: pack it as a plain ZIP"
+            )
         return self._archive.open(info)
 
     def _damaged(self, name: str, error: Exception) -> HdbenchError:

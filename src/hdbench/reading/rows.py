@@ -18,9 +18,10 @@ SECONDS = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,9})?")
 
 MISSING_VALUES = "cells with #N/A, read as empty"
 UNNAMED = "cells in columns without a name, not read"
-DATES_AS_TEXT = "dates of a spreadsheet program, read as text"
+DATES_AS_TEXT = "dates from a spreadsheet program, read as text"
 MADE_DATES = (
-    "values of which a spreadsheet program may have made dates, as 2026-05-03 of 3-5 (check)"
+    "values that a spreadsheet program may have turned into dates, such as 3-5 into 2026-05-03 "
+    "(check)"
 )
 
 DATES = (datetime.date, datetime.time, datetime.timedelta)
@@ -60,7 +61,7 @@ def read_rows(
     reader = _Reader(columns)
     runs = reader.runs(rows)
     if not any(runs.values()):
-        raise HdbenchError(f"{name}: no answers in this table, only names of columns")
+        raise HdbenchError(f"{name}: no answers in this table, only column names")
     notes = [*notes, *columns.notes, *reader.notes(name)]
     if schema and "text" in columns.about and not columns.lists:
         notes += _decide_text(columns, runs, schema, name)
@@ -99,8 +100,8 @@ def _decide_text(columns: Columns, runs: Runs, schema: AnswerSchema, name: str) 
         columns.fields.append(columns.text_field(schema))
         return [f"{name}: an id has several rows: each row was read as one of its {field}"]
     return [
-        f"{name}: each text was read as the whole answer of a model; "
-        f"for a row for each of the {field} give further columns of them"
+        f"{name}: each text was read as a model's whole answer; to give each of the {field} a "
+        "row, add columns with their fields"
     ]
 
 

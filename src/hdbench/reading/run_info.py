@@ -73,7 +73,7 @@ class RunInfo(_Checked):
     @model_validator(mode="after")
     def _items_differ(self) -> Self:
         if self.items is not None and len(set(self.items)) < len(self.items):
-            raise ValueError("an id of items occurs twice")
+            raise ValueError("an id in items occurs twice")
         return self
 
     def about(self) -> dict[str, Any]:

@@ -90,7 +90,7 @@ class AnswerSchema:
             compiled(schema)
         except ValidationError as error:
             reason = error.message[:MAX_NAME]
-            raise HdbenchError(f"no valid JSON Schema (2020-12): {reason}") from error
+            raise HdbenchError(f"not a valid JSON Schema (2020-12): {reason}") from error
         plain = without_references(schema)
         whole = plain.get("anyOf", [plain]) if "properties" not in plain else [plain]
         self.alternatives: tuple[dict[str, Any], ...] = tuple(
@@ -129,7 +129,7 @@ class AnswerSchema:
         except ValueError as error:
             raise HdbenchError(f"{path}: not JSON: {error}") from error
         if not isinstance(schema, dict):
-            raise HdbenchError(f"{path}: no JSON Schema: must be an object in braces")
+            raise HdbenchError(f"{path}: not a JSON Schema: must be an object in braces")
         try:
             return cls(schema, prompts)
         except HdbenchError as error:

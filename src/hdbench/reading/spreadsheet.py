@@ -85,11 +85,11 @@ def _sheets(checked: io.BytesIO, parts: "_Parts", name: str) -> Iterator[Sheet]:
         # Several sheets may name the same part.
         if sum(scan.area for scan in scans.values()) > MAX_CELLS:
             raise HdbenchError(
-                f"{name}: its sheets reach over more than {MAX_CELLS:,} cells: "
-                "delete the empty rows and columns, or save it as CSV"
+                f"{name}: its sheets span more than {MAX_CELLS:,} cells: delete the empty rows "
+                "and columns, or save it as CSV"
             )
         if len(scans) < len(listed):
-            raise HdbenchError(f"{name}: two sheets have one name: save it anew, or as CSV")
+            raise HdbenchError(f"{name}: two sheets have the same name: save it again, or as CSV")
         for index, title in listed:
             sheet = workbook.get_sheet_by_index(index)
             if sheet.height:
@@ -105,8 +105,8 @@ def _rows(sheet: CalamineSheet, scan: "_Scan", where: str) -> Iterator[tuple[int
         for column, fault in scan.faults.get(number, {}).items():
             if not fault:
                 raise HdbenchError(
-                    f"{where}, row {number}: the formula in column {column} has no value: "
-                    "open the file in a spreadsheet program, and save it"
+                    f"{where}, row {number}: the formula in column {column} has no value: open "
+                    "the file in a spreadsheet program and save it"
                 )
             cells[column - 1] = fault
         yield number, cells
@@ -128,7 +128,7 @@ def _check(packed: Path, name: str) -> tuple[io.BytesIO, "_Parts"]:
             ]
             names = {member.filename.lower() for member in members}
             if not any(member.startswith("xl/") for member in names):
-                raise HdbenchError(f"{name}: no XLSX workbook: save it as XLSX or CSV")
+                raise HdbenchError(f"{name}: not an XLSX workbook: save it as XLSX or CSV")
             if len(names) < len(members) or len(members) > MAX_PARTS:
                 raise HdbenchError(f"{name}: not made by a spreadsheet program: save it as CSV")
             if any(member.flag_bits & 1 for member in members):
@@ -162,13 +162,13 @@ def _check(packed: Path, name: str) -> tuple[io.BytesIO, "_Parts"]:
 
 def _too_large(name: str) -> HdbenchError:
     return HdbenchError(
-        f"{name}: larger than {MAX_UNPACKED >> 20} MiB when unpacked: save it as CSV, in parts"
+        f"{name}: larger than {MAX_UNPACKED >> 20} MiB unpacked: save it as CSV, in parts"
     )
 
 
 def _damaged(name: str, error: Exception) -> HdbenchError:
     reason = " ".join(str(error).split())[:200]
-    return HdbenchError(f"{name}: a damaged XLSX workbook ({reason}): save it anew, or as CSV")
+    return HdbenchError(f"{name}: a damaged XLSX workbook ({reason}): save it again, or as CSV")
 
 
 class _Parts:
@@ -248,7 +248,7 @@ class _Scan:
         elif kind == "row":
             place = attributes.get("r")
             if place and not ROW.fullmatch(place):
-                raise ValueError(f"a row in the place {place[:20]!r}")
+                raise ValueError(f"a row at position {place[:20]!r}")
             self._row = int(place) if place else self._row + 1
             self._column = 0
             self._last_row = max(self._last_row, self._row)
@@ -266,7 +266,7 @@ class _Scan:
         if place:
             matched = PLACE.fullmatch(place)
             if not matched:
-                raise ValueError(f"a cell in the place {place[:20]!r}")
+                raise ValueError(f"a cell at position {place[:20]!r}")
             letters, digits = matched.groups()
             column = 0
             for letter in letters.upper():

@@ -52,7 +52,7 @@ def read_csv(data: bytes, name: str, schema: AnswerSchema | None) -> InMemory:
         lines = _lines(text, _delimiter(text, name, schema), name)
         header = next(lines, None)
         if header is None:
-            raise HdbenchError(f"{name}: empty: needs the names of the columns in the first row")
+            raise HdbenchError(f"{name}: empty: needs the column names in the first row")
         if any("\0" in title for title in header[1]):
             raise HdbenchError(f"{name}: NUL bytes in its first row: save it as CSV in UTF-8")
         rows = (Row(f"{name}:{number}", cells) for number, cells in lines)
@@ -92,12 +92,12 @@ def read_xlsx(file: Path, name: str, schema: AnswerSchema | None) -> InMemory:
         sheets = ", ".join(title for title, _, _ in chosen)
         raise HdbenchError(f"{name}: several sheets have a column id ({sheets}): keep one of them")
     if not chosen and not others:
-        raise HdbenchError(f"{name}: empty: needs the names of the columns in the first row")
+        raise HdbenchError(f"{name}: empty: needs the column names in the first row")
     title, header, rows = chosen[0] if chosen else (*others[0], iter(()))
     notes = []
     if chosen and others:
         unread = ", ".join(other for other, _ in others)
-        notes.append(f"{name}: only the sheet {title} was read, which has ids; not: {unread}")
+        notes.append(f"{name}: only the sheet {title} was read, as it has ids; not read: {unread}")
     return read_rows(header, rows, f"{name}: {title}", schema, notes)
 
 

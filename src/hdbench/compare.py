@@ -105,7 +105,7 @@ def _check_keys(
     key_list: Sequence[str], truths: Mapping[str, Mapping[str, Any]], file_bench: Path | str
 ) -> None:
     if isinstance(key_list, str) or not key_list or len(set(key_list)) < len(key_list):
-        raise HdbenchError(f"key_list: {key_list!r} is not a list of fields, each once")
+        raise HdbenchError(f"key_list: {key_list!r} is not a list of fields, each given once")
     for key in key_list:
         # Two records without a field agree in it, so a misspelt one would always be right.
         if not any(key in truth for truth in truths.values()):

@@ -38,7 +38,7 @@ def test_the_media_of_each_item(cards, media, key, value, names):
 
 @pytest.mark.parametrize("name", ["../secret.jpg", "/etc/passwd", "images/../../x.jpg"])
 def test_media_outside_of_the_folder_are_refused(cards, name):
-    with pytest.raises(HdbenchError, match=r"metadata.jsonl:1: .* is outside of the benchmark"):
+    with pytest.raises(HdbenchError, match=r"metadata.jsonl:1: .* is outside the benchmark"):
         with_media(cards, "image", "file_name", name).media()
 
 
@@ -72,8 +72,11 @@ def test_a_commit_is_taken(cards, source):
     ("changes", "message"),
     [
         ({"metric": "zettel_f2"}, "metric: no 'zettel_f2' in hdbench .*, which has zettel_f1, "),
-        ({"headline": "f1"}, "headline: 'f1' is no rate of zettel_f1: choose one of f1_micro, f1_"),
-        ({"headline": "true_positives"}, "headline: 'true_positives' is no rate of zettel_f1"),
+        (
+            {"headline": "f1"},
+            "headline: 'f1' is not a rate of zettel_f1: choose one of f1_micro, f1_",
+        ),
+        ({"headline": "true_positives"}, "headline: 'true_positives' is not a rate of zettel_f1"),
         ({"metric": "letters_f1", "headline": "categories"}, "headline: 'categories' is no rate"),
         # It is null of answers that give no number of tokens.
         ({"metric": "avisblatt_cer", "headline": "ntokens_error"}, "headline: 'ntokens_error' is"),

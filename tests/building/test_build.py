@@ -113,7 +113,7 @@ def no_image_at_all(published):
 def unusual_image(published):
     Image.new("RGB", (9, 9)).save(published.path("images/00001.jpg"), "BMP")
     published.pin()
-    return "images/00001.jpg: not an image as JPEG, PNG, TIFF, WEBP"
+    return "images/00001.jpg: not an image that can be used: must be JPEG, PNG, TIFF, WEBP"
 
 
 def truth_not_json(published):
@@ -131,7 +131,7 @@ def truth_without_record(published):
 def truth_of_another_schema(published):
     published.path("ground_truths/00001.json").write_text('{"response_text": {"title": "x"}}')
     published.pin()
-    return "00001: its truth is not of the benchmark's form: 'author'"
+    return "00001: its ground truth does not have the benchmark's form: 'author'"
 
 
 def missing_image(published):
@@ -166,7 +166,9 @@ def unknown_metric(published):
 
 def unknown_headline(published):
     published.edit_spec("headline: f1_micro", "headline: f1")
-    return "benchmark.yaml: headline: 'f1' is no rate of zettel_f1: choose one of f1_micro, f1_mac"
+    return (
+        "benchmark.yaml: headline: 'f1' is not a rate of zettel_f1: choose one of f1_micro, f1_mac"
+    )
 
 
 def branch_for_a_commit(published):
@@ -176,7 +178,7 @@ def branch_for_a_commit(published):
 
 def branch_in_the_address(published):
     published.edit_spec(f"humanities_data_benchmark/{COMMIT}", "humanities_data_benchmark/main")
-    return "benchmark.yaml: source: url: must name the commit"
+    return "benchmark.yaml: source: url: must contain the commit"
 
 
 def stale_erratum(published):
@@ -338,13 +340,13 @@ def test_a_folder_that_hdbench_did_not_make_is_never_replaced(build, tmp_path):
     own = tmp_path / "hdb/zettelkatalog"
     own.mkdir(parents=True)
     (own / "notes.txt").write_text("mine")
-    assert_refused(build(), "hdb/zettelkatalog: is there already and was not built by hdbench")
+    assert_refused(build(), "hdb/zettelkatalog: exists already and was not built by hdbench")
     assert tree(tmp_path / "hdb") == {"zettelkatalog/notes.txt": b"mine"}
 
 
 def test_an_unknown_benchmark_names_the_known_ones(tmp_path, run_hdbench):
     done = run_hdbench("build", "zettlkatalog", cwd=tmp_path)
-    assert_refused(done, "zettlkatalog: neither a benchmark of this hdbench", "zettelkatalog")
+    assert_refused(done, "zettlkatalog: neither a benchmark that hdbench has", "zettelkatalog")
 
 
 @pytest.mark.slow

@@ -78,7 +78,7 @@ def test_an_item_is_found_by_the_value_of_a_key():
     ],
 )
 def test_a_correction_that_fits_nothing_is_an_error_unless_the_source_has_changed(wrong):
-    with pytest.raises(HdbenchError, match=r"errata\.yaml: .*nothing in the source is"):
+    with pytest.raises(HdbenchError, match=r"errata\.yaml: .*the source does not have"):
         apply(wrong)
     assert apply(wrong, changed=True) == PUBLISHED
 

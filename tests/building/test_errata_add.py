@@ -125,7 +125,7 @@ def test_without_the_built_dataset_it_is_recorded_and_the_build_compares(
     assert "not compared with the published truth" in done.stdout
     done = run_hdbench("build", published.recipe, "--source", published.source, cwd=tmp_path)
     assert done.returncode == 2
-    assert "nothing in the source is 'Nother' there" in done.stderr
+    assert "the source does not have 'Nother' there" in done.stderr
 
 
 def test_a_built_sample_is_not_taken_for_the_benchmark(add, published, run_hdbench, tmp_path):
@@ -145,12 +145,12 @@ def test_a_built_sample_is_not_taken_for_the_benchmark(add, published, run_hdben
         ("1", "tags[0].last_name", "null", "there is no such field"),
         ("1", "note", "Bern", "there is no such field"),
         ("1", "author.last_name", "Nother", 'is "Noether", not "Nother"$'),
-        ("1", "year", '"1907"', 'published is 1907, not "1907"$'),
-        ("1", "title", "null", 'published is "s. Noether", not absent$'),
-        ("1", "tags[0]", "a", r"'tags\[0\]' is no path to a key"),
-        ("1", "author..last_name", "Noether", "is no path to a key"),
-        ("2", "title", "s. Noether", 'errata.yaml: corrects 2 title already, to "Nöther"$'),
-        ("2", "author.last_name", "Noether", "another entry corrects 2 author.last_name"),
+        ("1", "year", '"1907"', 'the published value is 1907, not "1907"$'),
+        ("1", "title", "null", 'the published value is "s. Noether", not absent$'),
+        ("1", "tags[0]", "a", r"'tags\[0\]' is not a path to a key"),
+        ("1", "author..last_name", "Noether", "is not a path to a key"),
+        ("2", "title", "s. Noether", 'errata.yaml: already corrects 2 title, to "Nöther"$'),
+        ("2", "author.last_name", "Noether", "another entry already corrects 2 author.last_name"),
     ],
 )
 def test_what_cannot_be_right_is_refused_and_changes_nothing(plain, item, field, old, message):
@@ -168,10 +168,10 @@ def test_it_is_refused_in_one_line(add, published):
     done = add("00001", "author[0]", "Noether 1", "x")
     assert done.returncode == 2
     assert done.stderr == (
-        f"error: {published.recipe}/errata.yaml: field: 'author[0]' is no path to a key, "
-        "as advertisements[3].date is\n"
+        f"error: {published.recipe}/errata.yaml: field: 'author[0]' is not a path to a key, such "
+        "as advertisements[3].date\n"
     )
-    assert "--evidence: says nothing" in add("1", "title", "a", "b", evidence=" ").stderr
+    assert "--evidence: is empty" in add("1", "title", "a", "b", evidence=" ").stderr
 
 
 def test_it_says_what_is_missing_in_a_recipe(plain, tmp_path):
@@ -288,7 +288,7 @@ def test_each_correction_is_a_version_of_its_own(plain):
     assert changelog.index("## 1.0.2\n\n- every item, `note`") < changelog.index(
         "## 1.0.1\n\n- `1`"
     )
-    with pytest.raises(HdbenchError, match="already, to 1908"):
+    with pytest.raises(HdbenchError, match="already corrects 1 year, to 1908"):
         plain("year", "1907", "1909")
 
 

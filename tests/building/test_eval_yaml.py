@@ -49,7 +49,7 @@ def test_of_a_lower_headline_it_says_what_results_have():
     spec = BenchmarkSpec.model_validate(yaml.safe_load(RECIPES[0].read_text()))
     lower = spec.model_copy(update={"headline": "cer", "higher_is_better": False})
     assert (
-        "cer (lower is better: results have 1 - it)"
+        "cer (lower is better: results hold 1 minus it)"
         in yaml.safe_load(eval_yaml(lower))["description"]
     )
 

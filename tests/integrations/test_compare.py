@@ -127,7 +127,7 @@ def test_exactly_the_listed_fields_are_averaged(files):
         (LLM, [], ["title"], "bench.jsonl: no records in this file"),
         (LLM, BENCH, ["titel"], "no record of .*bench.jsonl has a field 'titel'"),
         (LLM, BENCH, [], r"key_list: \[\] is not a list of fields"),
-        (LLM, BENCH, ["title", "title"], "each once"),
+        (LLM, BENCH, ["title", "title"], "each given once"),
         (LLM, BENCH, "title", "key_list: 'title' is not a list of fields"),
     ],
 )

@@ -199,7 +199,7 @@ def test_a_passing_fault_of_the_network_does_not_matter_and_a_lasting_one_is_a_l
 ):
     getattr(hub, fault)("GET /datasets/hdb/zettelkatalog/resolve/.*metadata", times=1_000)
     told = command("score", "hdb/zettelkatalog", answers, status=2)
-    assert "look at its name and at the connection" in told
+    assert "check its name and the connection" in told
     hub.faults.clear()
     assert "f1_micro" in command("score", "hdb/zettelkatalog", answers)
 

@@ -106,9 +106,7 @@ class Benchmark:
             for file in files:
                 if not file.resolve().is_relative_to((self.within or self.folder).resolve()):
                     where = f"{self.folder / METADATA}:{line.number}"
-                    raise HdbenchError(
-                        f"{where}: {str(file)!r} is outside of the benchmark's folder"
-                    )
+                    raise HdbenchError(f"{where}: {str(file)!r} is outside the benchmark's folder")
             found[str(line.value.get("id"))] = files
         return found
 
@@ -120,7 +118,7 @@ class Benchmark:
             where = f"{path}:{line.number}"
             item_id, truth = line.value.get("id"), line.value.get("ground_truth")
             if not isinstance(item_id, str) or not isinstance(truth, str):
-                raise HdbenchError(f'{where}: needs the texts "id" and "ground_truth"')
+                raise HdbenchError(f'{where}: needs "id" and "ground_truth", each a text in quotes')
             if item_id in seen:
                 raise HdbenchError(f"{where}: the id {item_id!r} occurs twice")
             seen.add(item_id)
@@ -162,9 +160,11 @@ def load_benchmark(name: str, *, revision: str | None = None, media: bool = Fals
         if revision is not None:
             raise
         raise HdbenchError(
-            f"{name}: no benchmark here: build it with: hdbench build {folder.name}; "
-            f"and none on the Hub: {error}"
+            f"{name}: no benchmark here (build it with: hdbench build {folder.name}), and none on "
+            f"the Hub: {error}"
         ) from error
     if not (folder / _DESCRIPTION).is_file():
-        raise HdbenchError(f"{name}: this dataset on the Hub is no benchmark: no {_DESCRIPTION}")
+        raise HdbenchError(
+            f"{name}: this dataset on the Hub is not a benchmark: it has no {_DESCRIPTION}"
+        )
     return Benchmark(name, folder, read_spec(folder / _DESCRIPTION), folder.name, folder.parents[1])

@@ -29,7 +29,9 @@ _DATASET_PAGE = re.compile(r"https://[^/]+/datasets/[^/]+/([^/]+)")
 
 def _checked_address(text: str) -> str:
     if not _ADDRESS.fullmatch(text):
-        wrong = "{text} is no address such as https://example.org/report or mailto:me@example.org"
+        wrong = (
+            "{text} is not an address such as https://example.org/report or mailto:me@example.org"
+        )
         raise PydanticCustomError("address", wrong, {"text": repr(text)})
     return text
 
@@ -140,7 +142,7 @@ class BenchmarkSpec(Strict):
                 "revision: must be a commit (40 hexadecimal digits), not a branch or tag",
             )
         if isinstance(source, UrlSource) and source.revision not in source.url:
-            raise PydanticCustomError("commit", "url: must name the commit that revision gives")
+            raise PydanticCustomError("commit", "url: must contain the commit given in revision")
         return source
 
     @field_validator("report_errors_at")

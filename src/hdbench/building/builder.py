@@ -86,8 +86,8 @@ def build(
     spec = recipe.spec
     if spec.licence not in OPEN_LICENCES and not accept_licence:
         raise HdbenchError(
-            f"{spec.name}: its licence ({spec.licence}) is not an open one, see its card: "
-            "if your use is covered, build it with --accept-licence"
+            f"{spec.name}: its licence ({spec.licence}) is not an open one: read its card, and if "
+            "your use is covered, build it with --accept-licence"
         )
     files = recipe.source(source, accept_changed)
     recipe = recipe.of_source(files)
@@ -171,11 +171,13 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
             "get them, or keep their rows without them with --allow-missing"
         )
     if not ids:
-        raise HdbenchError(f"{spec.name}: the source has no rows: is it of this benchmark?")
+        raise HdbenchError(
+            f"{spec.name}: the source has no rows: is it the source of this benchmark?"
+        )
     for name in (name for name, dates in all_dates.items() if dates):
         # `datasets` would give each of them a time of day.
         remedy = "give the items other ids" if name == "id" else "make the column a date32"
-        raise HdbenchError(f"{spec.name}: each {name} begins like a date: {remedy}")
+        raise HdbenchError(f"{spec.name}: every {name} begins like a date: {remedy}")
     content_hash = hashlib.sha256((folder / METADATA).read_bytes()).hexdigest()
     return Built(folder, spec.version, len(ids), missing, content_hash)
 

@@ -117,7 +117,7 @@ def _maintenance(spec: BenchmarkSpec) -> str:
         "Maintained by": ", ".join(spec.maintainers),
         "Contact:": spec.contact,
         "The ground truth is corrected by": spec.corrected_by,
-        "Errors in the ground truth are reported at": spec.report_errors_at,
+        "Report errors in the ground truth at": spec.report_errors_at,
     }
     return " ".join(f"{what} {value}." for what, value in told.items() if value)
 
@@ -157,7 +157,7 @@ def _metadata_file(built: Built) -> dict[str, Any]:
         "@type": "cr:FileObject",
         "@id": METADATA,
         "name": METADATA,
-        "description": "A row an item, as JSON.",
+        "description": "One row per item, as JSON.",
         "contentUrl": METADATA,
         "encodingFormat": "application/jsonlines",
         "sha256": built.metadata_sha256,
@@ -186,7 +186,7 @@ def _items(spec: BenchmarkSpec) -> dict[str, Any]:
         **spec.columns,
     }
     descriptions = {
-        "id": "The item. It is a text, also where it is all digits, zeros first.",
+        "id": "The item. It is a text even where it is all digits, with leading zeros.",
         MEDIA_KEYS[spec.media]: "The path of what a model is shown, in this repository.",
         "sha256": "The sha256 of that file.",
         "ground_truth": "What answers are scored against, as JSON.",
@@ -213,7 +213,7 @@ def _images(media: str) -> dict[str, Any]:
         "@type": "cr:RecordSet",
         "@id": media,
         "name": media,
-        "description": "The images; one that several items share is here once.",
+        "description": "The images; one that several items share is listed once.",
         "key": {"@id": f"{media}/file_name"},
         "field": [
             _field(f"{media}/file_name", "sc:Text", source, {"fileProperty": "fullpath"}),

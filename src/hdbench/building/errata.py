@@ -74,7 +74,7 @@ class Correction(_Erratum):
     @classmethod
     def _is_path(cls, field: str) -> str:
         if not _PATH.fullmatch(field):
-            wrong = "{field} is no path to a key, as advertisements[3].date is"
+            wrong = "{field} is not a path to a key, such as advertisements[3].date"
             raise PydanticCustomError("path", wrong, {"field": repr(field)})
         return field
 
@@ -119,8 +119,8 @@ class Errata(Strict):
             )
         for correction in unused.values():
             raise HdbenchError(
-                f"errata.yaml: {correction.id} {correction.field}: "
-                f"nothing in the source is {correction.old!r} there"
+                f"errata.yaml: {correction.id} {correction.field}: the source does not have "
+                f"{correction.old!r} there"
             )
 
 

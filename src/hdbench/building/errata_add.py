@@ -87,8 +87,8 @@ def add_correction(
     recipe = find_recipe(name)
     if recipe.folder.resolve().is_relative_to(Path(hdbench.__file__).parent.resolve()):
         raise HdbenchError(
-            f"{name}: the recipes of an installed hdbench are not to be edited: run this in a "
-            "checkout that is installed with pip install -e, or give the folder of a recipe"
+            f"{name}: the recipes of an installed hdbench cannot be edited: run this in a "
+            "checkout installed with pip install -e, or give a recipe's folder"
         )
     path = recipe.folder / "errata.yaml"
     truths = _published(recipe, out)
@@ -101,7 +101,7 @@ def add_correction(
         "upstream": upstream,
     }
     if not given["evidence"]:
-        raise HdbenchError("--evidence: says nothing: what shows that the new value is right?")
+        raise HdbenchError("--evidence: is empty: say what shows that the new value is right")
     correction = validate(Correction, {**given, "old": _json(old), "new": _json(new)}, path)
     if truths is not None:
         if _is_text(truths, correction, old):
@@ -166,10 +166,10 @@ def _check_published(
     place = f"{correction.id} {correction.field}"
     values = _values(truths, correction)
     if not values or (correction.old is not None and all(value is None for value in values)):
-        raise HdbenchError(f"{place}: there is no such field in the published truth")
+        raise HdbenchError(f"{place}: there is no such field in the published ground truth")
     if correction.old not in values:
         there = " or ".join(dict.fromkeys(map(_shown, values)))
-        raise HdbenchError(f"{place}: published is {there}, not {_shown(correction.old)}")
+        raise HdbenchError(f"{place}: the published value is {there}, not {_shown(correction.old)}")
 
 
 def _check_errata(
@@ -182,14 +182,14 @@ def _check_errata(
     place = f"{correction.id} {correction.field}"
     for other in errata.corrections:
         if (other.id, other.field, other.old) == (correction.id, correction.field, correction.old):
-            raise HdbenchError(f"{path}: corrects {place} already, to {_shown(other.new)}")
+            raise HdbenchError(f"{path}: already corrects {place}, to {_shown(other.new)}")
     if truths is None:
         return
     rows = [Row(item, (), truth) for item, truth in truths.items()]
     only = Errata(corrections=errata.corrections)
     corrected = {row.id: row.ground_truth for row in only.apply(rows, changed=True)}
     if correction.old not in _values(corrected, correction):
-        raise HdbenchError(f"{path}: another entry corrects {place} already")
+        raise HdbenchError(f"{path}: another entry already corrects {place}")
 
 
 def _shown(value: Any) -> str:
@@ -218,47 +218,9 @@ def _with_correction(path: Path, errata: Errata, correction: Correction) -> str:
     before, after, indent = _around(text)
     result = before + textwrap.indent(written, " " * indent) + after
     expected = errata.model_copy(update={"corrections": (*errata.corrections, correction)})
-    with suppress(yaml.YAMLError, HdbenchError):
-        if validate(Errata, yaml.safe_load(result), path) == expected:
-            return result
-    raise HdbenchError(f"{path}: is of a form that cannot be added to: edit it by hand")
-
-
-def _around(text: str) -> tuple[str, str, int]:
-    """The errata's text before and after the next correction, and how far that is indented.
-
-    The parser's marks say where the list ends. So no comment, quote or line break is touched, as
-    it would be if everything were written anew.
-    """
-    document = yaml.compose(text, yaml.SafeLoader)
-    lists = {key.value: value for key, value in document.value} if document else {}
-    node = lists.get("corrections")
-    if node is None:
-        before, after, indent = f"{_whole_lines(text)}corrections:", "", _INDENT
-    elif isinstance(node, yaml.SequenceNode) and not node.flow_style:
-        end = node.end_mark.index
-        before, after, indent = text[:end], text[end:], node.start_mark.column
-    else:  # `[]`
-        before = text[: node.start_mark.index].rstrip(" ")
-        after, indent = text[node.end_mark.index :].removeprefix("\n"), _INDENT
-    return _whole_lines(before), after, indent
-
-
-def _whole_lines(text: str) -> str:
-    return text if text.endswith("\n") or not text else f"{text}\n"
-
-
-class _Text(str):
-    """A text that is written in double quotes."""
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes each `_Text` in double quotes."""
-
-
-_Dumper.add_representer(
-    _Text, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"')
-)
+    if validate(Errata, yaml.safe_load(result), path) != expected:
+        raise HdbenchError(f"{path}: cannot be added to in its present form: edit it by hand")
+    return result
 
 
 def _quoted(value: Any) -> Any:
@@ -279,7 +241,7 @@ def _with_version(recipe: Recipe, version: str) -> str:
         flags=re.MULTILINE,
     )
     if count != 1:
-        raise HdbenchError(f"{path}: has no line that begins with version: and says it")
+        raise HdbenchError(f"{path}: must have one line with version: {recipe.spec.version}")
     return text
 
 

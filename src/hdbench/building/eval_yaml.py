@@ -25,7 +25,9 @@ def eval_yaml(spec: BenchmarkSpec) -> str:
         spec: the benchmark's specification.
     """
     rules = "; ".join(f"{name}: {_RULES[name]}" for name in PROTOCOLS)
-    better = "higher is better" if spec.higher_is_better else "lower is better: results have 1 - it"
+    better = (
+        "higher is better" if spec.higher_is_better else "lower is better: results hold 1 minus it"
+    )
     declaration = {
         "name": spec.title,
         "description": f"{spec.title}, version {spec.version}, scored by hdbench's own "

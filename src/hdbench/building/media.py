@@ -38,7 +38,7 @@ def copy_media(files: Source, path: str, folder: Path, kind: str) -> tuple[str, 
     copy = folder / MEDIA_FOLDERS[kind] / f"{sha256}.{suffix}"
     copy.write_bytes(data)
     if hashlib.sha256(copy.read_bytes()).hexdigest() != sha256:
-        raise HdbenchError(f"{copy}: was not written as it was read: is the disk sound?")
+        raise HdbenchError(f"{copy}: is not what was written: check the disk")
     return f"{copy.parent.name}/{copy.name}", sha256
 
 
@@ -49,7 +49,7 @@ def _check_image(data: bytes, place: Path) -> str:
             return _IMAGE_SUFFIXES[image.format or ""]
     except KeyError as error:
         formats = ", ".join(_IMAGE_SUFFIXES)
-        raise HdbenchError(f"{place}: not an image as {formats}") from error
+        raise HdbenchError(f"{place}: not an image that can be used: must be {formats}") from error
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise HdbenchError(f"{place}: damaged image: {error}") from error
 

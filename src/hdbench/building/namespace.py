@@ -33,8 +33,8 @@ def writing(out: Path, name: str) -> Iterator[Path]:
     target, beside = out / name, out / f".{name}.partial"
     if target.exists() and not is_ours(target) and not _is_empty(target):
         raise HdbenchError(
-            f"{target}: is there already and was not built by hdbench: "
-            "move it away, or choose another folder with --out"
+            f"{target}: exists already and was not built by hdbench: move it away, or choose "
+            "another folder with --out"
         )
     created = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,9 @@ def writing(out: Path, name: str) -> Iterator[Path]:
                 shutil.rmtree(beside, ignore_errors=True)
                 lock.unlink(missing_ok=True)
     except Timeout as error:
-        raise HdbenchError(f"{target}: another hdbench is building it: wait for it") from error
+        raise HdbenchError(
+            f"{target}: another hdbench is building it: wait until it is done"
+        ) from error
     finally:
         if created:
             with suppress(OSError):  # not empty: something was built

@@ -144,7 +144,7 @@ class Recipe:
             columns = self._script().columns(row.ground_truth)
         except (KeyError, TypeError) as error:
             raise HdbenchError(
-                f"{row.id}: its truth is not of the benchmark's form: {error}"
+                f"{row.id}: its ground truth does not have the benchmark's form: {error}"
             ) from error
         return row._replace(columns={**row.columns, **columns})
 
@@ -160,7 +160,9 @@ class Recipe:
                 raise HdbenchError(f"{path}:{line.number}: no {error}") from error
             media = media if isinstance(media, list) else [media]
             if not all(isinstance(text, str) for text in (item_id, *media)):
-                raise HdbenchError(f'{path}:{line.number}: "id" and "{key}" must be texts')
+                raise HdbenchError(
+                    f'{path}:{line.number}: "id" and "{key}" must be texts in quotes'
+                )
             if not isinstance(truth, dict):
                 raise HdbenchError(f'{path}:{line.number}: "ground_truth" must be an object')
             yield Row(item_id, tuple(media), truth, columns)
@@ -196,8 +198,8 @@ def find_recipe(name: str, *, sample: bool = False) -> Recipe:
     folder = next((place for place in (own / name, Path(name)) if _is_recipe(place)), None)
     if folder is None:
         raise HdbenchError(
-            f"{name}: neither a benchmark of this hdbench ({', '.join(recipe_names())}) "
-            "nor a folder with a benchmark.yaml"
+            f"{name}: neither a benchmark that hdbench has ({', '.join(recipe_names())}) nor a "
+            "folder with a benchmark.yaml"
         )
     spec = read_spec(folder / "benchmark.yaml")
     errata = Errata()
@@ -232,6 +234,6 @@ def read_registry(path: Path) -> dict[str, str]:
     for number, line in enumerate(lines, 1):
         file, _, sha256 = line.rpartition(" ")
         if not file or (len(sha256) != SHA256_DIGITS and sha256 != "-"):
-            raise HdbenchError(f"{path}:{number}: not a path, a blank and a sha256")
+            raise HdbenchError(f"{path}:{number}: must be a path, a space and a sha256")
         registry[file] = sha256.strip("-")
     return registry

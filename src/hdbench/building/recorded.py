@@ -95,7 +95,7 @@ def read_recorded(path: Path) -> Iterator[RecordedRun]:
         if folder in seen:
             raise HdbenchError(
                 f"{where}: the run {run.run!r} needs the folder {run.folder!r}, which the run "
-                f"{seen[folder]!r} has: keep one, or rename it"
+                f"{seen[folder]!r} already has: keep one, or rename it"
             )
         seen[folder] = run.run
         yield run
@@ -133,8 +133,8 @@ def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:
     is_table = head.run.casefold().endswith(".parquet")  # the tables are beside the runs
     if len(head.run) > MAX_NAME or not _NAME.fullmatch(head.run) or is_table:
         raise HdbenchError(
-            f"{where}: run: {head.run[:MAX_NAME]!r} cannot name a folder: it has to be letters, "
-            "digits and, after the first, . _ + -, in parts divided by /, without .parquet"
+            f"{where}: run: {head.run[:MAX_NAME]!r} cannot name a folder: use letters, digits "
+            "and, after the first character, . _ + -, in parts separated by /, without .parquet"
         )
     for name, figure in head.scores.items():
         if type(figure) not in (int, float) or not _is_finite(figure) or not name.isprintable():
@@ -148,7 +148,9 @@ def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:
         if answer.id in answers:
             raise HdbenchError(f"{place}: a second answer for id {answer.id[:100]!r}: keep one")
         if not _is_finite(answer.answer):
-            raise HdbenchError(f"{place}: answer: holds a NaN or Infinity, which JSON has not")
+            raise HdbenchError(
+                f"{place}: answer: contains NaN or Infinity, which JSON does not have"
+            )
         answers[answer.id] = {"id": answer.id, "prediction": answer.answer, "text": answer.text}
     return RecordedRun(
         where,

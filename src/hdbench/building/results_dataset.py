@@ -92,14 +92,16 @@ def build_results(out: Path, source: Path | None) -> BuiltResults:
     """
     if source is None:
         raise HdbenchError(
-            f"{NAME}: the recorded runs cannot be downloaded: give the folder with their "
+            f"{NAME}: the recorded runs cannot be downloaded: name the folder with their "
             ".jsonl.gz files with --source DIR"
         )
     benchmarks = _published_benchmarks()
     there = [each for each in benchmarks if (source / each.file).is_file()]
     missing = [each.file for each in benchmarks if each not in there]
     if not there:
-        raise HdbenchError(f"{source}: has no recorded runs: wanted are {', '.join(missing)}")
+        raise HdbenchError(
+            f"{source}: has no recorded runs: it must have one or more of {', '.join(missing)}"
+        )
     with writing(out, NAME) as folder:
         rows: list[dict[str, Any]] = []
         for benchmark in there:

@@ -56,7 +56,8 @@ class Source:
             if local.suffix in {".csv", ".json"}:
                 hint = f", or take a corrected one as it is with --accept-changed {local.name}"
             raise HdbenchError(
-                f"{local}: wrong checksum, the file is damaged or was changed: get it again{hint}"
+                f"{local}: wrong checksum, so the file is damaged or was changed: get it "
+                f"again{hint}"
             )
         return data
 
@@ -132,12 +133,12 @@ def download_source(url: str, revision: str, registry: Mapping[str, str]) -> Sou
         except requests.RequestException as error:
             raise HdbenchError(
                 f"{files.get_url(path)}: cannot be downloaded ({type(error).__name__}): "
-                "look at the connection and start again, what is there is kept; "
+                "check the connection and run again (what was downloaded is kept), "
                 "or give a copy with --source"
             ) from error
         except ValueError as error:
             raise HdbenchError(
-                f"{files.get_url(path)}: wrong checksum, what came is not the pinned file"
+                f"{files.get_url(path)}: wrong checksum: what was downloaded is not the pinned file"
             ) from error
 
     return Source(locate, registry, registry)
@@ -158,8 +159,8 @@ def hub_source(repository: str, revision: str) -> Source:
         )
     except OSError as error:  # as are all errors of the Hub's client
         raise HdbenchError(
-            f"{repository}: cannot be downloaded ({type(error).__name__}): look at the connection "
-            "and start again, what is there is kept; or give a copy with --source"
+            f"{repository}: cannot be downloaded ({type(error).__name__}): check the connection "
+            "and run again (what was downloaded is kept), or give a copy with --source"
         ) from error
     return folder_source(Path(snapshot), {}, within=cache)  # links into the cache
 

@@ -9,10 +9,10 @@ from hdbench.errors import HdbenchError, escaped
 _LONGEST = 300
 _STATUSES = {
     401: "the token is not valid, or has expired: log in again with hf auth login, or set HF_TOKEN",
-    403: "the token may not do that: it has to have write access to this repository",
+    403: "the token may not do that: it needs write access to this repository",
     404: "there is no such repository, revision or file, or the token may not see it",
-    409: "it was changed by somebody else at the same time",
-    429: "too many requests: wait for some minutes",
+    409: "somebody else changed it at the same time",
+    429: "too many requests: wait a few minutes",
 }
 DESCRIPTION = ("*.md", "*.yaml", "*.json", "*.txt", "metadata.jsonl", "LICENSE*")
 """What describes a benchmark: everything that scoring needs, and no media."""
@@ -46,7 +46,7 @@ def one_line_errors(what: str, advice: str) -> Iterator[None]:
         raise HdbenchError(f"{what}: {_cut(why)}; {advice}") from error
     except LocalEntryNotFoundError as error:
         raise HdbenchError(
-            f"{what}: cannot be fetched, and is not among what was fetched before; {advice}"
+            f"{what}: cannot be fetched, and was not fetched before; {advice}"
         ) from error
     except (HTTPError, OSError, ValueError, RuntimeError) as error:
         raise HdbenchError(
@@ -73,7 +73,7 @@ def fetch_dataset(repository: str, *, revision: str | None = None, media: bool =
     from huggingface_hub import snapshot_download  # noqa: PLC0415  slow to import
 
     at = f"{repository}, revision {revision}" if revision else repository
-    with one_line_errors(at, "look at its name and at the connection"):
+    with one_line_errors(at, "check its name and the connection"):
         return Path(
             snapshot_download(
                 repository,

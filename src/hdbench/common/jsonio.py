@@ -114,7 +114,7 @@ def parse_line(raw: bytes, where: str, *, unique: bool = False) -> dict[str, Any
     except ValueError as error:
         raise HdbenchError(f"{where}: not usable JSON: {error}") from None
     if not isinstance(value, dict):
-        raise HdbenchError(f"{where}: must be a JSON object in braces, one a line")
+        raise HdbenchError(f"{where}: must be a JSON object in braces, one per line")
     return value
 
 

@@ -91,7 +91,7 @@ def test_its_recipes_are_not_to_be_edited(installed, tmp_path):
         cwd=tmp_path,
     )
     assert done.returncode == 2
-    assert "run this in a checkout that is installed with pip install -e" in done.stderr
+    assert "run this in a checkout installed with pip install -e" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -77,7 +77,10 @@ def test_a_commit_is_taken(cards, source):
             "headline: 'f1' is not a rate of zettel_f1: choose one of f1_micro, f1_",
         ),
         ({"headline": "true_positives"}, "headline: 'true_positives' is not a rate of zettel_f1"),
-        ({"metric": "letters_f1", "headline": "categories"}, "headline: 'categories' is no rate"),
+        (
+            {"metric": "letters_f1", "headline": "categories"},
+            "headline: 'categories' is not a rate",
+        ),
         # It is null of answers that give no number of tokens.
         ({"metric": "avisblatt_cer", "headline": "ntokens_error"}, "headline: 'ntokens_error' is"),
     ],
@@ -103,5 +106,7 @@ def test_every_command_refuses_an_unknown_headline_in_one_line(cards, run_hdbenc
         done = run_hdbench(*arguments, cwd=cards)
         assert (done.returncode, done.stdout) == (2, ""), arguments
         assert done.stderr.endswith("recall_micro\n"), done.stderr
-        assert done.stderr.startswith("error: hdb/cards/benchmark.yaml: headline: 'f1' is no rate")
+        assert done.stderr.startswith(
+            "error: hdb/cards/benchmark.yaml: headline: 'f1' is not a rate"
+        )
         assert len(done.stderr.splitlines()) == 1

@@ -122,7 +122,7 @@ def test_without_the_built_dataset_it_is_recorded_and_the_build_compares(
 ):
     done = add("00001", "author.last_name", "Nother", "Nöther")
     assert done.returncode == 0, done.stderr
-    assert "not compared with the published truth" in done.stdout
+    assert "not yet compared with the published ground truth" in done.stdout
     done = run_hdbench("build", published.recipe, "--source", published.source, cwd=tmp_path)
     assert done.returncode == 2
     assert "the source does not have 'Nother' there" in done.stderr

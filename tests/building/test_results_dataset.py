@@ -320,13 +320,13 @@ def test_a_damaged_source_leaves_what_was_built_before(source, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["results"], "results: the recorded runs cannot be downloaded: give the folder"),
+        (["results"], "results: the recorded runs cannot be downloaded: name the folder"),
         (
             ["results", "--source", "nowhere"],
             "nowhere: has no recorded runs: it must have one or more of fraktur",
         ),
-        (["results", "--sample", "--source", "."], "results: is built alone, and takes only"),
-        (["results", "--allow-missing"], "results: is built alone, and takes only"),
+        (["results", "--sample", "--source", "."], "results: is built on its own, and takes only"),
+        (["results", "--allow-missing"], "results: is built on its own, and takes only"),
         (["results", "zettelkatalog", "--source", "."], "results: is built alone"),
     ],
 )

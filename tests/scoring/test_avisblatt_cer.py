@@ -346,7 +346,7 @@ def test_several_normalizations_in_one_order():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"normalize": "nfc"}, "normalize: no 'nfc': choose of none, NFC, NFKC, edition, case"),
+        ({"normalize": "nfc"}, "normalize: no 'nfc': choose from none, NFC, NFKC, edition, case"),
         ({"normalize": ["NFC", 3]}, "normalize: no 3"),
         ({"normalize": None}, "normalize: None is not a name or a list of names"),
         ({"normalise": "NFC"}, "avisblatt_cer has no option 'normalise': it has normalize"),

@@ -108,8 +108,8 @@ def test_a_figure_in_a_table_is_found_by_its_last_known_name():
     [
         ("cer", True, "higher_is_better: must be false for cer"),
         ("fuzzy", False, "higher_is_better: must be true for fuzzy"),
-        ("ntokens_error", False, "is no rate of avisblatt_cer"),
-        ("true_positives", True, "is no rate of avisblatt_cer"),
+        ("ntokens_error", False, "is not a rate of avisblatt_cer"),
+        ("true_positives", True, "is not a rate of avisblatt_cer"),
     ],
 )
 def test_a_headline_is_a_rate_with_its_own_direction(headline, higher, told):
@@ -135,7 +135,7 @@ class Taken(ZettelF1):
         ("mine = theirs:Mine", "mine"),
         (
             "other = theirs:Mine",
-            "metric 'other' of theirs: its class has the name 'mine': give both one name",
+            "metric 'other' of theirs: its class is called 'mine': give both the same name",
         ),
         ("zettel_f1 = theirs:Taken", "metric 'zettel_f1' of theirs: another metric has this name"),
         ("mine = theirs:PATH", "metric 'mine' of theirs: cannot be loaded: "),

@@ -400,8 +400,8 @@ def test_a_wrong_option_is_refused(options, message):
         ({"sender_persons": ["Muster, Anna"]}, "sender_persons: 'Muster, Anna' is not a person"),
         ({"receiver_persons": "X"}, "receiver_persons: 'X' is not a person"),
         ({"sender_persons": [person("A", inferred="guess")]}, "is not a person"),
-        ({"sender_persons": [{"name": 7}]}, "has not a name and a list of names"),
-        ({"sender_persons": [{"name": "A", "alternateName": "B"}]}, "has not a name and a list"),
+        ({"sender_persons": [{"name": 7}]}, "must have a name and a list of names"),
+        ({"sender_persons": [{"name": "A", "alternateName": "B"}]}, "must have a name and a list"),
     ],
 )
 def test_a_truth_that_is_none_is_refused(truth, message):
@@ -413,7 +413,7 @@ def test_a_truth_that_is_none_is_refused(truth, message):
 
 def test_an_option_about_signatures_wants_them_said():
     for truth in ({}, {"has_signatures": "TRUE"}):
-        with pytest.raises(HdbenchError, match=r"skip_signatures: .*, not true or false"):
+        with pytest.raises(HdbenchError, match=r"skip_signatures: .* must be true or false, not"):
             LettersF1(skip_signatures=True).prepare(truth)
         assert LettersF1().prepare(truth) is not None
 

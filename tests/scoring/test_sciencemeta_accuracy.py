@@ -158,7 +158,7 @@ def test_the_kind_says_which_fields_there_are(truth, kind):
 
 @pytest.mark.parametrize("kind", ["thesis", "", 1, ["paper"], {}])
 def test_an_unknown_kind_is_refused(kind):
-    with pytest.raises(HdbenchError, match=r"kind: .* is none of paper, textbook, ebook, book"):
+    with pytest.raises(HdbenchError, match=r"kind: .* must be one of paper, textbook, ebook, book"):
         figures([({}, {"kind": kind})])
 
 
@@ -252,7 +252,7 @@ def test_an_answer_for_another_file_is_refused():
     for sha256 in ("aa", "", None):
         assert figures([({"sha256": sha256, "title": "x"}, truth)])["items_perfect"] == 1
     assert figures([({"sha256": "bb"}, {"kind": "paper"})])["items_perfect"] == 1
-    with pytest.raises(HdbenchError, match="the answer is for sha256 'bb', the truth for 'aa'"):
+    with pytest.raises(HdbenchError, match="the answer is for sha256 'bb', the reference for 'aa'"):
         figures([({"sha256": "bb", "title": "x"}, truth)])
 
 

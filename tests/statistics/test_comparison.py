@@ -257,8 +257,8 @@ def test_items_that_only_one_run_has_are_refused_and_listed():
     with pytest.raises(HdbenchError) as refused:
         compare(one, other, **HEADLINE)
     assert str(refused.value) == (
-        "'A' and 'B' are not of the same items: "
-        "4 ('c', 'd', 'e', …) only in the first, 1 ('x') only in the second"
+        "'A' and 'B' do not have the same items: 4 ('c', 'd', 'e', …) only in the first, 1 ('x') "
+        "only in the second"
     )
 
 
@@ -295,14 +295,14 @@ def test_results_that_were_read_in_two_ways_are_refused():
 def test_results_of_two_rules_are_refused():
     other = cards([(1, 0, 0)])
     other.metric.rules = 99
-    with pytest.raises(HdbenchError, match="rules: 'A' has 1, 'B' 99: score both alike"):
+    with pytest.raises(HdbenchError, match="rules: 'A' has 1, 'B' 99: score both in the same way"):
         compare(cards([(1, 0, 0)]), other, **HEADLINE)
 
 
 def test_one_run_or_an_unknown_headline_is_refused():
     with pytest.raises(HdbenchError, match="1 run: name at least two"):
         compare_runs({"x": graded([3])}, **HEADLINE)
-    with pytest.raises(HdbenchError, match="no figure 'f1': choose of f1_micro, f1_macro"):
+    with pytest.raises(HdbenchError, match="no figure 'f1': choose one of f1_micro, f1_macro"):
         compare(graded([3]), graded([4]), headline="f1", higher_is_better=True)
     with pytest.raises(HdbenchError, match="resamples: 5 are too few"):
         compare(graded([3]), graded([4]), **HEADLINE, resamples=5)

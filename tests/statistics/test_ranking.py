@@ -222,7 +222,7 @@ def test_a_standing_is_json_data():
 
 def test_runs_that_cannot_be_ranked_together_are_refused():
     one = [graded([3, 4, 5])]
-    with pytest.raises(HdbenchError, match="'a' and 'b' are not of the same items"):
+    with pytest.raises(HdbenchError, match="'a' and 'b' do not have the same items"):
         rank_models({"b": [graded([3, 4])], "a": one}, **HEADLINE)
     with pytest.raises(HdbenchError, match="protocol: 'a' has 'documented', 'b' 'published'"):
         rank_models({"a": one, "b": [graded([3, 4, 5], protocol="published")]}, **HEADLINE)
@@ -243,7 +243,7 @@ def test_a_figure_that_some_draws_lack_is_refused():
     columns = {name: [0] * 20 for name in metric.statistics}
     columns |= {"counted_ads": [4] + [0] * 19, "ntokens_error_sum": [1] + [0] * 19}
     run = Result(metric, list(map(str, range(20))), Counter(), columns, {}, [], [])
-    with pytest.raises(HdbenchError, match="headline: 'ntokens_error' has no value of some items"):
+    with pytest.raises(HdbenchError, match="headline: 'ntokens_error' has no value for some items"):
         rank_models({"x": [run]}, headline="ntokens_error", higher_is_better=False)
 
 

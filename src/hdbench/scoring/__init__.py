@@ -28,7 +28,9 @@ def _installed() -> dict[str, type[Metric]]:
         if not (isinstance(metric, type) and issubclass(metric, Metric)):
             raise HdbenchError(f"{of}: must be a class derived from hdbench.scoring.metric.Metric")
         if metric.name != entry.name:
-            raise HdbenchError(f"{of}: its class has the name {metric.name!r}: give both one name")
+            raise HdbenchError(
+                f"{of}: its class is called {metric.name!r}: give both the same name"
+            )
         if metrics.setdefault(entry.name, metric) is not metric:
             raise HdbenchError(f"{of}: another metric has this name already: rename it")
     return metrics
@@ -77,7 +79,8 @@ def check_headline(name: str, headline: str, higher_is_better: bool | None = Non
     rates = {each.name: each for each in METRICS[name].figures if each.is_rate and each.always}
     if headline not in rates:
         raise HdbenchError(
-            f"headline: {headline[:100]!r} is no rate of {name}: choose one of {', '.join(rates)}"
+            f"headline: {headline[:100]!r} is not a rate of {name}: choose one of "
+            f"{', '.join(rates)}"
         )
     if higher_is_better is not None and higher_is_better != rates[headline].higher_is_better:
         raise HdbenchError(

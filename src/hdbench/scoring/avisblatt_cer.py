@@ -421,5 +421,7 @@ def _check_normalize(value: Any) -> list[str]:
         raise HdbenchError(f"normalize: {value!r} is not a name or a list of names")
     for name in names:
         if not isinstance(name, str) or (name != "none" and name not in _NORMALIZERS):
-            raise HdbenchError(f"normalize: no {name!r}: choose of none, {', '.join(_NORMALIZERS)}")
+            raise HdbenchError(
+                f"normalize: no {name!r}: choose from none, {', '.join(_NORMALIZERS)}"
+            )
     return [name for name in _NORMALIZERS if name in names]

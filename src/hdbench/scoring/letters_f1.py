@@ -331,7 +331,7 @@ class LettersF1(Metric):
         if not isinstance(signed, bool):
             option = "skip_signatures" if with_ else "skip_non_signatures"
             raise HdbenchError(
-                f"{option}: a ground truth has has_signatures {signed!r}, not true or false"
+                f"{option}: has_signatures of a ground truth must be true or false, not {signed!r}"
             )
         return with_ if signed else without
 
@@ -432,5 +432,7 @@ def _person(category: str, person: Any) -> tuple[str, list[str]]:
     name, others = person.get("name"), person.get("alternateName")
     others = [] if others is None else others
     if not isinstance(name, str | None) or not isinstance(others, list):
-        raise HdbenchError(f"{category}: {reprlib.repr(person)} has not a name and a list of names")
+        raise HdbenchError(
+            f"{category}: {reprlib.repr(person)} must have a name and a list of names"
+        )
     return name or "", [other for other in others if isinstance(other, str)]

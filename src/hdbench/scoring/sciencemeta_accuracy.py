@@ -320,15 +320,15 @@ def _kind(reference: Mapping[str, Any]) -> str:
     if kind is None:
         return "paper" if "doi" in reference or "keyword" in reference else "book"
     if not isinstance(kind, str) or kind not in FIELDS:
-        raise HdbenchError(f"kind: {kind!r} is none of {', '.join(FIELDS)}")
+        raise HdbenchError(f"kind: {kind!r} must be one of {', '.join(FIELDS)}")
     return kind
 
 
 def _check_same(answered: Any, expected: Any) -> None:
     if answered and expected and answered != expected:
         raise HdbenchError(
-            f"the answer is for sha256 {answered!r}, the truth for {expected!r}: "
-            "predictions and references must be in the same order"
+            f"the answer is for sha256 {answered!r}, the reference for {expected!r}: predictions "
+            "and references must be in the same order"
         )
 
 

@@ -205,7 +205,7 @@ def compare_runs(
     rates = [result.metric.rates(result.totals) for result in scored]
     wanted = rate_names(first.metric, rates[0])
     if any(headline not in rate_names(first.metric, run) for run in rates):
-        raise HdbenchError(f"headline: no figure {headline!r}: choose of {', '.join(wanted)}")
+        raise HdbenchError(f"headline: no figure {headline!r}: choose one of {', '.join(wanted)}")
 
     runs = tables(scored, first.ids)
     items = len(first.ids)
@@ -273,14 +273,14 @@ def check_comparable(name: str, result: Scored, other_name: str, other: Scored) 
     for what, (left, right) in sides.items():
         if left != right:
             raise HdbenchError(
-                f"{what}: {name!r} has {left!r}, {other_name!r} {right!r}: "
-                "score both alike to compare them"
+                f"{what}: {name!r} has {left!r}, {other_name!r} {right!r}: score both in the same "
+                "way to compare them"
             )
     missing, more = set(result.ids) - set(other.ids), set(other.ids) - set(result.ids)
     if missing or more:
         raise HdbenchError(
-            f"{name!r} and {other_name!r} are not of the same items: "
-            f"{_listed(missing)} only in the first, {_listed(more)} only in the second"
+            f"{name!r} and {other_name!r} do not have the same items: {_listed(missing)} only in "
+            f"the first, {_listed(more)} only in the second"
         )
 
 

@@ -184,7 +184,7 @@ def _draw(models: Sequence[_Model], headline: str, resamples: int, seed: int) ->
         [sum(next(every)[:, 0] for _ in each.runs) / len(each.runs) for each in models]
     )
     if np.isnan(drawn).any():
-        raise HdbenchError(f"headline: {headline!r} has no value of some items: choose another")
+        raise HdbenchError(f"headline: {headline!r} has no value for some items: choose another")
     return drawn
 
 

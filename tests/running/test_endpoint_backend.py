@@ -598,7 +598,7 @@ def test_a_password_in_the_address_is_used_and_not_shown(question, monkeypatch, 
     ],
 )
 def test_what_is_no_address_is_refused(address):
-    with pytest.raises(HdbenchError, match="--endpoint: give an address as http://localhost"):
+    with pytest.raises(HdbenchError, match="--endpoint: give an address such as http://localhost"):
         make_backend(address)
 
 

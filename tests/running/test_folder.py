@@ -69,7 +69,7 @@ def test_changed_settings_are_refused_with_the_difference(tmp_path):
         opened(tmp_path / "run", items=["a", "c"], settings={"temperature": 0.7}, model="other"),
     ):
         pass
-    assert "was begun with other settings" in str(refused.value)
+    assert "was started with other settings" in str(refused.value)
     assert 'model: "reader" then, "other" now' in str(refused.value)
     assert "settings.temperature: 0.0 then, 0.7 now" in str(refused.value)
     assert "items: 2 then, 2 now, and not the same" in str(refused.value)
@@ -90,7 +90,7 @@ def test_a_second_process_in_the_same_folder_is_refused(tmp_path):
         process.start()
         said = queue.get(timeout=30)
         process.join()
-    assert "another hdbench is running into this folder" in said
+    assert "another hdbench is writing to this folder" in said
     with opened(tmp_path / "run"):
         pass  # and afterwards it is free
 

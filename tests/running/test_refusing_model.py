@@ -47,7 +47,7 @@ def test_a_model_that_refuses_its_first_items_ends_the_run(tiny_model, tmp_path)
     with pytest.raises(HdbenchError) as ended:
         got.extend(make_backend(model, batch_size=4).answer(asked()))
     assert str(ended.value) == (
-        "model: the model takes none of the first 10 items (i0: the model's processor refuses "
+        "model: the model accepts none of the first 10 items (i0: the model's processor refuses "
         "it: no more images, please): fix it and run again"
     )
     assert got == []  # so that they are asked again
@@ -82,7 +82,7 @@ def test_images_that_cannot_be_read_are_not_the_models_refusal(tiny_model, tmp_p
 def test_what_was_refused_first_is_asked_again(tiny_model, tmp_path):
     model = refusing(tiny_model, tmp_path / "model", 0)
     asked, folder = items(tmp_path, [1] * 12), tmp_path / "run"
-    with pytest.raises(HdbenchError, match="takes none of the first 10 items"):
+    with pytest.raises(HdbenchError, match="accepts none of the first 10 items"):
         run_model(make_backend(model), asked, folder, SETTINGS)
     shutil.copy(tiny_model / "chat_template.jinja", model)
     outcome = run_model(make_backend(model), asked, folder, SETTINGS)

@@ -126,7 +126,7 @@ def own_images(folder: Path, *, limit: int | None = None) -> Choice:
             )
         questions[item] = Question(item, pages or [entry])
     if not questions:
-        raise HdbenchError(f"{folder}: no images here: wanted are {', '.join(sorted(IMAGES))}")
+        raise HdbenchError(f"{folder}: no images here: they must be {', '.join(sorted(IMAGES))}")
     chosen = list(questions.values())[:limit]
     return _chosen(chosen, None, passed_over)
 

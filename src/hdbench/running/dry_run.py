@@ -68,7 +68,7 @@ def describe_run(plan: Plan, folder: Path, *, retry_failed: bool = False) -> lis
     known = _known(plan, folder)
     items = f"items: {len(left):,} to ask"
     if recorded:
-        items += f", {recorded:,} are recorded already"
+        items += f", {recorded:,} already recorded"
     lines = [f"{items}; {len(files):,} files, {size / 1e6:.1f} MB"]
     prices, at_once = None, 1
     if asked.backend_name == "endpoint":
@@ -81,7 +81,7 @@ def describe_run(plan: Plan, folder: Path, *, retry_failed: bool = False) -> lis
             f"model: {asked.model}: {_listed(models, listed)}",
         ]
     else:
-        lines += [f"the images go to: nobody; {asked.model} runs on this machine"]
+        lines += [f"the images go to: nowhere; {asked.model} runs on this machine"]
     return [
         *lines,
         f"tokens: {_tokens(known, len(left), asked.decoding.max_new_tokens)}",
@@ -163,7 +163,7 @@ def _price(known: _Known, prices: _Prices | None, items: int, backend: str) -> s
     if backend != "endpoint":
         return "none"
     if prices is None:
-        return "not known; the server names none"
+        return "not known; the server gives none"
     rate = f"{prices.input:.2f} USD per million tokens in, {prices.output:.2f} out"
     if known.input is None or known.output is None:
         return rate

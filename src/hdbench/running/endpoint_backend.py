@@ -249,7 +249,7 @@ class EndpointBackend:
                 self._first_failures.add(str(failure))
             if failure.unconnected and not self._connected:
                 raise HdbenchError(
-                    f"{self._server.shown}: {failure}: is the server running, and the address "
+                    f"{self._server.shown}: {failure}: is the server running, and is the address "
                     "right?"
                 ) from failure
             return _Outcome(Reply(None, error=f"no answer: {failure}"), False)
@@ -308,7 +308,7 @@ class EndpointBackend:
         self._connected = True
         if client.server != self._server:
             self._server = client.server
-            self._observer.notice(f"no server at the address as given: using {self._server.shown}")
+            self._observer.notice(f"no server at the address given: using {self._server.shown}")
         self._fingerprint = completion.fingerprint or self._fingerprint
         return Reply(
             # Without an error there is an answer: one with nothing but reasoning is empty.
@@ -368,13 +368,13 @@ class EndpointBackend:
                 )
             more = f" and {len(ids) - MODELS_SHOWN} more" if len(ids) > MODELS_SHOWN else ""
             known = ", ".join(escaped(each)[:100] for each in ids[:MODELS_SHOWN])
-            return HdbenchError(f"{where}: no model {self._model!r}: choose of {known}{more}")
+            return HdbenchError(f"{where}: no model {self._model!r}: choose one of {known}{more}")
         if refusal.status in (401, 403):
             variable = self._server.variable
             what = (
                 f"refuses the key in {variable}"
                 if variable
-                else f"wants a key: set {OWN_KEY} in the environment"
+                else f"needs a key: set {OWN_KEY} in the environment"
             )
             return HdbenchError(f"{where}: the server {what} ({refusal})")
         if refusal.status in range(300, 400):

@@ -114,7 +114,7 @@ def read_completion(data: bytes, content_type: str, line: Callable[[str], str]) 
     if text is None and isinstance(refusal, str) and refusal:
         kept_back = f"the model refused: {line(refusal)}"
     elif text is None and stopped == "content_filter":
-        kept_back = "the server's content filter kept the answer back"
+        kept_back = "the server's content filter withheld the answer"
     else:
         kept_back = None
     return Completion(
@@ -182,8 +182,8 @@ def _json(data: bytes, content_type: str, line: Callable[[str], str]) -> Any:
     begins = data[:1000].lstrip().lower()
     if "text/event-stream" in content_type or begins.startswith((b"data:", b"event:")):
         raise Unanswered(
-            "the server answers with a stream of events, which was not asked for; hdbench reads "
-            "whole answers only",
+            "the server answers with a stream of events, which was not asked for; hdbench only "
+            "reads whole answers",
             unusable=True,
         )
     if b"<html" in begins or begins.startswith(b"<!doctype html"):

@@ -53,7 +53,7 @@ class Server(NamedTuple):
             given = httpx2.URL("")
         web = given.scheme in ("http", "https") and (given.port or 0) <= MAX_PORT
         if not given.host or not web:
-            raise HdbenchError("--endpoint: give an address as http://localhost:8000/v1")
+            raise HdbenchError("--endpoint: give an address such as http://localhost:8000/v1")
         path, _, query = given.raw_path.decode().partition("?")
         path = path.rstrip("/")
         if path.endswith(COMPLETIONS):
@@ -70,7 +70,7 @@ class Server(NamedTuple):
         variable = _variable(given.host.rstrip("."), secure=given.scheme == "https")
         key = os.environ[variable].strip() if variable else None
         if key and not re.fullmatch(r"[!-~]+", key):
-            raise HdbenchError(f"{variable}: is no key: it has spaces or letters beyond ASCII")
+            raise HdbenchError(f"{variable}: is not a key: it has spaces or letters beyond ASCII")
         return cls(
             urls[0],
             (given.username, given.password) if given.userinfo else None,

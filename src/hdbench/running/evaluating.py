@@ -85,10 +85,10 @@ def read_demands(texts: Sequence[str], benchmarks: Sequence[Benchmark]) -> dict[
             demands[name] = float(value)
         except ValueError as error:
             raise HdbenchError(
-                f"--fail-under {text}: must be NAME=VALUE, as {name}=0.80"
+                f"--fail-under {text}: must be NAME=VALUE, such as {name}=0.80"
             ) from error
         if not 0 <= demands[name] <= 1:  # also refuses NaN
-            raise HdbenchError(f"--fail-under {text}: the value must be from 0 to 1, as 0.80")
+            raise HdbenchError(f"--fail-under {text}: the value must be from 0 to 1, such as 0.80")
     return demands
 
 

@@ -60,8 +60,8 @@ class RunFolder:
                 lock.unlink(missing_ok=True)
         except Timeout as error:
             raise HdbenchError(
-                f"{path}: another hdbench is running into this folder: wait for it, or choose "
-                "another folder"
+                f"{path}: another hdbench is writing to this folder: wait until it is done, or "
+                "choose another folder"
             ) from error
         except OSError as error:
             raise HdbenchError(
@@ -76,7 +76,7 @@ class RunFolder:
             others = sorted(each.name for each in self.path.iterdir())
             if others:
                 raise HdbenchError(
-                    f"{self.path}: holds {others[0]!r} and is no run: choose another folder"
+                    f"{self.path}: holds {others[0]!r} and is not a run: choose another folder"
                 )
             first = {
                 "run": self.path.resolve().name,
@@ -91,7 +91,7 @@ class RunFolder:
         before = {key: record.get(key) for key in settings}
         if different := list(_differences(before, json.loads(json.dumps(settings)))):
             raise HdbenchError(
-                f"{self.path}: was begun with other settings ({'; '.join(different[:3])}): "
+                f"{self.path}: was started with other settings ({'; '.join(different[:3])}): "
                 "choose another folder, or the same settings"
             )
         return record

@@ -129,7 +129,7 @@ class LocalModel:
         except Exception as error:
             if not _is_out_of_memory(self._torch, error):
                 raise HdbenchError(
-                    f"{self._source.name}: the model fails at {', '.join(ids)}: "
+                    f"{self._source.name}: the model fails on {', '.join(ids)}: "
                     f"{type(error).__name__}: {one_line(error)}"
                 ) from error
             lost = one_line(error)
@@ -247,8 +247,8 @@ class LocalModel:
             raise HdbenchError(f"{self._source.name}: not a model that takes images and text")
         if not (processor.chat_template or self.has_own_prompt):
             raise HdbenchError(
-                f"{self._source.name}: its processor has no chat template, so that it is not "
-                "known how to ask it: take a model tuned to instructions"
+                f"{self._source.name}: its processor has no chat template, so there is no telling "
+                "how to ask it: choose an instruction-tuned model"
             )
 
     def _find_ends(self) -> frozenset[int]:
@@ -281,7 +281,7 @@ def _device(torch: Any, name: str) -> Any:
     try:
         return torch.device(name)
     except RuntimeError as error:
-        raise HdbenchError(f"{name}: no device: take auto, cuda, mps or cpu") from error
+        raise HdbenchError(f"{name}: not a device: choose auto, cuda, mps or cpu") from error
 
 
 def _dtype(torch: Any, name: str, device: Any) -> str:
@@ -293,7 +293,7 @@ def _dtype(torch: Any, name: str, device: Any) -> str:
         )
         return "bfloat16" if has_bfloat16 else "float16"
     if name not in DTYPES:
-        raise HdbenchError(f"{name}: no dtype: take auto, {', '.join(DTYPES)}")
+        raise HdbenchError(f"{name}: not a dtype: choose auto, {', '.join(DTYPES)}")
     return name
 
 

@@ -97,7 +97,7 @@ def _download(model: str, revision: str | None) -> Path:
             ignore_patterns=_NOT_LOADED,
         )
     except HFValidationError as error:
-        raise HdbenchError(f"{model}: no such folder, and no name of a model on the Hub") from error
+        raise HdbenchError(f"{model}: no such folder, and not a model's name on the Hub") from error
     except Exception as error:  # no such model or revision, no access, no connection, …
         raise HdbenchError(f"{model}: cannot be read from the Hub: {one_line(error)}") from error
     return Path(folder)

@@ -45,7 +45,7 @@ class Outcome:
         """
         if self.answered == self.failed and (self.failed or self.cut_off):
             asked = self.failed + self.cut_off
-            return f"not one of the {asked} items that were asked is answered"
+            return f"no item was answered, of {asked} asked"
         if self.failed > max_failed * self.answered:
             share = self.failed / self.answered
             return f"{share:.1%} of the items failed, more than --max-failed {max_failed:g} allows"
@@ -61,9 +61,9 @@ class Outcome:
             said[0] += f", {left} not answered yet"
             said[0] += " (run again: the command resumes where it stopped)"
         if self.cut_off:
-            said.append(f"the time was up while {self.cut_off} of them were being asked")
+            said.append(f"time ran out while {self.cut_off} of them were being asked")
         if self.repaired:
-            said.append("an answer that was torn off when the run was killed was asked again")
+            said.append("an item whose answer was cut off when the run was killed was asked again")
         return said + [f"{item_id}: {error}" for item_id, error in self.errors.items()]
 
 

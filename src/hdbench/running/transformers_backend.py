@@ -161,7 +161,7 @@ class TransformersBackend:
         if self._model.has_own_prompt:
             observer.notice(
                 f"{self._source.name}: the model takes no instructions: it is asked with its own "
-                "prompt (OCR) and not with the benchmark's, and answers with plain text"
+                "prompt (OCR) instead of the benchmark's, and answers in plain text"
             )
         remaining = iter(questions)
         ahead: deque[Future[tuple[list[tuple[str, Reply]], _Batch]]] = deque()
@@ -192,7 +192,7 @@ class TransformersBackend:
 
     def _takes_none(self, first_id: str, first: Reply) -> HdbenchError:
         return HdbenchError(
-            f"{self._source.name}: the model takes none of the first {LOST_IN_A_ROW} items "
+            f"{self._source.name}: the model accepts none of the first {LOST_IN_A_ROW} items "
             f"({first_id}: {first.error}): fix it and run again"
         )
 

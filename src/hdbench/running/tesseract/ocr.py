@@ -101,7 +101,7 @@ def check_languages(languages: str) -> None:
     there = set(_tesseract(["--list-langs"], b"", _AT_ONCE).split())
     if missing := sorted(set(languages.split("+")) - there):
         raise HdbenchError(
-            f"tesseract has no language data {missing[0]!r}: install Debian's packages {PACKAGES}"
+            f"tesseract has no language data {missing[0]!r}: install the Debian packages {PACKAGES}"
         )
 
 
@@ -119,7 +119,7 @@ def _tesseract(arguments: list[str], data: bytes, timeout: float) -> str:
         )
     except FileNotFoundError as error:
         raise HdbenchError(
-            f"the program {PROGRAM} is not installed: install Debian's packages {PACKAGES}"
+            f"the program {PROGRAM} is not installed: install the Debian packages {PACKAGES}"
         ) from error
     except subprocess.TimeoutExpired as error:
         raise HdbenchError(f"tesseract was stopped after {timeout:g} seconds") from error

@@ -172,7 +172,9 @@ def test_a_name_is_set_beside_the_person_it_is_like():
 
 
 def test_fewer_than_three_makers_are_refused():
-    with pytest.raises(HdbenchError, match=r"2 makers \(antares, bellatrix\): name runs of 3"):
+    with pytest.raises(
+        HdbenchError, match=r"2 makers \(antares, bellatrix\): name runs from at least 3"
+    ):
         audit(card_runs({"name": "Somazzl"}, {}, {}))
     with pytest.raises(HdbenchError, match="no runs"):
         audit({})
@@ -188,7 +190,7 @@ def test_runs_without_details_are_refused():
 def test_runs_of_other_items_are_refused():
     runs = card_runs({"name": "Somazzl"}, {}, {}, {})
     runs["Deneb"] = run(ZettelF1(), {"2": {"name": "Zeller"}}, {}, "Deneb", "d")
-    with pytest.raises(HdbenchError, match="not of the same items"):
+    with pytest.raises(HdbenchError, match="do not have the same items"):
         audit(runs)
 
 

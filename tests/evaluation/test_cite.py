@@ -101,8 +101,8 @@ def test_what_cannot_be_cited_is_one_line(cards, run_hdbench):
     for path, message in (
         ("nowhere", "nowhere: cannot be read"),
         ("hdb", "hdb: no benchmark here"),
-        ("p.jsonl", "p.jsonl: no result with its per-item statistics"),
-        ("r.json", "hdb/cards: headline: 'fuzzy' is no figure of zettel_f1"),
+        ("p.jsonl", "p.jsonl: not a result with per-item statistics"),
+        ("r.json", "hdb/cards: headline: 'fuzzy' is not a figure of zettel_f1"),
     ):
         done = run_hdbench("cite", path, cwd=cards)
         assert (done.returncode, done.stdout) == (2, "")

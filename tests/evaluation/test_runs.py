@@ -79,7 +79,7 @@ def test_the_same_run_twice_is_refused(here):
 def test_two_results_of_one_name_are_refused(here):
     first = write_run(here / "a", answers(RIGHT), run="same")
     second = write_run(here / "b", answers(WRONG), run="same")
-    with pytest.raises(HdbenchError, match="a second result is called"):
+    with pytest.raises(HdbenchError, match="two results are called"):
         load_runs([first, second])
 
 

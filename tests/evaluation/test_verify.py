@@ -118,7 +118,7 @@ def test_a_dataset_that_was_changed_is_named(scored, cards):
     assert done.returncode == 1
     assert "  dataset_sha256: " in done.stdout
     assert "  items: 4 → 3\n" in done.stdout
-    assert "  item 0003: is not in the benchmark\n" in done.stdout
+    assert "  item 0003 is not in the benchmark\n" in done.stdout
 
 
 def test_other_versions_are_a_note(scored, cards):
@@ -150,7 +150,7 @@ def test_against_an_older_dataset_it_says_what_would_make_it_equal(scored, cards
     assert "and hdb/cards here is 0.9.0 (" in cause
     assert "--benchmark PATH" in cause
     assert "--revision hdbench-1.0.0" in cause
-    assert "  item 0003: is not in the benchmark\n" in done.stdout
+    assert "  item 0003 is not in the benchmark\n" in done.stdout
     done = scored("--benchmark", "newer/cards")
     assert (done.returncode, done.stdout[:6]) == (0, "equal "), done.stdout
 
@@ -222,7 +222,7 @@ def test_moved_answers_and_benchmarks_can_be_named(scored, cards):
     done = scored()
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
-    assert "its answers 'p.jsonl' are not there: name them with --answers PATH" in line
+    assert "its answers 'p.jsonl' are not here: name them with --answers PATH" in line
     (cards / "hdb").rename(cards / "elsewhere")
     done = scored("--answers", "moved.jsonl")
     (line,) = done.stderr.splitlines()

@@ -400,7 +400,7 @@ def test_a_table_is_replaced_whole_or_not_at_all(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == before
     with pytest.raises(HdbenchError, match="cannot be written"):
         export(answers, "xlsx", out=tmp_path / "none/t.xlsx", benchmark=benchmark)
-    with pytest.raises(HdbenchError, match="is the answers themselves"):
+    with pytest.raises(HdbenchError, match="holds the answers themselves"):
         export(answers, "csv", out=answers, benchmark=benchmark)
 
 

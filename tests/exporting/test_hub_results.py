@@ -242,7 +242,7 @@ def test_what_cannot_be_exported_is_an_error_in_one_line(form, cards, run_hdbenc
     for arguments, said in (
         ([answers, "--benchmark", "hdb/zettelkatalog"], "holds 2 runs (one, two)"),
         ([answers], "--benchmark"),
-        (["no.json"], "no result of hdbench score --json"),
+        (["no.json"], "not a result of hdbench score --json"),
         (["none"], "none: cannot be read"),
     ):
         done = run_hdbench("export", *arguments, "--format", form, cwd=cards)
@@ -256,4 +256,4 @@ def test_a_table_has_no_protocol(cards, run_hdbench):
     run = make_run(cards, "a")
     done = run_hdbench("export", run, "--format", "csv", "--protocol", "published", cwd=cards)
     assert done.returncode == 2
-    assert "--protocol is of scores: --format csv writes the answers" in done.stderr
+    assert "--protocol only matters for scores: --format csv writes the answers" in done.stderr

@@ -135,7 +135,9 @@ def test_a_version_that_is_published_never_changes(hub, publish, place):
     (place / "hdb/avisblatt/prompt.txt").write_text("Read it.")
     before = head(hub, "datasets", "hdb/avisblatt").oid
     told = publish("--only", "avisblatt", "--only", "zettelkatalog", status=2)
-    assert "hdb/avisblatt: hdbench-1.0.0+sample is published with another prompt.txt" in told
+    assert (
+        "hdb/avisblatt: hdbench-1.0.0+sample is already published with another prompt.txt" in told
+    )
     assert "raise the version" in told
     assert head(hub, "datasets", "hdb/avisblatt").oid == before
     assert ("datasets", "hdb/zettelkatalog") not in hub.repositories
@@ -151,7 +153,7 @@ def test_a_sample_does_not_replace_the_whole(hub, publish, place):
 @pytest.mark.parametrize(
     ("token", "told"),
     [
-        ("", "no token of the Hub: log in with hf auth login, or set HF_TOKEN"),
+        ("", "no Hub token: log in with hf auth login, or set HF_TOKEN"),
         (EXPIRED, "the token is not valid, or has expired"),
         (READER, "may only read"),
     ],

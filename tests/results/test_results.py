@@ -134,7 +134,7 @@ def test_runs_are_read_by_their_models(cards, monkeypatch):
     with pytest.raises(HdbenchError, match=r"runs.json: holds 2 runs: use read_results"):
         read_result(cards / "runs.json")
     edit(cards, "runs.json", runs=[json.loads((cards / "runs.json").read_text())["runs"][0]] * 2)
-    with pytest.raises(HdbenchError, match=r"runs.json: runs: two are of 'a'"):
+    with pytest.raises(HdbenchError, match=r"runs.json: runs: two are called 'a'"):
         read_results(cards / "runs.json")
 
 
@@ -189,8 +189,8 @@ def said(key, values):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"statistics": ...}, "no result with its per-item statistics"),
-        ({"metric": ...}, "no result with its per-item statistics"),
+        ({"statistics": ...}, "not a result with per-item statistics"),
+        ({"metric": ...}, "not a result with per-item statistics"),
         ({"metric": "x" * 9999}, "metric: no "),
         ({"metric": 1}, "metric: Input should be a valid string"),
         ({"rules": 2}, "rules: scored under rules 2 of zettel_f1, and this hdbench"),
@@ -224,8 +224,8 @@ def said(key, values):
         ({"status": CLEAN | {"unanswered": 4}}, "status: "),
         ({"status": 7}, "status: "),
         ({"dataset_sha256": ...}, "dataset_sha256: Field required"),
-        ({"headline": "f1"}, "headline: 'f1' is no rate of zettel_f1: choose one of f1_micro, "),
-        ({"headline": "true_positives"}, "headline: 'true_positives' is no rate of zettel_f1"),
+        ({"headline": "f1"}, "headline: 'f1' is not a rate of zettel_f1: choose one of f1_micro, "),
+        ({"headline": "true_positives"}, "headline: 'true_positives' is not a rate of zettel_f1"),
         ({"strict": "yes"}, "strict: "),
         ({"unparsable_kinds": {"poem": 1}}, "unparsable_kinds: are not all of prompt, "),
         ({"unparsable_kinds": {"xml": -1}}, "kinds: is not an object of counts"),
@@ -243,7 +243,7 @@ def said(key, values):
         ({"warnings": [said("example", {"shown": "x" * 10_000})]}, "warnings: not all have"),
         ({"runs": {}}, "runs: is not a list of results"),
         ({"runs": []}, "runs: is not a list of results"),
-        ({"runs": [7]}, "runs[0]: no result with its per-item statistics"),
+        ({"runs": [7]}, "runs[0]: not a result with per-item statistics"),
     ],
 )
 def test_a_damaged_result_is_named_by_file_and_key(cards, monkeypatch, changes, message):
@@ -271,8 +271,8 @@ def test_sums_from_which_no_finite_figure_follows_are_refused(tmp_path):
     ("raw", "message"),
     [
         (b"", "result.json:1: not JSON"),
-        (b"[1]", "result.json: no result with its per-item statistics"),
-        (b'{"f1_micro": 1.0}', "result.json: no result with its per-item statistics"),
+        (b"[1]", "result.json: not a result with per-item statistics"),
+        (b'{"f1_micro": 1.0}', "result.json: not a result with per-item statistics"),
         (b'{"ids": [], "ids": []}', "result.json: not usable JSON: the key 'ids' occurs twice"),
         (b"[" * 100_000, "result.json: not usable JSON"),
         (b"\xff", "result.json: not UTF-8"),

@@ -28,13 +28,13 @@ def print_audit(console: Console, audit: Audit) -> None:
     console.print(printable(title, 200), style="bold")
     nothing = sum(finding.error_class == "invented" for finding in audit.findings)
     console.print(
-        f"Values in the ground truth that more than half of {len(good)} good models contradict: "
-        f"with one and the same value {len(audit.findings) - nothing}, by reading nothing "
-        f"{nothing}; and in form alone {audit.of_form}",
+        f"Ground-truth values that more than half of {len(good)} good models contradict: "
+        f"{len(audit.findings) - nothing} with the same value, {nothing} by reading nothing "
+        f"there; and {audit.of_form} in form alone",
         soft_wrap=True,
     )
     makers = ", ".join(sorted({run.maker for run in good}))
-    console.print(Text.assemble("The makers: ", printable(makers, 1_000)), soft_wrap=True)
+    console.print(Text.assemble("Makers: ", printable(makers, 1_000)), soft_wrap=True)
     if not audit.findings:
         return
     table = Table(box=box.SIMPLE_HEAD)

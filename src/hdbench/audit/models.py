@@ -95,11 +95,11 @@ def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
         answered = len(result.ids) - result.status["unanswered"] - result.status["unparsable"]
         why_not = None
         if best[maker, model] != name:
-            why_not = f"a repeated run, of which {best[maker, model]} is the best"
+            why_not = f"a repeated run; the best one is {best[maker, model]}"
         elif figures[name] < middle if up else figures[name] > middle:
             why_not = "in the lower half"
         elif answered < ANSWERED * len(result.ids):
-            why_not = f"has answered {answered} of {len(result.ids)}"
+            why_not = f"answered {answered} of {len(result.ids)}"
         good = why_not is None
         asked.append(AskedRun(name, model, maker, figures[name], answered, good, why_not))
     return asked

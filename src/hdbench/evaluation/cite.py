@@ -39,7 +39,7 @@ def cite(path: Path | str) -> str:
     names = list(dict.fromkeys(result.dataset.get("benchmark", "") for result in results))
     if len(names) > 1 or not names[0]:
         raise HdbenchError(
-            f"{path}: benchmark: it names none, or several: cite a benchmark's folder"
+            f"{path}: benchmark: names none, or several: cite a benchmark's folder instead"
         )
     benchmark = load_benchmark(names[0])
     versions = dict.fromkeys(result.versions["hdbench"] for result in results)
@@ -66,8 +66,8 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> str:
     figure = figure_of(result.metric, headline)
     if figure is None or not figure.is_rate or value is None:
         raise HdbenchError(
-            f"{benchmark.id}: headline: {headline!r} is no figure of {result.metric.name}: "
-            "is the result of this benchmark?"
+            f"{benchmark.id}: headline: {headline!r} is not a figure of {result.metric.name}: is "
+            "the result for this benchmark?"
         )
     found = result.intervals
     method = "" if found.why else ", bootstrap over items"

@@ -41,7 +41,8 @@ def load_runs(
         if folder is None:
             if settings.revision is not None:
                 raise HdbenchError(
-                    f"{path}: is a result, and stays as it was scored: give the run or its answers"
+                    f"{path}: is a result, which stays as it was scored: give the run or its "
+                    "answers"
                 )
             results = read_results(path)
             _require_details(path, results.values(), settings.details)
@@ -110,6 +111,6 @@ def _distinct(named: Sequence[tuple[str, Result]]) -> dict[str, Result]:
         run = result.run.get("run")
         full = f"{name} ({run})" if times[name] > 1 and run else name
         if full in results:
-            raise HdbenchError(f"a second result is called {full!r}: rename its file, or its model")
+            raise HdbenchError(f"two results are called {full!r}: rename one's file, or its model")
         results[full] = result
     return results

@@ -133,8 +133,8 @@ def _other_dataset(old: Result, name: str, version: str, sha256: str) -> str | N
     return (
         f"it was scored against {then.get('benchmark')} {then.get('dataset_version')} (metadata "
         f"sha256 {str(then.get('dataset_sha256'))[:12]}…), and {name} here is {version} "
-        f"({sha256[:12]}…): name a folder with that version by --benchmark PATH, or take it from "
-        f"the Hub by --revision hdbench-{then.get('dataset_version')}"
+        f"({sha256[:12]}…): name a folder with that version with --benchmark PATH, or take it "
+        f"from the Hub with --revision hdbench-{then.get('dataset_version')}"
     )
 
 
@@ -152,7 +152,7 @@ def _answers(old: Result, given: Path | str | None, where: str) -> str:
     path = str(given or old.answers.get("path", ""))
     if not given and not os.path.exists(path):
         raise HdbenchError(
-            f"{where}: its answers {path!r} are not there: name them with --answers PATH"
+            f"{where}: its answers {path!r} are not here: name them with --answers PATH"
         )
     return path
 
@@ -205,14 +205,14 @@ def _causes(old: Result, new: Result) -> Iterator[str]:
     if old.answers.get("sha256") != new.answers["sha256"]:
         yield (
             f"{new.answers['path']} is not what was scored (sha256 "
-            f"{str(old.answers.get('sha256'))[:12]}…, here {new.answers['sha256'][:12]}…): "
-            "name the answers by --answers PATH"
+            f"{str(old.answers.get('sha256'))[:12]}…, here {new.answers['sha256'][:12]}…): name "
+            "the answers with --answers PATH"
         )
     if old.reading_version != new.reading_version:
         yield (
             f"it was scored under reading {old.reading_version}, and this hdbench {__version__} "
             f"has reading {new.reading_version}: the changelog says what that changes; hdbench "
-            f"{old.versions['hdbench']} computes it as it was"
+            f"{old.versions['hdbench']} computes it as before"
         )
 
 
@@ -256,7 +256,7 @@ def _items(
     for item_id in {**before, **after}:
         if item_id not in after or item_id not in before:
             which = "the benchmark" if item_id not in after else "the result"
-            lines.append(f"item {item_id}: is not in {which}")
+            lines.append(f"item {item_id} is not in {which}")
             continue
         (values, details), (now, details_now) = before[item_id], after[item_id]
         wrong = [

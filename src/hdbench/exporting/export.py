@@ -86,9 +86,7 @@ def export(
     name = run.resolve().name
     path = out or Path(f"{name if run.is_dir() else name.partition('.')[0]}.{form}")
     if path.resolve() == run.resolve():
-        raise HdbenchError(f"{path}: is the answers themselves: name another file with -o")
-    if form == "xlsx":
-        xlsx_writer()  # what is missing is said before all the answers are read
+        raise HdbenchError(f"{path}: holds the answers themselves: name another file with -o")
     # Imported here, because the command line names the formats in its help.
     from hdbench.exporting.formats import (  # noqa: PLC0415
         check_size,
@@ -120,5 +118,7 @@ def export(
                 write_xlsx(beside, head, rows(), [table.widths.get(title, 0) for title in head])
         notes = list(answers.notes)
     if OTHER_FIELDS in table.widths:
-        notes.append(f"fields that have no column are in {OTHER_FIELDS}, and not read from there")
+        notes.append(
+            f"fields without a column are in {OTHER_FIELDS}, and are not read back from there"
+        )
     return Exported(path, table.rows, notes)

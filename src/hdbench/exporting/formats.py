@@ -110,8 +110,8 @@ def check_size(rows: int, columns: int) -> None:
     """
     if rows + 1 > MAX_ROWS or columns > MAX_COLUMNS:
         raise HdbenchError(
-            f"{rows:,} rows and {columns:,} columns are more than Excel can have in a sheet: "
-            "use --format csv"
+            f"{rows:,} rows and {columns:,} columns are more than an Excel sheet can hold: use "
+            "--format csv"
         )
 
 

@@ -78,22 +78,24 @@ def hub_results(
     """
     if run.is_file() and benchmark is None and not is_result(run):
         raise HdbenchError(
-            f"{run}: no result of hdbench score --json: name the benchmark of these answers with "
-            "--benchmark"
+            f"{run}: not a result of hdbench score --json: name the benchmark of these answers "
+            "with --benchmark"
         )
     runs = load_runs([run], benchmark=benchmark, settings=Settings(protocol))
     if len(runs) > 1:
         names = ", ".join(list(runs)[:SHOWN]) + (", …" if len(runs) > SHOWN else "")
         raise HdbenchError(
-            f"{run}: holds {len(runs)} runs ({names}): the Hub has a file for each model: "
-            "export each by itself"
+            f"{run}: holds {len(runs)} runs ({names}): the Hub takes one file per model: export "
+            "each run by itself"
         )
     [(name, result)] = runs.items()
     if not (result.dataset and result.reading):
         raise HdbenchError(f"{run}: names no benchmark: score the answers with hdbench score")
     of = load_benchmark(benchmark or result.dataset["benchmark"])
     if of.spec.metric != result.metric.name or not result.ids:
-        raise HdbenchError(f"{run}: is no result of {of.id}: name its benchmark with --benchmark")
+        raise HdbenchError(
+            f"{run}: is not a result for {of.id}: name its benchmark with --benchmark"
+        )
     if form == "model-index":
         index = eval_results_to_model_index(name, [_index_entry(result, of)])
         return _yaml({"model-index": index})

@@ -47,7 +47,8 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         if installed != self.rules:
             raise HdbenchError(
                 f"this revision of {self.metric} is for rules {self.rules}, and hdbench "
-                f"{__version__} has rules {installed}: load the revision that fits, or install it"
+                f"{__version__} has rules {installed}: load the revision for these rules, or "
+                "install the hdbench that fits"
             )
         features = {name: datasets.Value("string") for name in ("predictions", "references")}
         return evaluate.MetricInfo(
@@ -105,7 +106,7 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         if lists := sum(text.startswith("[") for text in predictions):
             warnings.warn(
                 f"{lists} of {len(predictions)} predictions are lists, and count as unparsable: "
-                "give a record (dict), or the model's text (str), in which one is looked for",
+                "give a record (dict), or the model's text (str), which is searched for one",
                 stacklevel=3,  # the caller of compute
             )
         first = (_reference(*each) for each in enumerate(references[:SHOW_THE_FORM]))
@@ -127,7 +128,7 @@ def _encode_each(name: str, values: Any) -> list[str]:
     if values is None:
         raise HdbenchError(f"{name}: none were given")
     if isinstance(values, str | Mapping):  # whose letters or keys would be taken
-        raise HdbenchError(f"{name}: a {type(values).__name__} is no list: give one in [ ]")
+        raise HdbenchError(f"{name}: a {type(values).__name__} is not a list: give one in [ ]")
     return [_encode(f"{name}[{position}]", value) for position, value in enumerate(values)]
 
 

@@ -66,9 +66,9 @@ def _lists(texts: Mapping[str, str]) -> dict[str, list[Any]]:
         try:
             found = parse_json(text)
         except ValueError as error:
-            raise HdbenchError(f"{field}: no JSON: {error}") from error
+            raise HdbenchError(f"{field}: not JSON: {error}") from error
         if not isinstance(found, list):
-            raise HdbenchError(f"{field}: a list in [ ] is wanted")
+            raise HdbenchError(f"{field}: must be a list in [ ]")
         lists[name] = found
     predictions, references = lists.values()
     if len(predictions) != len(references):

@@ -75,7 +75,7 @@ def changes(paths: Sequence[Path], *, benchmark: str | None = None, seed: int = 
             same = [each for each in ranked[rules] if each.kind.question == first.kind.question]
             if len(same) != 1 or same[0].kind.protocol != settings.protocol:
                 raise HdbenchError(
-                    "some of these are results, scored already: give run folders or answers"
+                    "some of these are results, already scored: give run folders or answers"
                 )
             boards[rules] = same[0]
         found.append(_changes(boards))
@@ -119,7 +119,7 @@ def revisions(
             if len(same) != 1:
                 raise HdbenchError(
                     f"{first.kind.benchmark}: {names[0]} and {name} do not have the same items: "
-                    "their scores cannot be put side by side"
+                    "their scores cannot be compared"
                 )
             boards[name] = same[0]
         found.append(_changes(boards))

@@ -41,8 +41,7 @@ def print_changes(console: Console, found: Sequence[Changes]) -> None:
         what = f"{title(board, protocol=False)}: {board.headline} (place)"
         _print(console, what, ["model", *RULES], rows)
         console.print(
-            "The place is by the value alone: whether a difference may be chance is not looked at "
-            "here.\n",
+            "Places go by the value alone: they do not tell whether a difference may be chance.\n",
             soft_wrap=True,
         )
 

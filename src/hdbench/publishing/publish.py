@@ -15,7 +15,7 @@ from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.publishing.repositories import CARD, SAMPLE, Repository
 
-AGAIN = "what was published before that stays; the same command resumes"
+AGAIN = "what was published before that stays; the same command resumes where it stopped"
 _OF_THE_HUB = ".gitattributes"
 
 
@@ -108,11 +108,11 @@ def token_namespaces(api: HfApi | None = None) -> list[str]:
 
     hub = api or HfApi()
     if not (hub.token or get_token()):
-        raise HdbenchError("no token of the Hub: log in with hf auth login, or set HF_TOKEN")
+        raise HdbenchError("no Hub token: log in with hf auth login, or set HF_TOKEN")
     with one_line_errors("the Hub", "nothing was sent"):
         found = hub.whoami()
     if found.get("auth", {}).get("accessToken", {}).get("role") == "read":
-        raise HdbenchError("the Hub's token may only read: make one with write access")
+        raise HdbenchError("the Hub token may only read: make one with write access")
     return [found["name"], *(each["name"] for each in found.get("orgs", ()))]
 
 
@@ -140,15 +140,16 @@ def _check_version(hub: HfApi, repository: Repository, remote: _Remote | None) -
     whole = [tag for tag in remote.tags if tag.startswith("hdbench-") and not tag.endswith(SAMPLE)]
     if repository.tag.endswith(SAMPLE) and whole:
         raise HdbenchError(
-            f"{repository.id}: this is the sample, and {whole[-1]} is the whole: build that first"
+            f"{repository.id}: this is the sample, but {whole[-1]} is published as a whole: build "
+            "that first"
         )
     if repository.tag in remote.tags:
         changed, removed = _differences(repository, _files(hub, repository, repository.tag))
         if changed or removed:
             example = (changed or removed)[0]
             raise HdbenchError(
-                f"{repository.id}: {repository.tag} is published with another {example}: raise the "
-                "version, so that nobody's figures change under the same name"
+                f"{repository.id}: {repository.tag} is already published with another {example}: "
+                "raise the version, so that nobody's figures change under the same name"
             )
 
 
@@ -159,7 +160,7 @@ def _send(hub: HfApi, repository: Repository, remote: _Remote | None, private: b
         hub.create_repo(**where, private=private, space_sdk=sdk, exist_ok=True)
     present = _remote(hub, repository) if remote is None else remote
     if present is None:
-        raise HdbenchError(f"{repository.id}: was created, and is not there: {AGAIN}")
+        raise HdbenchError(f"{repository.id}: was created, but is not there: {AGAIN}")
     changed, removed = _differences(repository, present.files)
     if repository.version is None:
         removed = []

@@ -107,8 +107,8 @@ def find_repositories(
             raise HdbenchError(
                 f"{each.id}: its licence ({each.licence}) is not an open one: add to the "
                 f"{'YAML of its card' if each.version is None else 'benchmark.yaml of its recipe'} "
-                "who says that it may be published, rights: {stated_by: …, since: …, ground: …}, "
-                "and build it again; or leave it out with --only"
+                f"who allows its publication, rights: {{stated_by: …, since: …, ground: …}}, and "
+                "build it again; or leave it out with --only"
             )
     return sorted(found, key=lambda each: (each.kind == "space", each.id))
 

@@ -52,7 +52,7 @@ def write_report(
     if loaded.content_hash() != result.dataset.get("dataset_sha256"):
         raise HdbenchError(
             f"{loaded.id}: is not what was scored: version {loaded.spec.version}, and the result "
-            f"is of {result.dataset.get('dataset_version')}: score the answers again"
+            f"is for {result.dataset.get('dataset_version')}: score the answers again"
         )
     with writing(out.resolve().parent, out.resolve().name) as folder:
         (folder / "index.html").write_text(

@@ -222,6 +222,6 @@ def _classes(found: Mapping[str, Any]) -> tuple[list[str], list[list[Cell]]]:
     if "f1_form" in found:
         rows += [[], ["F1 where the form alone may differ", found["f1_form"]]]
     if found["confusions"]:
-        rows += [[], ["confused characters, truth", "answer", "times"]]
+        rows += [[], ["confused characters, ground truth", "answer", "times"]]
         rows += [[c["reference"], c["prediction"], c["count"]] for c in found["confusions"]]
     return ["field", *ERROR_CLASSES], rows

@@ -218,7 +218,7 @@ def read_results(path: Path | str) -> dict[str, Result]:
         result = from_record(record, where)
         name = path.stem if result.model is None else result.model
         if name in results:
-            raise HdbenchError(f"{path}: runs: two are of {name!r}: keep one")
+            raise HdbenchError(f"{path}: runs: two are called {name!r}: keep one")
         results[name] = result
     return results
 

@@ -104,8 +104,8 @@ def from_record(value: Any, where: str) -> Result:
     """
     if not isinstance(value, dict) or not {"metric", "statistics"} <= value.keys():
         raise HdbenchError(
-            f"{where}: no result with its per-item statistics (no metric, statistics): "
-            "write one with hdbench score --json"
+            f"{where}: not a result with per-item statistics (no metric, statistics): write one "
+            "with hdbench score --json"
         )
     head = validate(_Head, value, Path(where))
     if head.metric not in METRICS:
@@ -237,7 +237,7 @@ def _is_match(match: Any) -> bool:
 def _status(value: dict[str, Any], items: int, where: str) -> Counter[Status]:
     counts = _counts({"status": {"status": value.get("status")}}, "status", where)["status"]
     if counts.keys() != set(STATUSES) or sum(counts.values()) != items:
-        raise HdbenchError(f"{where}: status: is not of {', '.join(STATUSES)} of {items} ids")
+        raise HdbenchError(f"{where}: status: must count {', '.join(STATUSES)} of all {items} ids")
     return Counter({status: counts[status] for status in STATUSES})
 
 

@@ -41,7 +41,7 @@ def test_two_runs_side_by_side(results, run_hdbench):
     [
         (("right.json",), "name at least two to compare"),
         (("right.json", "right.json"), "right: the same answers are given twice"),
-        (("right.json", "fewer.json"), "are not of the same items: 1 ('0003') only in the first"),
+        (("right.json", "fewer.json"), "do not have the same items: 1 ('0003') only in the first"),
         (("right.json", "right.jsonl"), "right.jsonl:2: not JSON"),
     ],
 )

@@ -313,7 +313,7 @@ def test_a_program_compares_an_upload_with_a_recorded_run(client, tmp_path):
     compared = client.predict("cards", [file], ["run-poor"], api_name="/compare")
     (found,) = compared["comparisons"]
     assert (found["a"], found["b"], found["better"]) == ("good", "recorded-poor", "good")
-    with pytest.raises(AppError, match=r"not of the same items: 4 \('card-20'"):
+    with pytest.raises(AppError, match=r"do not have the same items: 4 \('card-20'"):
         client.predict("cards", [file], ["run-part"], api_name="/compare")
 
 

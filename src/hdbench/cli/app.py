@@ -48,27 +48,30 @@ DEFAULT_OUT = Path("hdb")
 Protocol = Annotated[
     str,
     typer.Option(
-        help="documented: as the benchmark describes it. published: as its published results."
+        help="The rules to score by. documented: as the benchmark's authors describe them. "
+        "published: as its published results were computed."
     ),
 ]
 Runs = Annotated[
     list[Path],
     typer.Argument(
-        help="Run folders, folders of them, or results of hdbench score --json --details; with "
-        "--benchmark also answers in any form.",
+        help="Runs, each one model's answers to one benchmark: run folders, folders of them, or "
+        "results of hdbench score --json --details; with --benchmark also answers in any "
+        "form.",
         metavar="RUN…",
     ),
 ]
 Revision = Annotated[
     str | None,
     typer.Option(
-        help="Of the benchmark on the Hub: a tag as hdbench-1.0.0, a branch or a commit.",
+        help="The revision of the benchmark on the Hub: a tag such as hdbench-1.0.0, a branch or "
+        "a commit.",
         metavar="REVISION",
     ),
 ]
 OfBenchmark = Annotated[
     str | None,
-    typer.Option(help="The built benchmark; without it the one that a run names.", metavar="PATH"),
+    typer.Option(help="The built benchmark; by default the one that a run names.", metavar="PATH"),
 ]
 
 
@@ -83,11 +86,11 @@ def _common(
     _version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and end."
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
     _debug: Annotated[
-        bool, typer.Option("--debug", help="On an error, show where in the program it arose.")
+        bool, typer.Option("--debug", help="On an error, show the full traceback.")
     ] = False,
 ) -> None:
     """What every command has."""

@@ -15,7 +15,8 @@ def build(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Benchmarks, or folders with a benchmark.yaml; or results, the recorded runs.",
+            help="Benchmarks, or folders with a benchmark.yaml; or results, the dataset of the "
+            "recorded runs.",
             metavar="[NAME…]",
         ),
     ] = None,
@@ -25,31 +26,31 @@ def build(
     ] = False,
     source: Annotated[
         Path | None,
-        typer.Option(help="A folder with the published files; without it they are downloaded."),
+        typer.Option(help="A folder with the published files; by default they are downloaded."),
     ] = None,
     out: Annotated[Path, typer.Option(help="The namespace folder to write to.")] = DEFAULT_OUT,
     sample: Annotated[
         bool, typer.Option("--sample", help="Build the small sample that hdbench carries.")
     ] = False,
     allow_missing: Annotated[
-        bool, typer.Option("--allow-missing", help="Keep rows whose image is missing, without it.")
+        bool, typer.Option("--allow-missing", help="Keep rows whose image is missing.")
     ] = False,
     accept_licence: Annotated[
         bool,
-        typer.Option("--accept-licence", help="Build without an open licence."),
+        typer.Option("--accept-licence", help="Build even if the licence is not an open one."),
     ] = False,
     accept_changed: Annotated[
         list[str] | None,
         typer.Option(
-            help="A file of --source that may differ from the published one, as a corrected table; "
-            "it gives a version of its own. May be repeated.",
+            help="A file of --source that may differ from the published one, such as a corrected "
+            "table; the dataset then has a version of its own. May be repeated.",
             metavar="FILE",
         ),
     ] = None,
 ) -> None:
     """Build the datasets into a folder that stands for the Hub.
 
-    The Spaces are put beside them. Afterwards `load_dataset("hdb/NAME")` and
+    The Spaces are put next to them. Afterwards `load_dataset("hdb/NAME")` and
     `evaluate.load("hdb/METRIC")` read from there.
     """
     from hdbench.building.builder import build as build_dataset  # noqa: PLC0415  slow to import
@@ -59,7 +60,7 @@ def build(
 
     if NAME in (names or ()) and not every:
         if len(names or ()) > 1 or sample or allow_missing or accept_changed:
-            raise HdbenchError(f"{NAME}: is built alone, and takes only --source and --out")
+            raise HdbenchError(f"{NAME}: is built on its own, and takes only --source and --out")
         typer.echo(build_results(out, source))
         return
     if every == bool(names):
@@ -92,7 +93,9 @@ def build(
         raise typer.Exit(2)
 
 
-errata = typer.Typer(help="Record corrections of published ground truths.", no_args_is_help=True)
+errata = typer.Typer(
+    help="Record errata: known errors in a published ground truth.", no_args_is_help=True
+)
 app.add_typer(errata, name="errata", rich_help_panel=MAKE)
 
 
@@ -100,38 +103,41 @@ app.add_typer(errata, name="errata", rich_help_panel=MAKE)
 def add(
     name: Annotated[str, typer.Argument(help="The benchmark, or the folder of its recipe.")],
     item: Annotated[
-        str, typer.Argument(help="The item; * for all that have the wrong value.", metavar="ID")
+        str,
+        typer.Argument(
+            help="The item's id; * for every item that has the wrong value.", metavar="ID"
+        ),
     ],
     field: Annotated[
         str,
         typer.Argument(
-            help="Where in its truth: publication.year, advertisements[3].date, "
+            help="Where in its ground truth: publication.year, advertisements[3].date, "
             "persons[name=Frey].alternateName; [*] for every item of a list."
         ),
     ],
     old: Annotated[
         str, typer.Argument(help="The published value; null where the field is absent.")
     ],
-    new: Annotated[str, typer.Argument(help="The right one; null takes the field away.")],
+    new: Annotated[str, typer.Argument(help="The right value; null removes the field.")],
     *,
-    evidence: Annotated[
-        str, typer.Option(help="What shows that it is right; it stands in the card.")
-    ],
+    evidence: Annotated[str, typer.Option(help="What shows that it is right; the card quotes it.")],
     proposed_by: Annotated[str, typer.Option(help="Who proposed it.", metavar="NAME")],
     approved_by: Annotated[
         str,
-        typer.Option(help="Who approved it: somebody else, wherever there is one.", metavar="NAME"),
+        typer.Option(help="Who approved it: somebody else, if possible.", metavar="NAME"),
     ],
     upstream: Annotated[
         str | None,
-        typer.Option(help="Where it was reported to those who published the truth.", metavar="URL"),
+        typer.Option(
+            help="Where it was reported to those who published the ground truth.", metavar="URL"
+        ),
     ] = None,
 ) -> None:
     """Record a correction in a recipe's errata.yaml, which makes a new version of the dataset.
 
-    What was published is kept, and the protocol `published` scores it. The version in
-    benchmark.yaml is raised, and CHANGELOG.md says why. OLD is compared with the published value
-    where the dataset is built in ./hdb. Both values are JSON, or a text where they are none.
+    What was published is kept, and the protocol `published` still scores against it. The version
+    in benchmark.yaml is raised, and CHANGELOG.md says why. If the dataset is built in ./hdb, OLD is
+    compared with the published value. Both values are JSON; what is not JSON is taken as a text.
     """
     from hdbench.building.errata_add import add_correction  # noqa: PLC0415  slow to import
 
@@ -148,7 +154,9 @@ def add(
         out=DEFAULT_OUT,
     )
     unchecked = (
-        "" if added.checked else ", not compared with the published truth, which a build does"
+        ""
+        if added.checked
+        else ", not yet compared with the published ground truth, which a build does"
     )
     typer.echo(f"{added.path}: recorded as version {added.version}{unchecked}")
     typer.echo(f"build it: hdbench build {name}")
@@ -158,7 +166,7 @@ def add(
 def demo(
     name: Annotated[str, typer.Argument(help="The benchmark.")] = "zettelkatalog",
 ) -> None:
-    """Build a small sample into ./hdb, load it, and score answers."""
+    """Build a small sample into ./hdb, load it, and score its example answers."""
     from hdbench.cli.demo import run_demo  # noqa: PLC0415  slow to import
 
     run_demo(name, DEFAULT_OUT, Console())

@@ -62,9 +62,9 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
     another = next(other for other in recipe_names() if other != benchmark)
     console.print("\n[bold]Where to go next[/]")
     console.print(
-        f"  look at the items and their truths:     {built.folder}/README.md, metadata.jsonl\n"
+        f"  look at the items and ground truths:    {built.folder}/README.md, metadata.jsonl\n"
         f"  score a file of answers:                {hdbench} score {name} {example}\n"
-        f"  as the published results were scored:   … --protocol published\n"
+        f"  score as the published results were:    … --protocol published\n"
         f"  see the sample of another benchmark:    {hdbench} demo {another}\n"
         f"  build the real benchmark:               {hdbench} build {benchmark}",
         highlight=False,
@@ -86,6 +86,6 @@ def _refuse_to_replace(folder: Path) -> None:
     path = folder / "benchmark.yaml"
     if folder.exists() and not (path.is_file() and read_spec(path).version.endswith("+sample")):
         raise HdbenchError(
-            f"{folder}: is there already and is not the sample, so the demo leaves it as it is: "
-            "run the demo in an empty folder"
+            f"{folder}: exists already and is not the sample, so the demo leaves it as it is: run "
+            "the demo in an empty folder"
         )

@@ -20,25 +20,25 @@ def publish(
     *,
     namespace: Annotated[
         str | None,
-        typer.Option(help="The user or organisation on the Hub; without it the folder's name."),
+        typer.Option(help="The user or organisation on the Hub; by default the folder's name."),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="A repository's name; may be repeated.", metavar="NAME"),
+        typer.Option(help="Only the repository of this name; may be repeated.", metavar="NAME"),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only list what would be published.")
     ] = False,
     private: Annotated[
-        bool, typer.Option("--private", help="Create new repositories as private ones.")
+        bool, typer.Option("--private", help="Make new repositories private.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Publish without asking.")] = False,
 ) -> None:
     """Publish datasets, metrics, runs and the Space on the Hub.
 
-    Only changed files are sent, one commit per repository, with the tag of its version. If it ends
-    in the middle, the same command resumes. The token is that of `hf auth login`, or HF_TOKEN. It
-    asks first where nobody named the namespace `hdb`, or the namespace is not the token's.
+    Only changed files are sent, in one commit per repository, tagged with its version. If it is
+    interrupted, the same command resumes. The token is that of `hf auth login`, or HF_TOKEN. It
+    asks first if the namespace is not the token's, or is `hdb` without --namespace.
     """
     from huggingface_hub import constants  # noqa: PLC0415  slow to import
 

@@ -24,35 +24,39 @@ def _finite(value: float | None) -> float | None:
 Model = Annotated[
     str,
     typer.Option(
-        help="A repository on the Hub, a folder, what the server at --endpoint calls it, or "
-        "tesseract."
+        help="A repository on the Hub, a folder, the name that the server at --endpoint has for "
+        "it, or tesseract."
     ),
 ]
 Endpoint = Annotated[
     str | None,
     typer.Option(
-        help="An OpenAI-compatible server, as http://localhost:8000/v1; its key is taken from "
+        help="An OpenAI-compatible server, such as http://localhost:8000/v1; its key is read from "
         "HDBENCH_API_KEY.",
         metavar="URL",
     ),
 ]
-BatchSize = Annotated[int, typer.Option(help="Items at once, of a local model.", min=1)]
-Concurrency = Annotated[int, typer.Option(help="Requests at once, to a server.", min=1)]
+BatchSize = Annotated[
+    int, typer.Option(help="Items that a local model is asked for at once.", min=1)
+]
+Concurrency = Annotated[int, typer.Option(help="Requests sent to a server at once.", min=1)]
 Timeout = Annotated[
     float,
-    typer.Option(help="Seconds for one request to a server.", min=0.1, callback=_finite),
+    typer.Option(help="Seconds that one request to a server may take.", min=0.1, callback=_finite),
 ]
 MaxFailed = Annotated[
     float,
     typer.Option(
-        help="End with status 1 if a greater share of the items failed, as 0.05. Whatever it is, "
-        "a run without any answer ends with 1.",
+        help="Exit with status 1 if a larger share of the items failed, such as 0.05. A run "
+        "without any answer always exits with 1.",
         min=0.0,
         max=1.0,
         callback=_finite,
     ),
 ]
-MaxNewTokens = Annotated[int, typer.Option(help="Answers are cut off there.", min=1)]
+MaxNewTokens = Annotated[
+    int, typer.Option(help="The longest answer, in tokens; longer ones are cut off.", min=1)
+]
 
 
 class ExportForm(StrEnum):
@@ -68,16 +72,19 @@ class ExportForm(StrEnum):
 @app.command(rich_help_panel=RUN)
 def run(
     benchmark: Annotated[
-        str | None, typer.Argument(help="A built benchmark, as hdb/zettelkatalog.")
+        str | None, typer.Argument(help="A built benchmark, such as hdb/zettelkatalog.")
     ] = None,
     *,
     model: Model,
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="The run's folder; without it one below runs/."),
+        typer.Option("-o", "--out", help="The run's folder; by default a new one below runs/."),
     ] = None,
     backend: Annotated[
-        str | None, typer.Option(help="transformers, endpoint or tesseract; mostly it is plain.")
+        str | None,
+        typer.Option(
+            help="transformers, endpoint or tesseract; by default chosen by --model and --endpoint."
+        ),
     ] = None,
     endpoint: Endpoint = None,
     images: Annotated[
@@ -90,7 +97,7 @@ def run(
     ] = None,
     as_benchmark: Annotated[
         str | None,
-        typer.Option("--as", help="With --images: the benchmark whose prompt is taken."),
+        typer.Option("--as", help="With --images: the benchmark whose prompt is used."),
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Stop after this many items.")] = None,
     ids: Annotated[
@@ -101,55 +108,73 @@ def run(
         bool, typer.Option("--quick", help="Only a fixed subset of 20 items.")
     ] = False,
     prompt: Annotated[
-        Path | None, typer.Option(help="Another prompt than the benchmark's.", metavar="FILE")
+        Path | None,
+        typer.Option(help="A prompt to use instead of the benchmark's.", metavar="FILE"),
     ] = None,
     batch_size: BatchSize = 1,
     concurrency: Concurrency = 4,
     max_new_tokens: MaxNewTokens = 4096,
     temperature: Annotated[
-        float, typer.Option(help="0 is greedy.", min=0.0, callback=_finite)
+        float,
+        typer.Option(help="The sampling temperature; 0 is greedy.", min=0.0, callback=_finite),
     ] = 0.0,
     top_p: Annotated[
-        float, typer.Option(help="Nucleus sampling.", min=0.0, max=1.0, callback=_finite)
+        float,
+        typer.Option(
+            help="The share of the probability that nucleus sampling keeps.",
+            min=0.0,
+            max=1.0,
+            callback=_finite,
+        ),
     ] = 1.0,
-    seed: Annotated[int, typer.Option(help="Of the sampling.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the sampling.")] = 0,
     schema: Annotated[
         bool | None,
         typer.Option(
             "--schema/--no-schema",
-            help="Hold answers to the benchmark's JSON Schema while they are written. Without "
-            "either a server is asked to, and a local model not.",
+            help="Hold answers to the benchmark's JSON Schema while they are written. By default "
+            "a server is asked to, and a local model is not.",
         ),
     ] = None,
     max_side: Annotated[
-        int, typer.Option(help="Pixels of an image's longer side; larger ones are made smaller.")
+        int,
+        typer.Option(
+            help="The maximum length of an image's longer side in pixels; larger images are scaled "
+            "down."
+        ),
     ] = 2048,
-    pages: Annotated[int, typer.Option(help="Pages of a PDF that are shown.", min=1)] = 5,
+    pages: Annotated[
+        int, typer.Option(help="How many pages of a PDF the model is shown.", min=1)
+    ] = 5,
     revision: Annotated[
-        str | None, typer.Option(help="The model's: a branch, tag or commit of the Hub.")
+        str | None, typer.Option(help="The model's revision on the Hub: a branch, tag or commit.")
     ] = None,
     trust_remote_code: Annotated[
         bool,
-        typer.Option("--trust-remote-code", help="Run code that the model's repository brings."),
+        typer.Option("--trust-remote-code", help="Run Python code from the model's repository."),
     ] = False,
     timeout: Timeout = 300.0,
     max_failed: MaxFailed = 1.0,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask again where only an error was recorded.")
+        bool,
+        typer.Option(
+            "--retry-failed", help="Ask again for items where only an error was recorded."
+        ),
     ] = False,
     dry_run: Annotated[
         bool,
         typer.Option(
             "--dry-run",
-            help="Ask nothing; say what would be asked, where the images go, and the tokens, price "
-            "and time as far as they are known.",
+            help="Ask nothing; print what would be asked, where the images would go, and the "
+            "tokens, price and time as far as they are known.",
         ),
     ] = False,
 ) -> None:
-    """Ask a vision model for every item, and keep its answers.
+    """Ask a vision model about every item, and keep its answers.
 
-    However it ends, the same command resumes where it stopped. The folder is then scored, compared
-    and reported on: hdbench score BENCHMARK RUN.
+    A run is one model's answers to one benchmark. However it ends, the same command resumes where
+    it stopped. The run's folder can then be scored, compared and reported on: hdbench score
+    BENCHMARK RUN.
 
     Exit status 0: done; 1: no item was answered, or too many failed; 2: it could not be done.
     """
@@ -168,7 +193,7 @@ def run(
     else:
         choice = of_benchmark(loaded, ids=named_ids(ids), limit=limit, quick=quick)
     for name in choice.passed_over:
-        typer.echo(escaped(f"passed over: {name} is no image"), err=True)
+        typer.echo(escaped(f"passed over: {name} is not an image"), err=True)
     asked = Asked(
         model,
         backend=backend,
@@ -206,7 +231,7 @@ def evaluate(
         list[str] | None, typer.Argument(help="Built benchmarks.", metavar="[NAME…]")
     ] = None,
     *,
-    every: Annotated[bool, typer.Option("--all", help="Every benchmark below hdb/.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Run on every benchmark in hdb/.")] = False,
     model: Model,
     endpoint: Endpoint = None,
     quick: Annotated[
@@ -215,7 +240,7 @@ def evaluate(
     max_minutes: Annotated[
         float | None,
         typer.Option(
-            help="Stop asking after that time; what has no answer by then is unanswered.",
+            help="Stop asking after this time; items without an answer by then are unanswered.",
             min=0,
             callback=_finite,
         ),
@@ -223,14 +248,14 @@ def evaluate(
     fail_under: Annotated[
         list[str] | None,
         typer.Option(
-            help="End with status 1 if a headline is worse, as zettelkatalog=0.80; may be "
-            "repeated.",
+            help="Exit with status 1 if a headline is worse than this, such as "
+            "zettelkatalog=0.80; may be repeated.",
             metavar="NAME=VALUE",
         ),
     ] = None,
-    out: Annotated[
-        Path, typer.Option("-o", "--out", help="Where the run folders are made.")
-    ] = Path("runs"),
+    out: Annotated[Path, typer.Option("-o", "--out", help="Where to make the run folders.")] = Path(
+        "runs"
+    ),
     json_out: Annotated[
         Path | None, typer.Option("--json", help="Write the results to this file.", metavar="OUT")
     ] = None,
@@ -242,8 +267,8 @@ def evaluate(
 ) -> None:
     """Run and score a model on several benchmarks.
 
-    Exit status 0: all reach what --fail-under demands; 1: one does not, no item of one was
-    answered, or too many failed; 2: it could not be done.
+    Exit status 0: every benchmark reaches what --fail-under demands; 1: one does not, none of its
+    items was answered, or too many failed; 2: it could not be done.
     """
     from rich.console import Console  # noqa: PLC0415  slow to import
 
@@ -304,7 +329,7 @@ def export(
         ExportForm,
         typer.Option(
             "--format",
-            help="The answers as xlsx, csv or jsonl; or the score as the Hub takes it: "
+            help="The answers as xlsx, csv or jsonl; or the score in a form that the Hub reads: "
             "eval-results for a model's folder .eval_results, model-index for its card.",
         ),
     ],
@@ -313,8 +338,8 @@ def export(
         typer.Option(
             "-o",
             "--out",
-            help="The file; without it one named as the run, and for the Hub's forms standard "
-            "output.",
+            help="The file; by default one named after the run, and standard output for the Hub's "
+            "forms.",
         ),
     ] = None,
     benchmark: OfBenchmark = None,
@@ -323,8 +348,8 @@ def export(
     """Write a run's answers as a table, or its score for the Hub.
 
     A table has one row per item, or per advertisement, and one column per field. hdbench score
-    reads it back. What a table cannot hold is lost: above all an empty cell is an empty text,
-    whether the model wrote one, null or nothing. JSON Lines lose nothing.
+    reads it back. What a table cannot hold is lost: above all, an empty cell is read as an empty
+    text, whether the model wrote one, null or nothing. JSON Lines lose nothing.
     """
     match form.value:
         case "eval-results" | "model-index" as hub_form:
@@ -340,7 +365,10 @@ def export(
             from hdbench.exporting.export import export as export_run  # noqa: PLC0415
 
             if protocol != "documented":
-                raise HdbenchError(f"--protocol is of scores: --format {form} writes the answers")
+                raise HdbenchError(
+                    f"--protocol only matters for scores: --format {form} writes the answers, "
+                    "leave it out"
+                )
             done = export_run(run_path, table_form, out=out, benchmark=benchmark)
             typer.echo(escaped(f"{done.path}: {done.rows} rows"))
             for note in done.notes:

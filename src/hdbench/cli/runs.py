@@ -29,7 +29,7 @@ def compare(
     *,
     benchmark: OfBenchmark = None,
     protocol: Protocol = "documented",
-    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the random numbers.")] = 0,
     json_out: Annotated[
         Path | None,
         typer.Option("--json", help="Write the comparisons to this file.", metavar="OUT"),
@@ -37,7 +37,7 @@ def compare(
 ) -> None:
     """Compare runs on the same items: can they be told apart?
 
-    Differences have 95 % intervals by the paired bootstrap over items; the headline is tested by
+    Differences have 95 % intervals from a paired bootstrap over items; the headline is tested with
     a paired permutation test, corrected for the number of pairs. Below 20 items there are no
     intervals, and nothing is called separable.
     """
@@ -70,8 +70,9 @@ def leaderboard(
         bool,
         typer.Option(
             "--changes",
-            help="Instead show each value and its place under published, under documented with the "
-            "answers as they were recorded, and with those read that the harness lost.",
+            help="Instead show each value and its place three times: under published, under "
+            "documented with the answers as they were recorded, and with the answers that "
+            "the harness lost also read.",
         ),
     ] = False,
     strict: Annotated[
@@ -81,22 +82,22 @@ def leaderboard(
     form: Annotated[
         Form, typer.Option("--format", help="How to write it to standard output.")
     ] = Form.table,
-    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the random numbers.")] = 0,
     revision: Annotated[
         list[str] | None,
         typer.Option(
-            help="A revision of the benchmark on the Hub, as hdbench-1.0.0; given more than once, "
-            "old and new scores and ranks stand side by side.",
+            help="A revision of the benchmark on the Hub, such as hdbench-1.0.0; if given more "
+            "than once, old and new scores and ranks are shown side by side.",
             metavar="REVISION",
         ),
     ] = None,
 ) -> None:
     """Rank runs, with intervals and tests.
 
-    The rank is 1 + the number of significantly better models. Runs of different protocols, item
-    sets or prompts are never ranked together: each kind has a table. Several runs of one model are
-    one row, their mean, with their spread. Below 20 items there are figures without intervals and
-    ranks.
+    The rank is 1 + the number of significantly better models. Runs with different protocols, item
+    sets or prompts are never ranked together: each kind has its own table. Several runs of one
+    model are one row with their mean and spread. Below 20 items there are figures, but no intervals
+    or ranks.
     """
     from hdbench.evaluation.runs import load_runs, strictly  # noqa: PLC0415
     from hdbench.evaluation.score import Settings  # noqa: PLC0415
@@ -107,11 +108,13 @@ def leaderboard(
     asked = list(dict.fromkeys(revision or ()))
     if (show_changes or len(asked) > 1) and form is not Form.table:
         what = "--changes" if show_changes else "several revisions"
-        raise HdbenchError(f"{what}: --format {form} has no form for that: leave it out")
+        raise HdbenchError(f"{what}: cannot be written as {form}: leave out --format")
     if strict and (show_changes or len(asked) > 1):
-        raise HdbenchError("--strict: has no table of changes: leave one of them out")
+        raise HdbenchError(
+            "--strict: does not go with --changes or several revisions: leave one of them out"
+        )
     if show_changes and asked:
-        raise HdbenchError("--changes and --revision: give one of them")
+        raise HdbenchError("--changes and --revision: give only one of them")
     if len(asked) > 1:
         side_by_side = revisions(runs, asked, benchmark=benchmark, protocol=protocol, seed=seed)
         formats.print_revisions(Console(), side_by_side)
@@ -149,18 +152,26 @@ def audit(
     ] = None,
     csv_out: Annotated[
         Path | None,
-        typer.Option("--csv", help="Write a work list with a column for verdicts.", metavar="OUT"),
+        typer.Option(
+            "--csv",
+            help="Write a work list to this file, with a column for verdicts.",
+            metavar="OUT",
+        ),
     ] = None,
     html_out: Annotated[
         Path | None,
-        typer.Option("--html", help="Write a page with the picture of each item.", metavar="OUT"),
+        typer.Option(
+            "--html",
+            help="Write a page to this file, with the picture of each item.",
+            metavar="OUT",
+        ),
     ] = None,
 ) -> None:
     """Find ground truths that most good models contradict.
 
-    Listed are values that most good runs, of several makers, contradict with one same value. A
-    finding is a slip of the ground truth, a convention that the models cannot know, or an error
-    that they share: look at the picture. Runs of at least three makers are needed, on the same
+    It lists the values that most good runs, from several makers, contradict with the same value. A
+    finding is a slip in the ground truth, a convention that the models cannot know, or an error
+    that they share: look at the picture. It needs runs from at least three makers, on the same
     items.
     """
     from hdbench.audit.findings import audit as audit_runs  # noqa: PLC0415  slow to import

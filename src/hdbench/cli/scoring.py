@@ -17,13 +17,15 @@ from hdbench.reading import ReadAs
 def score(
     benchmark: Annotated[
         str,
-        typer.Argument(help="A benchmark, as hdb/zettelkatalog: built here, else from the Hub."),
+        typer.Argument(
+            help="A benchmark, such as hdb/zettelkatalog: built here, or else taken from the Hub."
+        ),
     ],
     predictions: Annotated[
         Path,
         typer.Argument(
-            help="A file or folder of answers: JSON Lines, JSON, CSV, XLSX, a folder or ZIP of "
-            "ID.json or ID.txt, a run; plain or gzip."
+            help="The answers: JSON Lines, JSON, CSV or XLSX, plain or gzip; a folder or ZIP of "
+            "ID.json or ID.txt; or a run (one model's answers to one benchmark)."
         ),
     ],
     *,
@@ -31,7 +33,8 @@ def score(
     option: Annotated[
         list[str] | None,
         typer.Option(
-            help="An option of the metric, the value as JSON: threshold=0.8; may be repeated.",
+            help="An option of the metric, with its value as JSON, such as threshold=0.8; may be "
+            "repeated.",
             metavar="NAME=VALUE",
         ),
     ] = None,
@@ -46,18 +49,18 @@ def score(
         ),
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Only valid JSON and nothing else is an answer.")
+        bool, typer.Option("--strict", help="Accept valid JSON only as an answer.")
     ] = False,
     reread: Annotated[
         bool,
-        typer.Option("--reread", help='Read "text" also where there is a "prediction" already.'),
+        typer.Option("--reread", help='Read "text" even where there is already a "prediction".'),
     ] = False,
     revision: Revision = None,
 ) -> None:
     """Score a file of answers.
 
-    An id without an answer is a complete failure, and is counted. A `model` column splits a file
-    into runs. Exit status 0: scored; 2: the input is unusable, and the message says where.
+    An id without an answer counts as a complete failure. A `model` column splits a file into runs.
+    Exit status 0: scored; 2: the input is unusable, and the message says where.
     """
     from hdbench.cli.tables import print_result  # noqa: PLC0415
     from hdbench.evaluation.score import Settings, score_runs  # noqa: PLC0415  slow to import
@@ -110,17 +113,17 @@ def verify(
     *,
     answers: Annotated[
         Path | None,
-        typer.Option(help="The answers; without it those that the result names.", metavar="PATH"),
+        typer.Option(help="The answers; by default those that the result names.", metavar="PATH"),
     ] = None,
     benchmark: Annotated[
         str | None,
         typer.Option(
-            help="The built benchmark; without it the one that the result names.", metavar="PATH"
+            help="The built benchmark; by default the one that the result names.", metavar="PATH"
         ),
     ] = None,
     revision: Revision = None,
 ) -> None:
-    """Compute a result again: is it equal, or what differs and why?
+    """Compute a result again: is it equal, and if not, what differs and why?
 
     Exit status 0: equal; 1: something differs; 2: it cannot be computed again.
     """
@@ -147,8 +150,8 @@ def report(
     run: Annotated[
         Path,
         typer.Argument(
-            help="A run folder, or a result of hdbench score --json --details; with --benchmark "
-            "also answers in any form."
+            help="A run (one model's answers to one benchmark): a run folder, or a result of "
+            "hdbench score --json --details; with --benchmark also answers in any form."
         ),
     ],
     *,
@@ -159,7 +162,7 @@ def report(
     protocol: Protocol = "documented",
     language: Annotated[Literal["en", "de"], typer.Option(help="The page's language.")] = "en",
 ) -> None:
-    """Write a report of a run: every item, Excel, CSV and plots.
+    """Write a report on a run: every item, Excel, CSV and plots.
 
     The page, index.html, is one file that needs no network.
     """

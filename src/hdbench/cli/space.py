@@ -28,7 +28,7 @@ def space(
     results_repository: Annotated[
         str | None,
         typer.Option(
-            help="The dataset on the Hub that submissions go to, as hdb/results.",
+            help="The dataset on the Hub that submissions go to, such as hdb/results.",
             metavar="ID",
         ),
     ] = None,

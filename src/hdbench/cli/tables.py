@@ -202,7 +202,7 @@ def _is_invented(rates: Mapping[str, Any]) -> bool:
 def _worst_table(worst: Sequence[Mapping[str, Any]]) -> Table:
     numbers = [name for name in _SHORT if name in worst[0]]
     table = plain_table("Worst items", "id", "status", right=[_SHORT[name] for name in numbers])
-    table.add_column("what is wrong: truth → answer", overflow="fold", ratio=1)
+    table.add_column("what is wrong: reference → answer", overflow="fold", ratio=1)
     for item in worst:
         table.add_row(
             printable(item["id"]),

@@ -99,7 +99,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run/thesis.docx").write_text("mine")
     with (
-        pytest.raises(HdbenchError, match=r"holds 'thesis\.docx' and is no run"),
+        pytest.raises(HdbenchError, match=r"holds 'thesis\.docx' and is not a run"),
         opened(tmp_path / "run"),
     ):
         pass

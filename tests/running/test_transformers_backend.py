@@ -333,8 +333,8 @@ def test_a_model_without_a_chat_template_is_refused(tiny_model, tmp_path):
     ("options", "message"),
     [
         ({"batch_size": 0}, "batch size"),
-        ({"device": "abacus"}, "no device"),
-        ({"dtype": "int8"}, "take auto, float32"),
+        ({"device": "abacus"}, "not a device"),
+        ({"dtype": "int8"}, "choose auto, float32"),
         ({"revision": "main"}, "a folder has no revisions"),
         ({"decoding": Decoding(schema=True)}, "no answer.schema.json"),
     ],

@@ -218,9 +218,47 @@ def _with_correction(path: Path, errata: Errata, correction: Correction) -> str:
     before, after, indent = _around(text)
     result = before + textwrap.indent(written, " " * indent) + after
     expected = errata.model_copy(update={"corrections": (*errata.corrections, correction)})
-    if validate(Errata, yaml.safe_load(result), path) != expected:
-        raise HdbenchError(f"{path}: cannot be added to in its present form: edit it by hand")
-    return result
+    with suppress(yaml.YAMLError, HdbenchError):
+        if validate(Errata, yaml.safe_load(result), path) == expected:
+            return result
+    raise HdbenchError(f"{path}: cannot be added to in its present form: edit it by hand")
+
+
+def _around(text: str) -> tuple[str, str, int]:
+    """The errata's text before and after the next correction, and how far that is indented.
+
+    The parser's marks say where the list ends. So no comment, quote or line break is touched, as
+    it would be if everything were written anew.
+    """
+    document = yaml.compose(text, yaml.SafeLoader)
+    lists = {key.value: value for key, value in document.value} if document else {}
+    node = lists.get("corrections")
+    if node is None:
+        before, after, indent = f"{_whole_lines(text)}corrections:", "", _INDENT
+    elif isinstance(node, yaml.SequenceNode) and not node.flow_style:
+        end = node.end_mark.index
+        before, after, indent = text[:end], text[end:], node.start_mark.column
+    else:  # `[]`
+        before = text[: node.start_mark.index].rstrip(" ")
+        after, indent = text[node.end_mark.index :].removeprefix("\n"), _INDENT
+    return _whole_lines(before), after, indent
+
+
+def _whole_lines(text: str) -> str:
+    return text if text.endswith("\n") or not text else f"{text}\n"
+
+
+class _Text(str):
+    """A text that is written in double quotes."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes each `_Text` in double quotes."""
+
+
+_Dumper.add_representer(
+    _Text, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"')
+)
 
 
 def _quoted(value: Any) -> Any:

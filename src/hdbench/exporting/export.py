@@ -87,6 +87,8 @@ def export(
     path = out or Path(f"{name if run.is_dir() else name.partition('.')[0]}.{form}")
     if path.resolve() == run.resolve():
         raise HdbenchError(f"{path}: holds the answers themselves: name another file with -o")
+    if form == "xlsx":
+        xlsx_writer()  # what is missing is said before all the answers are read
     # Imported here, because the command line names the formats in its help.
     from hdbench.exporting.formats import (  # noqa: PLC0415
         check_size,

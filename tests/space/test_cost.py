@@ -141,14 +141,12 @@ def test_a_file_of_an_odd_name_is_scored(url, name):
 
 @pytest.mark.parametrize("path", [".jsonl", "..\\..\\x.jsonl", "../x.jsonl", "", "a\0b", None, 5])
 def test_a_file_that_was_not_uploaded_is_one_line(url, path):
-    async def score():
-        async with Visitor(url, language="de") as visitor:
-            file = {"path": path, "meta": {"_type": "gradio.FileData"}}
-            return await visitor.call("score", "zettelkatalog", file, "documented")
-
-    event, told = run(score())
-    assert event == "error"
-    assert told["error"].startswith("Diese Datei liegt hier nicht oder nicht mehr vor.")
+    file = {"path": path, "meta": {"_type": "gradio.FileData"}}
+    asked = {"data": ["zettelkatalog", file, "documented"]}
+    german = {"Accept-Language": "de"}
+    answer = httpx.post(f"{url}gradio_api/call/score", json=asked, headers=german)
+    assert answer.status_code == 400
+    assert answer.json()["detail"].startswith("Diese Datei liegt hier nicht oder nicht mehr vor.")
 
 
 LONG = "1" * 5_000

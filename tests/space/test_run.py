@@ -163,13 +163,13 @@ def join(url, starts, data, session):
     config = httpx.get(f"{url}config").json()
     of = [each["id"] for each in config["dependencies"] if started_by(config, each) == starts]
     body = {"data": data, "fn_index": of[0], "session_hash": session}
-    posted = httpx.post(f"{url}gradio_api/queue/join", json=body)
-    assert posted.status_code == 200, posted.text
+    return httpx.post(f"{url}gradio_api/queue/join", json=body)
 
 
 def raw(url, starts, data):
     """What a private event answers."""
-    join(url, starts, data, "a")
+    posted = join(url, starts, data, "a")
+    assert posted.status_code == 200, posted.text
     return httpx.get(f"{url}gradio_api/queue/data?session_hash=a", timeout=60).text
 
 
@@ -246,6 +246,24 @@ def test_a_page_that_is_closed_ends_its_run(visit, served):
     wait_until(lambda: not processes() and not runs_of(served[1]))
 
 
+def test_one_model_runs_at_a_time_and_who_waits_is_told_so_and_may_leave(visit, served):
+    first = visit("slow")
+    ask_items(first, 6)
+    first.locator("#run-status progress").wait_for()
+    leaving, waiting = visit("slow"), visit(language="de", tab="Modell ausführen")
+    ask_items(leaving, 1)
+    ended(leaving, "Waiting for a place, you are next")
+    ask_items(waiting, 1)
+    ended(waiting, "Warten auf einen freien Platz, 1 vor Ihnen")
+    leaving.context.close()
+    ended(waiting, "Warten auf einen freien Platz, Sie sind als Nächstes dran")
+    assert len(processes()) == 1
+    first.locator("#run-cancel").click()
+    ended(first, "Cancelled")
+    ended(waiting, "Fertig: 1 von 1 beantwortet")
+    wait_until(lambda: not processes() and not runs_of(served[1]))
+
+
 @pytest.mark.needs("tesseract")
 def test_an_own_image_gets_its_answer_and_its_record_but_no_score(visit, sample):
     page = visit("tesseract")
@@ -304,8 +322,9 @@ def test_more_items_than_the_operator_allows_are_refused(served, items):
 def test_a_file_of_the_server_is_no_image(served, sample):
     for path in ("/etc/passwd", str(image_of(sample))):
         file = {"path": path, "meta": {"_type": "gradio.FileData"}}
-        told = raw(served[0], "run-start-image", ["quick", "zettelkatalog", file, "Read it."])
-        assert '"success":false' in told
+        asked = ["quick", "zettelkatalog", file, "Read it."]
+        answer = join(served[0], "run-start-image", asked, "a")
+        assert (answer.status_code, list(answer.json())) == (400, ["detail"])
     assert processes() == []
 
 

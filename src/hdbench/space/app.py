@@ -15,9 +15,9 @@ from hdbench.report.thumbnails import keep_in
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.run_reports import run_reports
 from hdbench.space.jobs.working import Workers, load
+from hdbench.space.server.asking import Gate
 from hdbench.space.server.connections import impatient
 from hdbench.space.server.limits import Guard, believe_proxies, keep_swept
-from hdbench.space.server.waiting import bound_queue
 from hdbench.space.tabs.about import about_tab
 from hdbench.space.tabs.compare import compare_api, compare_tab
 from hdbench.space.tabs.leaderboard import leaderboard_tab
@@ -31,6 +31,12 @@ _PREFIX = "hdbench_"  # Gradio has texts of its own, one of which is called "fil
 
 THREADS = 40
 """Maximum functions that run at the same time, beside those that wait for their turn."""
+
+TURNS = 3
+"""How many kinds of work have `Turns` of their own: scoring, running a model, and submitting."""
+
+MAX_QUEUED = 60
+"""Maximum requests that wait while all threads are taken, each of up to `limits.MAX_BODY`."""
 
 SESSIONS = 200
 """How many visitors' page states Gradio keeps in memory: the latest ones."""
@@ -64,13 +70,15 @@ def build_app(context: SpaceContext) -> gr.Blocks:
             with gr.Tab(say("tab_run"), id="run"):
                 run_tab(context, workers, say)
         if context.results:
-            with gr.Tab(say("tab_leaderboard"), id="leaderboard"):
-                leaderboard_tab(context, say)
+            with gr.Tab(say("tab_leaderboard"), id="leaderboard") as tab:
+                leaderboard_tab(context, say, tab)
         with gr.Tab(say("tab_about"), id="about"):
             about_tab(context, say)
         score_api(context, workers)
         compare_api(context, workers)
-    bound_queue(app, context)
+    # Nothing waits in Gradio's own queue, where one visitor could fill it, as long as there are
+    # threads: what takes long waits in its `Turns`.
+    app.queue(max_size=MAX_QUEUED, default_concurrency_limit=None, api_open=False)
     return app
 
 
@@ -113,7 +121,7 @@ def serve(
             share=False,
             show_error=False,
             max_file_size=context.max_upload,
-            max_threads=THREADS + context.max_waiting,
+            max_threads=THREADS + TURNS * context.max_waiting,
             state_session_capacity=SESSIONS,
             i18n=_texts(context),
             theme=gr.themes.Default(
@@ -127,7 +135,10 @@ def serve(
             mcp_server=False,
             pwa=False,
             app_kwargs={
-                "middleware": [Middleware(Guard, context=context)],
+                "middleware": [
+                    Middleware(Guard, context=context),
+                    Middleware(Gate),
+                ],
                 "routes": [REPORTS, run_reports(context, Path(folder) / "run-reports")],
             },
         )

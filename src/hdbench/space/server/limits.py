@@ -22,6 +22,9 @@ from hdbench.space.context import SpaceContext
 
 logger = logging.getLogger(__name__)
 
+UPLOAD = "/gradio_api/upload"
+"""The beginning of the path of requests that bring files."""
+
 MAX_BODY = 2**20
 """Maximum bytes of a request that is not an upload."""
 
@@ -106,7 +109,7 @@ class Guard:
             pass
         elif not length.isdecimal():
             body.refuse(411, "the request does not say its length")
-        elif path.startswith("/gradio_api/upload"):
+        elif path.startswith(UPLOAD):
             self._uploads.admit(body, visitor(scope), int(length))
         elif int(length) > MAX_BODY:
             body.refuse(413, "the request is too large")

@@ -14,7 +14,6 @@ from hdbench.space.jobs.comparing import MAX_COMPARED, Wanted, recorded_runs
 from hdbench.space.jobs.tasks import Compared, comparison, comparison_records
 from hdbench.space.jobs.working import Workers
 from hdbench.space.tabs.telling import show, visitor_of
-from hdbench.space.tabs.upload_field import upload_field
 from hdbench.space.texts import Say, reason
 from hdbench.space.views.summary import problem
 
@@ -38,7 +37,7 @@ def compare_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
                 info=say("benchmark_info"),
                 elem_id="compare-benchmark",
             )
-            files = upload_field(
+            files = gr.File(
                 label=say("compare_files"),
                 file_count="multiple",
                 elem_id="compare-files",
@@ -111,7 +110,6 @@ def compare_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
         [benchmark, files, recorded, protocol],
         [shown, download],
         show_progress_on=bar,
-        concurrency_limit=None,  # see score_tab
         api_visibility="private",
     )
 
@@ -149,11 +147,11 @@ def compare_api(context: SpaceContext, workers: Workers) -> None:
             raise gr.Error(told, print_exception=False) from None
         return {"comparisons": found}
 
-    # Not gr.api: it takes paths as they come, and a field refuses those that are not uploads.
+    # Not gr.api: to that, gradio_client sends a file's local path, and uploads nothing.
     with gr.Row(visible=False):
         inputs = [
             gr.Textbox(label="Benchmark"),
-            upload_field(label="Files", file_count="multiple"),
+            gr.File(label="Files", file_count="multiple"),
             gr.Dropdown(
                 [], value=[], multiselect=True, allow_custom_value=True, label="Recorded runs"
             ),
@@ -165,5 +163,4 @@ def compare_api(context: SpaceContext, workers: Workers) -> None:
             inputs,
             output,
             api_name="compare",
-            concurrency_limit=None,
         )

@@ -5,7 +5,6 @@ from concurrent.futures import wait
 from typing import Any
 
 import gradio as gr
-from gradio.context import Context
 
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import PROTOCOLS
@@ -15,21 +14,19 @@ from hdbench.space.tabs.board import Filter, board_choices, board_key, board_vie
 from hdbench.space.texts import Say, language_of, text
 from hdbench.space.views.summary import problem
 
-AT_ONCE = 10
-"""How many visitors are shown a board at once: most wait for one ranking, or find it ready."""
-
 MAX_WORDS = 200
 """Maximum characters to search for."""
 
 _SCORED = 0.8  # of the bar; the rest is for the ranking
 
 
-def leaderboard_tab(context: SpaceContext, say: Say) -> None:
+def leaderboard_tab(context: SpaceContext, say: Say, tab: gr.Tab) -> None:
     """The tab's controls, within its `gr.Tab`: what they show is computed when it is opened.
 
     Args:
         context: the Space's context.
         say: the texts.
+        tab: the tab.
     """
     rankings = Rankings(context)
     names = context.choices
@@ -99,12 +96,9 @@ def leaderboard_tab(context: SpaceContext, say: Say) -> None:
         "fn": view,
         "inputs": [benchmark, protocol, board, words, local, weights, strict],
         "outputs": outputs,
-        "concurrency_id": "leaderboard",
-        "concurrency_limit": AT_ONCE,
         "show_progress_on": shown,
         "api_visibility": "private",
     }
-    tab: Any = Context.block
     gr.on([tab.select, benchmark.input, protocol.input, board.input, strict.input], **each_time)
     gr.on(
         [words.change, local.input, weights.input],

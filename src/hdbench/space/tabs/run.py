@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 from gradio.components import Component
-from gradio.utils import get_upload_folder
 
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
@@ -31,22 +30,24 @@ from hdbench.space.jobs.running_model import (
     with_gpu,
 )
 from hdbench.space.jobs.scoring import Upload
-from hdbench.space.jobs.working import Workers
+from hdbench.space.jobs.turns import Turn, Turns
+from hdbench.space.jobs.working import Waits, Workers
+from hdbench.space.server.asking import uploads
 from hdbench.space.tabs.result_view import DOWNLOADS, download_buttons, result_views
-from hdbench.space.tabs.run_view import run_answers, run_record, run_status, time_left
-from hdbench.space.tabs.telling import Visitor, visitor_of
-from hdbench.space.tabs.upload_field import upload_field
-from hdbench.space.texts import Say, language_of, text
+from hdbench.space.tabs.run_view import run_answers, run_record, run_status, run_waits, time_left
+from hdbench.space.tabs.telling import Visitor, visitor_of, waits
+from hdbench.space.texts import Say, language_of, reason, text
 from hdbench.space.views.summary import problem
-
-QUEUE = "running"
-"""One model runs at a time."""
 
 FORMS = [".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp"]
 """The extensions that a browser offers; the content decides what a file is."""
 
 ITEMS = 5
 """How many items are suggested."""
+
+TOLD_EVERY = 2.0
+"""Seconds after which those who wait for their run are told how many are ahead of them. Gradio sees
+only then whether somebody has left."""
 
 
 def run_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
@@ -69,6 +70,7 @@ def run_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
             shown = _shown(say)
     report = gr.HTML(elem_id="run-report")
     watch = with_gpu(context.max_run_seconds)
+    turns = Turns(1, context.max_waiting, context.max_per_visitor)
     going: dict[str, Path] = {}  # session → the folder of its run
 
     def views(
@@ -77,15 +79,17 @@ def run_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
         visitor = visitor_of(request)
         session = request.session_hash or ""
         try:
-            with _folder() as folder:
+            with turns.turn(visitor.address) as turn, _folder() as folder:
+                yield from _waiting(turns, turn, visitor.language)
                 run = plan(folder)
                 going[session] = folder
-                yield from _views(workers, context, run, watch, visitor, progress)
+                try:
+                    yield from _views(workers, context, run, watch, visitor, progress)
+                finally:
+                    del going[session]
         except HdbenchError as error:
-            told = problem(str(error), visitor.language, "run_error")
+            told = problem(reason(error, visitor.language), visitor.language, "run_error")
             yield _outputs(told, going=False)
-        finally:
-            going.pop(session, None)
 
     def on_items(
         model: str,
@@ -126,8 +130,6 @@ def run_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
     shared: dict[str, Any] = {
         "outputs": [*shown.outputs, report],
         "show_progress_on": bar,
-        "concurrency_id": QUEUE,
-        "concurrency_limit": 1,
         **private,
     }
     model, benchmark = asked.model, asked.benchmark
@@ -190,9 +192,7 @@ def _asked(context: SpaceContext, models: list[str], say: Say) -> _Asked:
             )
         start = gr.Button(say("run_start"), variant="primary", elem_id="run-start")
     with gr.Tab(say("run_tab_image")):
-        image = upload_field(
-            label=say("run_image"), file_types=FORMS, elem_id="run-image", height=150
-        )
+        image = gr.File(label=say("run_image"), file_types=FORMS, elem_id="run-image", height=150)
         own_prompt = gr.Textbox(
             max_length=MAX_PROMPT,
             label=say("run_prompt"),
@@ -237,6 +237,16 @@ def _shown(say: Say) -> _Shown:
         files = download_buttons(say, "run-")
     answers = gr.HTML(elem_id="run-answers")
     return _Shown(status, cancel, first, lines, files, answers)
+
+
+def _waiting(turns: Turns, turn: Turn, language: str) -> Iterator[list[Any]]:
+    """The outputs while a run waits for its turn."""
+    told = time.monotonic() - TOLD_EVERY
+    while before := turns.wait(turn):
+        if time.monotonic() - told >= TOLD_EVERY:
+            told = time.monotonic()
+            line = waits(Waits(before - 1, again=False), language)
+            yield _outputs(run_waits(line, language), going=False)
 
 
 def _views(  # noqa: PLR0917  what a visitor asked for, and where it is shown
@@ -308,5 +318,5 @@ def _outputs(
 @contextmanager
 def _folder() -> Iterator[Path]:
     # Beside Gradio's own folder, which serves whatever is requested; deleted with it at the end.
-    with TemporaryDirectory(prefix="running-", dir=Path(get_upload_folder()).parent) as folder:
+    with TemporaryDirectory(prefix="running-", dir=uploads().parent) as folder:
         yield Path(folder)

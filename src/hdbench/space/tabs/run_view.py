@@ -57,6 +57,16 @@ def run_status(
     )
 
 
+def run_waits(line: str, language: str) -> str:
+    """That a run waits for its turn, as HTML.
+
+    Args:
+        line: what is told.
+        language: the interface's language.
+    """
+    return render("run_status.html", language, line=line, ended=True, problem="")
+
+
 def run_answers(
     answers: Sequence[Mapping[str, Any]], pictures: Mapping[str, str | None], language: str
 ) -> str:

@@ -17,7 +17,6 @@ from hdbench.space.jobs.working import Workers
 from hdbench.space.tabs.result_view import download_buttons, result_views
 from hdbench.space.tabs.submit_panel import submit_panel
 from hdbench.space.tabs.telling import visitor_of
-from hdbench.space.tabs.upload_field import upload_field
 from hdbench.space.texts import Say, reason
 from hdbench.space.views.example import write_example
 
@@ -43,7 +42,7 @@ def score_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
                 info=say("benchmark_info"),
                 elem_id="benchmark",
             )
-            file = upload_field(label=say("file"), elem_id="file", height=150)
+            file = gr.File(label=say("file"), elem_id="file", height=150)
             gr.Markdown(say("file_info"))
             score = gr.Button(say("score"), variant="primary", elem_id="score")
             example = gr.Button(say("example"), elem_id="example")
@@ -93,7 +92,6 @@ def score_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
         "inputs": [benchmark, file, protocol, strict, reread, run],
         "outputs": [first, run, report, *files, *([] if scored is None else [scored])],
         "show_progress_on": bar,
-        "concurrency_limit": None,  # there are few workers, and they choose what is next
         "api_visibility": "private",
     }
     score.click(**shown)
@@ -144,13 +142,13 @@ def score_api(context: SpaceContext, workers: Workers) -> None:
             for name, each in context.benchmarks.items()
         ]
 
-    # Not gr.api: it takes paths as they come, and a field refuses those that are not uploads.
+    # Not gr.api: to that, gradio_client sends a file's local path, and uploads nothing.
     with gr.Row(visible=False):
         inputs = [
             gr.Textbox(label="Benchmark"),
-            upload_field(label="File"),
+            gr.File(label="File"),
             gr.Textbox("documented", label="Protocol"),
         ]
         output = gr.JSON(label="Result")
-        gr.Button("score").click(score, inputs, output, api_name="score", concurrency_limit=None)
+        gr.Button("score").click(score, inputs, output, api_name="score")
         gr.Button("benchmarks").click(benchmarks, None, output, api_name="benchmarks")

@@ -17,6 +17,7 @@ from hdbench.space.jobs.submitting import (
     SubmissionError,
 )
 from hdbench.space.jobs.tasks import submission
+from hdbench.space.jobs.turns import Turns
 from hdbench.space.jobs.working import Workers
 from hdbench.space.tabs.telling import visitor_of
 from hdbench.space.texts import Say, reason
@@ -37,6 +38,7 @@ def submit_panel(context: SpaceContext, workers: Workers, say: Say, repository: 
     """
     scored = gr.State(time_to_live=context.keep_seconds)
     hourly = Hourly(AN_HOUR)
+    turns = Turns(1, context.max_waiting, context.max_per_visitor)
     with gr.Accordion(say("submit"), open=False, visible=False, elem_id="submit-panel") as panel:
         gr.Markdown(say("submit_what"))
         gr.HTML(f"<p class='hdb-of'><code>{html.escape(repository)}</code></p>")
@@ -85,10 +87,14 @@ def submit_panel(context: SpaceContext, workers: Workers, say: Say, repository: 
         try:
             if scored is None:
                 raise SubmissionError("submit_file_gone")
-            today = datetime.datetime.now(datetime.UTC).date()
-            made = workers.result(address, submission, context, scored, statement, today)
-            hourly.take()
-            return _done(made, open_pull_request(repository, made), language)
+            # One at a time: otherwise two could submit the same before either is there.
+            with turns.turn(address) as turn:
+                while turns.wait(turn):
+                    pass
+                today = datetime.datetime.now(datetime.UTC).date()
+                made = workers.result(address, submission, context, scored, statement, today)
+                hourly.take()
+                return _done(made, open_pull_request(repository, made), language)
         except HdbenchError as error:
             return problem(reason(error, language), language, "submit_error")
 
@@ -105,7 +111,6 @@ def submit_panel(context: SpaceContext, workers: Workers, say: Say, repository: 
         submit,
         [scored, model, provider, local, own_prompt, note, name, consent],
         told,
-        concurrency_limit=1,  # otherwise two could submit the same before either is there
         api_visibility="private",
     )
     return scored

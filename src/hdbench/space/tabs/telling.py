@@ -66,5 +66,15 @@ def show(progress: gr.Progress, told: object, language: str) -> None:
     if isinstance(told, Progress):
         progress(told.share, desc=told.told)
     elif isinstance(told, Waits):
-        key = "progress_waits_again" if told.again else "progress_waits"
-        progress(0, desc=text(key, language, before=told.before))
+        progress(0, desc=waits(told, language))
+
+
+def waits(told: Waits, language: str) -> str:
+    """That work is waiting, and for how many.
+
+    Example:
+        >>> waits(Waits(2, again=False), "de"), waits(Waits(0, again=False), "en")
+        ('Warten auf einen freien Platz, 2 vor Ihnen', 'Waiting for a place, you are next')
+    """
+    ahead = text("progress_ahead" if told.before else "progress_next", language, before=told.before)
+    return text("progress_waits_again" if told.again else "progress_waits", language, ahead=ahead)

@@ -9,11 +9,11 @@ import secrets
 import shutil
 from pathlib import Path
 
-from gradio.utils import get_upload_folder
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from hdbench.space.server.asking import uploads
 from hdbench.space.server.limits import FRAMED_BY
 
 POLICY = f"sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; {FRAMED_BY}"
@@ -54,8 +54,8 @@ REPORTS = Route("/report/{name}", _report)
 
 def thumbnails() -> Path:
     """The folder of the small pictures in reports, which are deleted like them."""
-    return Path(get_upload_folder()).parent / "thumbnails"
+    return uploads().parent / "thumbnails"
 
 
 def _path(name: str) -> Path:
-    return Path(get_upload_folder(), "reports", f"{name}.html")
+    return uploads() / "reports" / f"{name}.html"

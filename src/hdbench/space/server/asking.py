@@ -1,0 +1,124 @@
+"""What visitors ask of Gradio: how often, and with which files."""
+
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hdbench.space.server.limits import UPLOAD, visitor
+from hdbench.space.texts import language_of, text
+
+MAX_ASKED = 100
+"""Maximum requests from one address in `WINDOW`. Scoring a file takes three; thirty people in a
+library, who share an address, may begin at the same time."""
+
+WINDOW = 10.0
+"""Seconds in which they are counted."""
+
+
+class Gate:
+    """Refuses requests of which there are too many, or whose files were not uploaded.
+
+    Gradio takes any number, and keeps what it cannot do yet in memory. It fetches a file whose path
+    is an address, and says nothing to the visitor about one that is not there. A refusal is one
+    line in the visitor's language, in the form in which Gradio's page shows errors.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._asked: Counter[str] = Counter()
+        self._window_ends = 0.0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it on."""
+        is_asked = scope["type"] == "http" and scope["method"] not in {"GET", "HEAD", "OPTIONS"}
+        if not is_asked or scope["path"].startswith(UPLOAD):
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        if self._is_too_much(visitor(scope)):
+            await _refused(request, 429, "too_often")(scope, receive, send)
+            return
+        try:
+            body = await request.body()
+        except ClientDisconnect:
+            return
+        try:
+            asked = json.loads(body or "null")
+            why = await run_in_threadpool(_unusable, asked)
+        except (ValueError, RecursionError):
+            why = "no_json"
+        if why is not None:
+            await _refused(request, 400, why)(scope, receive, send)
+            return
+        # What was checked is what is passed on, however else the bytes might be read.
+        checked = json.dumps(asked).encode() if body else b""
+        await self._app(scope, _receiving(checked, receive), send)
+
+    def _is_too_much(self, address: str) -> bool:
+        now = time.monotonic()
+        if now > self._window_ends:
+            self._asked.clear()
+            self._window_ends = now + WINDOW
+        self._asked[address] += 1
+        return self._asked[address] > MAX_ASKED
+
+
+def uploads() -> Path:
+    """Where Gradio keeps uploads and downloads; `serve` sets it."""
+    return Path(os.environ["GRADIO_TEMP_DIR"])
+
+
+def _refused(request: Request, status: int, key: str) -> JSONResponse:
+    language = language_of(request.headers.get("accept-language"))
+    return JSONResponse({"detail": text(key, language)}, status)
+
+
+def _receiving(body: bytes, receive: Receive) -> Receive:
+    """What gives an application a body that has been read already."""
+    left = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receiving() -> Message:
+        return left.pop() if left else await receive()
+
+    return receiving
+
+
+def _unusable(asked: Any) -> str | None:
+    """Why a file that is named anywhere in a request cannot be used; None if all can be."""
+    paths = list(_paths(asked))
+    if not all(isinstance(path, str) for path in paths):
+        return "not_uploaded"
+    if any("://" in path for path in paths):
+        return "not_an_address"
+    folder = uploads().resolve()
+    return None if all(_is_file_in(folder, path) for path in set(paths)) else "not_uploaded"
+
+
+def _paths(asked: Any) -> Iterator[Any]:
+    """The paths in a request: Gradio takes for a file whatever has one."""
+    left = [asked]
+    while left:
+        value = left.pop()
+        if isinstance(value, list):
+            left += value
+        elif isinstance(value, dict):
+            left += value.values()
+            if "path" in value:
+                yield value["path"]
+
+
+def _is_file_in(folder: Path, path: str) -> bool:
+    try:
+        found = Path(path).resolve()
+        return found.is_relative_to(folder) and found.is_file()
+    except (OSError, RuntimeError, ValueError):  # too long, a loop of links, a zero byte
+        return False

@@ -7,6 +7,7 @@ that a client in a process of its own needs.
 import json
 import re
 import threading
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,6 +16,8 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from hub.api import Answer, Call, Refused
 from hub.repositories import Commit, File, Repository, is_text
+
+STALLED = 0  # instead of a status: there is no answer
 
 WRITER, READER, EXPIRED = "hf_writer", "hf_reader", "hf_expired"
 
@@ -37,7 +40,7 @@ class Request(NamedTuple):
 
 @dataclass
 class Fault:
-    """What goes wrong: a status instead of an answer, or None for half an answer."""
+    """What goes wrong: a status instead of an answer, STALLED, or None for half an answer."""
 
     pattern: str
     status: int | None
@@ -98,6 +101,10 @@ class Hub:
         """Break the connection in the middle of the body of the next matching answers."""
         self.faults.append(Fault(pattern, None, times))
 
+    def stall(self, pattern, times=1):
+        """Never answer the next matching requests."""
+        self.faults.append(Fault(pattern, STALLED, times))
+
     def fault(self, request):
         """The fault that is due for a request."""
         for fault in self.faults:
@@ -151,6 +158,8 @@ class _Handler(BaseHTTPRequestHandler):
                     answer = Call(hub, request, query, self.headers, body).answer()
                 except Refused as refused:
                     answer = Answer(refused.body, refused.status, refused.headers)
+        if fault and fault.status == STALLED:
+            time.sleep(600)
         answer = answer if isinstance(answer, Answer) else Answer(answer)
         self._send(answer, cut=bool(fault) and fault.status is None)
 

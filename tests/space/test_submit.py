@@ -1,5 +1,6 @@
 """A scored upload goes to the leaderboard, to a Hub on the loopback."""
 
+import asyncio
 import gzip
 import json
 import os
@@ -14,6 +15,7 @@ from hub.server import WRITER, serving_hub
 from report.test_browser import CONTRAST
 from space.pages import as_csv, as_xlsx, as_zip, report, upload
 from space.servers import APP, serving, wait_for_client
+from space.visitors import Visitor, run, texts_of
 
 from hdbench.api import score
 from hdbench.building.results_dataset import build_results
@@ -292,6 +294,37 @@ def test_the_token_goes_to_the_hub_alone(scored_page, hub):
     with_token = {each.path.split("/")[1] for each in hub.requests if each.token}
     assert with_token <= {"api", "lfs", "datasets"}
     assert {each.token for each in hub.requests if each.method == "PUT"} == {None}
+
+
+HASTY = """
+from pathlib import Path
+from hdbench.space.app import serve
+from hdbench.space.context import SpaceContext
+from hdbench.space.jobs import submit_hub
+
+submit_hub.TIMEOUT = 0.5
+serve(SpaceContext(Path("hdb"), results_repository="hdb/results"))
+"""
+
+
+def test_a_hub_that_does_not_answer_is_not_waited_for(sample, tmp_path, results):
+    async def visits(url):
+        async with Visitor(url) as visitor:
+            file = await visitor.upload("mine.jsonl", (sample / EXAMPLE).read_bytes())
+            await visitor.press("score", benchmark="zettelkatalog", file=file)
+            said = {"model": "Qwen", "provider": "me", "name": "A library", "consent": True}
+            fields = {f"submit-{key}": value for key, value in said.items()}
+            async with asyncio.timeout(100):
+                return texts_of(await visitor.press("submit-send", **fields))
+
+    with serving_hub() as hub:
+        hub.add("datasets", "hdb/results", results)
+        # It takes no timeout of its own, like the commit.
+        hub.stall("GET /api/datasets/hdb/results/discussions$", times=100)
+        settings = hub.environment(WRITER) | {"HF_HOME": str(tmp_path)}
+        with serving("-c", HASTY, cwd=sample, **settings) as url:
+            wait_for_client(url)
+            assert "cannot be reached" in run(visits(url))
 
 
 def test_without_a_token_the_operator_is_named(sample, visit_at, tmp_path):

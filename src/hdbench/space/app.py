@@ -14,6 +14,7 @@ from starlette.middleware import Middleware
 from hdbench.report.thumbnails import keep_in
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.run_reports import run_reports
+from hdbench.space.jobs.submit_hub import bound_time
 from hdbench.space.jobs.working import Workers, load
 from hdbench.space.server.asking import Gate
 from hdbench.space.server.connections import impatient
@@ -110,6 +111,7 @@ def serve(
         os.environ["GRADIO_ANALYTICS_MAX_EVENTS"] = "100"  # it goes through all of them after each
         keep_in(thumbnails())
         believe_proxies()
+        bound_time()  # once, as huggingface_hub has only this setting for all of its requests
         load()
         app = build_app(context)
         keep_swept(Path(folder), context)

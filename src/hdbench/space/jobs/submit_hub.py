@@ -4,7 +4,14 @@ import time
 from collections import deque
 from itertools import islice
 
-from huggingface_hub import CommitOperationAdd, HfApi, get_session, get_token
+import httpx2
+from huggingface_hub import (
+    CommitOperationAdd,
+    HfApi,
+    get_session,
+    get_token,
+    set_client_factory,
+)
 from huggingface_hub.errors import HfHubHTTPError
 
 from hdbench.reading.run_info import RUN_FILE
@@ -46,6 +53,17 @@ class Hourly:
         self._times.append(now)
 
 
+def bound_time() -> None:
+    """Bound how long this process waits for the Hub, for all that it ever asks.
+
+    `HfApi.create_commit` takes no timeout, and by default its client waits forever.
+    """
+    hooks = get_session().event_hooks  # of the default client, which HF_HUB_OFFLINE goes through
+    set_client_factory(
+        lambda: httpx2.Client(event_hooks=hooks, follow_redirects=True, timeout=TIMEOUT)
+    )
+
+
 def open_pull_request(repository: str, submission: Submission) -> str:
     """Propose a run to a results dataset on the Hub, in one commit.
 
@@ -64,7 +82,6 @@ def open_pull_request(repository: str, submission: Submission) -> str:
     token = get_token()
     if not token:
         raise SubmissionError("submit_no_token")
-    get_session().timeout = TIMEOUT
     hub = HfApi(token=token)
     try:
         _refuse_second(hub, repository, submission)
@@ -82,6 +99,7 @@ def open_pull_request(repository: str, submission: Submission) -> str:
     except SubmissionError:
         raise
     except Exception as error:  # it may hold anything
+        # Without the cause, which names the request, with the token in its headers.
         raise _reason(error, repository) from None
     return str(made.pr_url)
 

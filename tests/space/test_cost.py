@@ -277,6 +277,21 @@ def after_an_answer(url, begun):
         return connection.recv(2**16)
 
 
+def goes_on(url, asked):
+    """Whether a connection is still open a while after the beginning of a long answer."""
+    host, _, port = url.removeprefix("http://").rstrip("/").partition(":")
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
+        connection.sendall(asked.encode())
+        assert connection.recv(2**16).startswith(b"HTTP/1.1 200 ")
+        connection.settimeout(3)
+        try:
+            while connection.recv(2**16):
+                pass
+        except TimeoutError:
+            return True
+    return False
+
+
 def dripped(url, head):
     """What a server answers to a request of which a byte comes now and then."""
     host, _, port = url.removeprefix("http://").rstrip("/").partition(":")
@@ -306,6 +321,7 @@ def test_half_a_request_is_not_waited_for(sample):
         for begun in (b"", b"GET / HT", posted):
             assert request(url, begun) == ""
         assert after_an_answer(url, b"GET /con") == b""
+        assert goes_on(url, "GET /gradio_api/heartbeat/a HTTP/1.1\r\nHost: a\r\n\r\n")
         assert dripped(url, upload_head("192.0.2.1", 5_000) + PART).startswith("HTTP/1.1 408 ")
         assert httpx.get(url).status_code == 200
 

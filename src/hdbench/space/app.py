@@ -17,7 +17,7 @@ from hdbench.space.jobs.run_reports import run_reports
 from hdbench.space.jobs.submit_hub import bound_time
 from hdbench.space.jobs.working import Workers, load
 from hdbench.space.server.asking import Gate
-from hdbench.space.server.connections import impatient
+from hdbench.space.server.connections import Answering, impatient
 from hdbench.space.server.limits import Guard, believe_proxies, keep_swept
 from hdbench.space.tabs.about import about_tab
 from hdbench.space.tabs.compare import compare_api, compare_tab
@@ -138,13 +138,16 @@ def serve(
             pwa=False,
             app_kwargs={
                 "middleware": [
+                    Middleware(Answering),
                     Middleware(Guard, context=context),
                     Middleware(Gate),
                 ],
                 "routes": [REPORTS, run_reports(context, Path(folder) / "run-reports")],
             },
         )
-        # Gradio takes no settings for Uvicorn, which makes each connection with this one.
+        # Uvicorn's public setting is `Config(http=...)`, but Gradio makes the Config itself, takes
+        # nothing for it, and has checks of paths that only `launch` switches on. So pyproject.toml
+        # bounds Uvicorn's version, and tests/space/test_cost.py fails where this does nothing.
         settings = app.server.config
         settings.http_protocol_class = impatient(settings.http_protocol_class)
         started(url)

@@ -305,11 +305,11 @@ def _image_format(path: Path) -> str:
         with Image.open(path, formats=FORMATS) as image:
             found = str(image.format)
         thumbnail(path, width=160)
-    except (HdbenchError, OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+    except (HdbenchError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise HdbenchError(
             f"{path.name}: not a readable image: take a {', '.join(FORMATS)} of at most "
             f"{MAX_PIXELS // 10**6} million pixels"
-        ) from None
+        ) from error
     return found
 
 

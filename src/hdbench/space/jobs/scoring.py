@@ -76,7 +76,7 @@ def score_upload(
         with listening(tell):
             scored = score_runs(benchmark.id, upload.path, settings)
     except HdbenchError as error:
-        raise HdbenchError(plain(str(error))) from None
+        raise HdbenchError(plain(str(error))) from error
     results = {}
     for model, result in scored.items():
         if _number_of_fields(result) > MAX_FIELDS:

@@ -156,8 +156,8 @@ def make_submission(
     answers = list(_answers(benchmark, upload.path, run))
     try:
         lines = answers_jsonl(answers)
-    except ValueError:
-        raise SubmissionError("submit_no_json") from None
+    except ValueError as error:
+        raise SubmissionError("submit_no_json") from error
     if len(lines) > MAX_ANSWERS:
         raise SubmissionError("submit_too_large", megabytes=MAX_ANSWERS >> 20)
     digest = hashlib.sha256(f"{upload.benchmark}\n".encode() + lines).hexdigest()[:12]

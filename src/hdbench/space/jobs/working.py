@@ -135,9 +135,9 @@ class Workers:
                     continue
                 try:
                     told = pipe.recv()
-                except (EOFError, OSError):
+                except (EOFError, OSError) as error:
                     process.join(_POLL)
-                    raise _ended(process.exitcode) from None
+                    raise _ended(process.exitcode) from error
                 if isinstance(told, _Failed):
                     raise told.error
                 if isinstance(told, Score):

@@ -149,9 +149,9 @@ class _Body:
         try:
             async with asyncio.timeout(min(MAX_PAUSE, late - time.monotonic())):
                 message = await self._receive()
-        except TimeoutError:
+        except TimeoutError as error:
             self.refuse(408, "the request comes too slowly: send it again")
-            raise _RefusedError from None
+            raise _RefusedError from error
         if message["type"] == "http.request":
             self._complete = not message.get("more_body", False)
             self.size += len(message.get("body", b""))

@@ -144,7 +144,7 @@ def compare_api(context: SpaceContext, workers: Workers) -> None:
             found = workers.result(visitor.address, comparison_records, context, wanted)
         except HdbenchError as error:
             told = escaped(reason(error, visitor.language))
-            raise gr.Error(told, print_exception=False) from None
+            raise gr.Error(told, print_exception=False) from error
         return {"comparisons": found}
 
     # Not gr.api: to that, gradio_client sends a file's local path, and uploads nothing.

@@ -125,7 +125,7 @@ def score_api(context: SpaceContext, workers: Workers) -> None:
             return {"runs": [_for_client(record) for record in found]}
         except HdbenchError as error:
             told = escaped(reason(error, visitor.language))
-            raise gr.Error(told, print_exception=False) from None
+            raise gr.Error(told, print_exception=False) from error
 
     def benchmarks() -> list[dict[str, Any]]:
         """The benchmarks that answers can be scored against."""

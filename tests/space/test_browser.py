@@ -84,6 +84,18 @@ def test_a_bad_file_is_one_plain_line_without_the_servers_paths(visit):
 
 
 @pytest.mark.slow
+def test_on_a_phone_a_problem_is_in_sight(visit):
+    page = visit(width=390, height=844)
+    page.locator("#score").click()
+    problem = page.locator("#first [role=alert]")
+    problem.wait_for()
+    page.wait_for_function(
+        "(shown) => { const box = shown.getBoundingClientRect();"
+        " return box.top >= 0 && box.bottom <= innerHeight; }",
+        arg=problem.element_handle(),
+    )
+
+
 def test_without_a_file_one_is_asked_for(visit):
     page = visit()
     page.locator("#score").click()

@@ -14,6 +14,8 @@ from hdbench.common.extras import install_command
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import MAX_RUNS, Upload, score_upload
+from hdbench.space.jobs.working import Waits
+from hdbench.space.tabs.telling import show
 from hdbench.space.texts import LANGUAGES, translations
 from hdbench.space.views.example import MADE, write_example
 
@@ -67,6 +69,24 @@ def test_a_file_of_too_many_models_is_refused(cards):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(HdbenchError, match=re.escape(f"answers of {MAX_RUNS + 1} models")):
         score_upload(SpaceContext(cards / "hdb"), Upload("cards", path))
+
+
+@pytest.mark.parametrize(
+    ("waits", "language", "line"),
+    [
+        (Waits(3, again=False), "en", "Waiting for a place, 3 ahead of you"),
+        (Waits(0, again=False), "de", "Warten auf einen freien Platz, Sie sind als Nächstes dran"),
+        (
+            Waits(1, again=True),
+            "en",
+            "This file takes long: waiting until others are done, 1 ahead of you",
+        ),
+    ],
+)
+def test_who_waits_sees_how_many_are_ahead_and_no_percentage(waits, language, line):
+    shown = []
+    show(lambda share, desc: shown.append((share, desc)), waits, language)
+    assert shown == [(None, line)]
 
 
 def test_an_empty_namespace_says_how_to_build(tmp_path):

@@ -15,10 +15,15 @@ const tell = (node) => {
   const told = node.closest?.("[data-announce]") ?? node.querySelector?.("[data-announce]");
   if (told) element.textContent = told.dataset.announce;
 };
+const problem = "[role=alert].hdb-problem";
+const show = (node) => {
+  const shown = node.matches?.(problem) ? node : node.querySelector?.(problem);
+  if (shown) shown.scrollIntoView({block: "nearest"});
+};
 new MutationObserver((changes) => {
   for (const change of changes) {
     if (change.type === "attributes") tell(change.target);
-    else change.addedNodes.forEach(tell);
+    else change.addedNodes.forEach((node) => { tell(node); show(node); });
   }
 }).observe(document.body, {subtree: true, childList: true, attributeFilter: ["data-announce"]});
 """
@@ -30,7 +35,8 @@ def announcer() -> None:
     """A place that screen readers watch, within a `gr.Blocks`.
 
     It says what is in the attribute `data-announce` of whatever appears in the page. Readers watch
-    only a place that was there before its text.
+    only a place that was there before its text. A problem, which they say themselves, is scrolled
+    to: on a phone it appears below the window.
     """
     gr.HTML(
         "", elem_id="announcement", html_template="", css_template=_UNSEEN, js_on_load=_ANNOUNCE
@@ -66,7 +72,7 @@ def show(progress: gr.Progress, told: object, language: str) -> None:
     if isinstance(told, Progress):
         progress(told.share, desc=told.told)
     elif isinstance(told, Waits):
-        progress(0, desc=waits(told, language))
+        progress(None, desc=waits(told, language))  # 0 would be shown as "0.0%"
 
 
 def waits(told: Waits, language: str) -> str:

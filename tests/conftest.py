@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 from helpers import needs
+from helpers.forks import Forks
 from helpers.run_folders import write_cards
 from hypothesis import settings
 from playwright.sync_api import sync_playwright
@@ -32,6 +33,14 @@ os.environ["HF_HOME"] = CACHE.name
 OF_GRADIO = "Method not implemented."  # what its own script warns of after each upload
 
 
+IMPORTED = """
+httpx2 hdbench.cli hdbench.building.builder hdbench.building.errata_add hdbench.compare
+hdbench.evaluation.verify hdbench.exporting.run_answers hdbench.leaderboard.formats
+hdbench.publishing.repositories hdbench.publishing.wheel hdbench.report.folder
+hdbench.report.workbook hdbench.running.dry_run hdbench.running.evaluating
+"""
+
+
 @pytest.hookimpl(tryfirst=True)  # before any fixture is made
 def pytest_runtest_setup(item):
     needs.check(item)
@@ -46,15 +55,27 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def run_hdbench(tmp_path_factory):
-    """Run the command line as a person would: a new process, in some folder."""
+def forks():
+    """Forks of a process that imported what the commands need."""
+    forks = Forks(*IMPORTED.split())
+    yield forks
+    forks.close()
+
+
+@pytest.fixture(scope="session")
+def run_hdbench(tmp_path_factory, forks):
+    """Run the command line as a person would, in some folder: in a fork, or in a new process."""
     cache = tmp_path_factory.mktemp("cache")
 
-    def run(*arguments, cwd, **environment):
+    def run(*arguments, cwd, new=False, **environment):
+        command = ["-m", "hdbench", *map(str, arguments)]
+        env = os.environ | {"HF_HOME": str(cache), "COLUMNS": "100"} | environment
+        if not new:
+            return forks.run(*command, cwd=cwd, env=env)
         return subprocess.run(
-            [sys.executable, "-m", "hdbench", *map(str, arguments)],
+            [sys.executable, *command],
             cwd=cwd,
-            env=os.environ | {"HF_HOME": str(cache), "COLUMNS": "100"} | environment,
+            env=env,
             capture_output=True,
             text=True,
             timeout=300,

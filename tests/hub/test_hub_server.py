@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 from hub.server import EXPIRED, READER, WRITER, serving_hub
@@ -21,21 +19,14 @@ def hub():
 
 
 @pytest.fixture
-def client(hub, tmp_path):
+def client(hub, forks, tmp_path):
     """Run Python with the real clients in a process of its own, and read what it prints as JSON."""
 
     def run(code, *, token=WRITER, fails=False):
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                f"import json\nfrom huggingface_hub import *\napi = HfApi()\n{code}",
-            ],
-            env=os.environ | hub.environment(token) | {"HF_HOME": str(tmp_path / "home")},
+        done = forks.run(
+            *("-c", f"import json\nfrom huggingface_hub import *\napi = HfApi()\n{code}"),
             cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=120,
+            env=os.environ | hub.environment(token) | {"HF_HOME": str(tmp_path / "home")},
         )
         assert bool(done.returncode) == fails, done.stderr
         return done.stderr if fails else json.loads(done.stdout or "null")

@@ -1,7 +1,5 @@
 import os
 import shutil
-import subprocess
-import sys
 
 import pytest
 from helpers.plain import PLAIN
@@ -25,10 +23,10 @@ def place(samples, tmp_path):
 def publish(hub, place, run_hdbench):
     """Run hdbench publish against the Hub; it has to end with the given status."""
 
-    def publish(*arguments, token=WRITER, status=0, at=hub, yes=True, folder="hdb"):
+    def publish(*arguments, token=WRITER, status=0, at=hub, yes=True, folder="hdb", new=False):
         options = ["--yes"] if yes else []
-        environment = at.environment(token)
-        done = run_hdbench("publish", folder, *options, *arguments, cwd=place, **environment)
+        command = ("publish", folder, *options, *arguments)
+        done = run_hdbench(*command, cwd=place, new=new, **at.environment(token))
         assert done.returncode == status, done.stdout + done.stderr
         assert "Traceback" not in done.stderr
         assert not token or token not in done.stdout + done.stderr
@@ -38,19 +36,16 @@ def publish(hub, place, run_hdbench):
 
 
 @pytest.fixture
-def python(tmp_path):
-    """Run Python in a new process, in an empty folder and with a cache of its own."""
+def python(forks, tmp_path):
+    """Run Python in a process of its own, in an empty folder and with a cache of its own."""
     (tmp_path / "empty").mkdir()
 
     def python(code, hub=None, *, cache="cache", fails=False, **environment):
         settings = hub.environment() if hub else {}
-        done = subprocess.run(
-            [sys.executable, "-c", code],
+        done = forks.run(
+            *("-c", code),
             cwd=tmp_path / "empty",
             env=os.environ | PLAIN | settings | {"HF_HOME": str(tmp_path / cache)} | environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
         )
         assert bool(done.returncode) == fails, done.stderr
         return done.stderr if fails else done.stdout.strip()

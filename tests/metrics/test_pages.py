@@ -2,6 +2,7 @@
 
 import pytest
 from gradio_client.exceptions import AppError
+from helpers.forks import Forks
 from helpers.plain import PLAIN
 from space.servers import serving, wait_for_client
 
@@ -19,18 +20,25 @@ HEADLINES = {
 }
 
 
+@pytest.fixture(scope="module")
+def forks():
+    """Forks of a process that imported what all pages need."""
+    forks = Forks("hdbench.integrations.metric_page", **PLAIN)
+    yield forks
+    forks.close()
+
+
 @pytest.fixture(scope="module", params=APPS, ids=lambda app: app.parent.name)
-def metric_space(request, tmp_path_factory):
-    """The name of a metric, and the address at which its app.py is served."""
+def metric_space(request, forks, tmp_path_factory):
+    """The name of a metric, the address at which its app.py is served, and a client."""
     scratch = tmp_path_factory.mktemp("cache")
-    with serving(str(request.param), cwd=scratch, HF_HOME=str(scratch), **PLAIN) as url:
-        wait_for_client(url)
-        yield request.param.parent.name, url
+    with serving(str(request.param), cwd=scratch, forks=lambda: forks, **PLAIN) as url:
+        yield request.param.parent.name, url, wait_for_client(url)
 
 
 def test_a_program_gets_the_score_of_the_example(metric_space):
-    metric, url = metric_space
-    result = wait_for_client(url).predict(api_name="/compute")  # what stands on the page
+    metric, _, client = metric_space
+    result = client.predict(api_name="/compute")  # what stands on the page
     assert (result["protocol"], result["items"], result["answered"]) == ("documented", 1, 1)
     assert len(result["per_item"]) == 1
     assert 0 < result[HEADLINES[metric]] < 1
@@ -49,15 +57,14 @@ def test_a_program_gets_the_score_of_the_example(metric_space):
     ],
 )
 def test_what_cannot_be_scored_is_told_in_a_line(metric_space, predictions, references, told):
-    client = wait_for_client(metric_space[1])
     with pytest.raises(AppError) as error:
-        client.predict(predictions, references, "documented", api_name="/compute")
+        metric_space[2].predict(predictions, references, "documented", api_name="/compute")
     assert str(error.value).startswith(told)
     assert "\n" not in str(error.value)
 
 
 def test_the_page_scores_its_example_in_a_browser_on_a_phone(visit_at, metric_space):
-    metric, url = metric_space
+    metric, url, _ = metric_space
     page = visit_at(url, awaited="button:has-text('Submit')", width=390)
     page.get_by_role("button", name="Submit").click()
     page.get_by_text(f'"{HEADLINES[metric]}"').first.wait_for()

@@ -4,8 +4,6 @@ import http.client
 import json
 import re
 import shutil
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from urllib.parse import urlsplit
@@ -14,7 +12,7 @@ import httpx
 import pytest
 from helpers.run_folders import RIGHT, SPEC, write_run
 from report.test_browser import CONTRAST
-from space.servers import free_port
+from space.servers import APP, serving, wait_for_client
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -77,10 +75,9 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def url(folder):
-    command = [sys.executable, "-m", "hdbench", "space", "--port", str(free_port())]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE) as server:
-        yield server.stdout.readline().decode().strip()
-        server.terminate()
+    with serving(APP, cwd=folder) as url:
+        wait_for_client(url)
+        yield url
 
 
 @pytest.fixture

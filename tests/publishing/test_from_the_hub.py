@@ -1,6 +1,7 @@
 """The literal calls, from a Hub: a new process, an empty folder, an empty cache."""
 
 import json
+import shutil
 
 import pytest
 import yaml
@@ -89,24 +90,50 @@ def test_evaluate_load_from_the_hub_then_offline_then_pinned(filled, python):
     assert load(f"revision='hdbench-{__version__}'", cache="another") == expected
 
 
+@pytest.fixture(scope="module")
+def two_versions(samples, run_hdbench, tmp_path_factory):
+    """A Hub with two versions of a benchmark: in the second a title of the truth is another.
+
+    And the truths of the first.
+    """
+    place = shutil.copytree(samples, tmp_path_factory.mktemp("versions") / "place")
+    with serving_hub() as hub:
+
+        def publish(*arguments):
+            command = ("publish", "hdb", "--yes", "--only", "zettelkatalog", *arguments)
+            done = run_hdbench(*command, cwd=place, **hub.environment(WRITER))
+            assert done.returncode == 0, done.stderr
+
+        publish("--only", "zettel_f1")
+        folder = place / "hdb/zettelkatalog"
+        lines = [json.loads(line) for line in (folder / "metadata.jsonl").open()]
+        truths = {line["id"]: json.loads(line["ground_truth"]) for line in lines}
+        corrected = json.loads(lines[0]["ground_truth"])
+        corrected["publication"]["title"] = "Another title"
+        lines[0]["ground_truth"] = json.dumps(corrected)
+        (folder / "metadata.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        spec = yaml.safe_load((folder / "benchmark.yaml").read_text())
+        (folder / "benchmark.yaml").write_text(yaml.safe_dump(spec | {"version": "1.1.0+sample"}))
+        publish()
+        yield hub, truths
+
+
 @pytest.fixture
-def two_versions(hub, publish, place):
-    """A Hub with two versions of a benchmark: in the second a title of the truth is another."""
-    publish("--only", "zettelkatalog", "--only", "zettel_f1")
-    folder = place / "hdb/zettelkatalog"
-    lines = [json.loads(line) for line in (folder / "metadata.jsonl").open()]
-    truths = [json.loads(line["ground_truth"]) for line in lines]
-    corrected = json.loads(lines[0]["ground_truth"])
-    corrected["publication"]["title"] = "Another title"
-    lines[0]["ground_truth"] = json.dumps(corrected)
-    (folder / "metadata.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    spec = yaml.safe_load((folder / "benchmark.yaml").read_text())
-    (folder / "benchmark.yaml").write_text(yaml.safe_dump(spec | {"version": "1.1.0+sample"}))
-    publish("--only", "zettelkatalog")
-    return {line["id"]: truth for line, truth in zip(lines, truths, strict=True)}
+def hub(two_versions):
+    """This Hub, as it was."""
+    hub, _ = two_versions
+    hub.requests.clear()
+    yield hub
+    hub.faults.clear()
+    hub.repositories["datasets", "hdb/zettelkatalog"].private = False
 
 
-def test_an_old_version_is_had_by_its_tag(hub, two_versions, python):
+@pytest.fixture
+def truths(two_versions):
+    return two_versions[1]
+
+
+def test_an_old_version_is_had_by_its_tag(hub, truths, python):
     code = f"""
 import json
 from datasets import load_dataset
@@ -118,16 +145,16 @@ titles = [
 metric = evaluate.load("hdb/zettel_f1", revision="hdbench-{__version__}")
 print(json.dumps([[each["title"] for each in titles], metric.name]))
 """
-    before = next(iter(two_versions.values()))["publication"]["title"]
+    before = next(iter(truths.values()))["publication"]["title"]
     titles, metric = json.loads(python(code, hub))
     assert titles == [before, "Another title", "Another title"]
     assert metric == "zettel_f1"
 
 
 @pytest.fixture
-def answers(two_versions, tmp_path):
+def answers(truths, tmp_path):
     """Answers that are right by the first version."""
-    lines = [{"id": key, "prediction": truth} for key, truth in two_versions.items()]
+    lines = [{"id": key, "prediction": truth} for key, truth in truths.items()]
     path = tmp_path / "answers.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path

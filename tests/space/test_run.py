@@ -140,7 +140,7 @@ def wait_until(true):
     deadline = time.monotonic() + 60
     while not true():
         assert time.monotonic() < deadline
-        time.sleep(0.1)
+        time.sleep(0.05)
 
 
 def processes():
@@ -351,8 +351,10 @@ def test_a_server_that_ends_takes_its_run_along(sample, models, tmp_path):
     assert processes() == []
 
 
+@pytest.mark.needs("tesseract")
 def test_a_german_runs_a_model_on_a_phone_in_dark_mode(visit):
-    page = visit(tab="Modell ausführen", language="de-CH", width=390, color_scheme="dark")
+    phone = {"width": 390, "color_scheme": "dark"}
+    page = visit("tesseract", tab="Modell ausführen", language="de-CH", **phone)
     ask_items(page, 2)
     assert "Fertig: 2 von 2 beantwortet" in ended(page, "Fertig")
     page.locator("#run-report iframe").wait_for()
@@ -453,7 +455,7 @@ time.sleep(600)
 
 
 def test_what_was_answered_in_time_is_kept_and_nothing_else_counts(sample, tmp_path):
-    context = SpaceContext(sample / "hdb", models=("tesseract",), max_run_seconds=10)
+    context = SpaceContext(sample / "hdb", models=("tesseract",), max_run_seconds=5)
     run = run_on_items(context, "tesseract", "zettelkatalog", 8, tmp_path)
 
     def slow(command, folder, seconds):

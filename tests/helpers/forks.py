@@ -5,6 +5,7 @@ a folder, an environment and standard streams of its own. All forks have the sam
 and what is imported must not have read the environment: huggingface_hub does.
 """
 
+import gc
 import json
 import os
 import runpy
@@ -95,6 +96,7 @@ class Fork:
 def _serve(path, modules):
     for module in modules:
         import_module(module)
+    gc.freeze()  # collecting what was imported would copy all of it into each fork
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)
         listening.listen(64)

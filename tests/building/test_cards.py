@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import bibtexparser
@@ -214,9 +215,10 @@ def test_the_yaml_of_a_space_is_whole(folder):
 def test_all_spaces_are_of_one_gradio_that_the_package_takes():
     versions = {RepoCard.load(folder / "README.md").data.sdk_version for folder in SPACES}
     (version,) = versions
-    text = (ROOT / "pyproject.toml").read_text()
-    (wanted,) = re.findall(r'^space = \["(.*?)"', text, re.MULTILINE)
-    assert version in Requirement(wanted).specifier
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = map(Requirement, extras["optional-dependencies"]["space"])
+    (gradio,) = (each for each in wanted if each.name == "gradio")
+    assert version in gradio.specifier
 
 
 def test_all_spaces_name_a_python_that_the_package_takes():

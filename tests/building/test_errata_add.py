@@ -249,7 +249,9 @@ BRACES = '{id: "2", field: note, old: null, new: x, evidence: e, proposed_by: A,
 def test_what_is_in_braces_is_left_to_an_editor(plain, tmp_path, text):
     path = tmp_path / "theircards/errata.yaml"
     path.write_text(text)
-    with pytest.raises(HdbenchError, match="of a form that cannot be added to: edit it by hand"):
+    with pytest.raises(
+        HdbenchError, match="cannot be added to in its present form: edit it by hand"
+    ):
         plain("note", "null", "torn")
     assert path.read_text() == text
 

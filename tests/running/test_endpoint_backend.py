@@ -247,7 +247,7 @@ def test_an_unknown_model_ends_the_run_with_those_there_are(question, refusal):
     names = [f"model-{number}" for number in range(12)]
     with (
         FaultyServer(lambda _: refusal, models=names) as server,
-        pytest.raises(HdbenchError, match="choose of model-0, model-1,") as caught,
+        pytest.raises(HdbenchError, match="choose one of model-0, model-1,") as caught,
     ):
         ask(server, [question(0)])
     assert str(caught.value).endswith("model-9 and 2 more")

@@ -14,7 +14,7 @@ from hdbench.space.server import asking
 from hdbench.space.server.asking import Gate
 
 GONE = {
-    "en": "This file is not here, or no longer: please upload it again.",
+    "en": "This file is not here, or no longer here: please upload it again.",
     "de": "Diese Datei liegt hier nicht oder nicht mehr vor. Bitte laden Sie sie noch einmal hoch.",
 }
 ADDRESS = "This is an address: please upload the file itself."

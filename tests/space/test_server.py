@@ -115,7 +115,9 @@ def test_no_address_is_fetched_for_a_visitor(url):
 def test_only_what_was_uploaded_is_scored(url, sample, path):
     file = {"path": path, "meta": {"_type": "gradio.FileData"}}
     answer = call(url, ["zettelkatalog", file, "documented"])
-    assert answer == '{"detail":"This file is not here, or no longer: please upload it again."}'
+    assert (
+        answer == '{"detail":"This file is not here, or no longer here: please upload it again."}'
+    )
 
 
 def test_nothing_of_one_visitor_is_in_the_page_of_another(url, client, tmp_path):

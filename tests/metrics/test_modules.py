@@ -198,8 +198,8 @@ def test_values_arrive_exactly(namespace):
         ({"predictions": [{1, 2}], "references": [{}]}, r"predictions\[0\] is not a JSON value"),
         ({"predictions": [{}]}, "references: none were given"),
         ({"predictions": [{}], "references": [1]}, r"references\[0\] is the number 1: "),
-        ({"predictions": [{}], "references": {}}, "references: a dict is no list"),
-        ({"predictions": "x", "references": [{}]}, "predictions: a str is no list"),
+        ({"predictions": [{}], "references": {}}, "references: a dict is not a list"),
+        ({"predictions": "x", "references": [{}]}, "predictions: a str is not a list"),
         *(
             (
                 {"predictions": [{}, value], "references": [{}, {}]},

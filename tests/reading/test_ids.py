@@ -9,7 +9,7 @@ CARDS = ["00414956", "00415264", "01000000"]
 
 
 def test_equal_ids_need_nothing():
-    assert match_ids(CARDS, CARDS) == ({}, [], [])
+    assert match_ids(CARDS, CARDS)[:3] == ({}, [], [])
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_an_id_is_known_again(written, item, way):
 @pytest.mark.parametrize("written", ["00414957", "414956x", "image_3", "letter1", "", "00", "_p1"])
 def test_an_unknown_id_stays_unknown(written):
     matched = match_ids([written], [*CARDS, "letter01", "image_1"])
-    assert matched == ({}, [], [written])
+    assert matched[:3] == ({}, [], [written])
 
 
 def test_an_id_that_fits_two_items_fits_none():
@@ -48,7 +48,7 @@ def test_an_id_that_fits_two_items_fits_none():
 
 def test_an_item_that_has_its_answer_takes_no_other():
     assert match_ids(["414956", "00414956"], CARDS).unknown == ["414956"]
-    assert match_ids(["7"], ["7", "007"]) == ({}, [], [])
+    assert match_ids(["7"], ["7", "007"])[:3] == ({}, [], [])
 
 
 def test_two_ids_of_one_item_are_refused():

@@ -18,7 +18,7 @@ GONE = {
     "de": "Diese Datei liegt hier nicht oder nicht mehr vor. Bitte laden Sie sie noch einmal hoch.",
 }
 ADDRESS = "This is an address: please upload the file itself."
-TOO_OFTEN = "Too much comes from your address just now: please try again in ten seconds."
+TOO_OFTEN = "Too many requests are coming from your address: please try again in ten seconds."
 
 
 @pytest.fixture

@@ -74,12 +74,12 @@ def test_a_file_of_too_many_models_is_refused(cards):
 @pytest.mark.parametrize(
     ("waits", "language", "line"),
     [
-        (Waits(3, again=False), "en", "Waiting for a place, 3 ahead of you"),
+        (Waits(3, again=False), "en", "Waiting for a free place, 3 ahead of you"),
         (Waits(0, again=False), "de", "Warten auf einen freien Platz, Sie sind als Nächstes dran"),
         (
             Waits(1, again=True),
             "en",
-            "This file takes long: waiting until others are done, 1 ahead of you",
+            "This file takes a long time: waiting until others are done, 1 ahead of you",
         ),
     ],
 )

@@ -252,7 +252,7 @@ def test_one_model_runs_at_a_time_and_who_waits_is_told_so_and_may_leave(visit, 
     first.locator("#run-status progress").wait_for()
     leaving, waiting = visit("slow"), visit(language="de", tab="Modell ausführen")
     ask_items(leaving, 1)
-    ended(leaving, "Waiting for a place, you are next")
+    ended(leaving, "Waiting for a free place, you are next")
     ask_items(waiting, 1)
     ended(waiting, "Warten auf einen freien Platz, 1 vor Ihnen")
     leaving.context.close()

@@ -80,7 +80,7 @@ def waits(told: Waits, language: str) -> str:
 
     Example:
         >>> waits(Waits(2, again=False), "de"), waits(Waits(0, again=False), "en")
-        ('Warten auf einen freien Platz, 2 vor Ihnen', 'Waiting for a place, you are next')
+        ('Warten auf einen freien Platz, 2 vor Ihnen', 'Waiting for a free place, you are next')
     """
     ahead = text("progress_ahead" if told.before else "progress_next", language, before=told.before)
     return text("progress_waits_again" if told.again else "progress_waits", language, ahead=ahead)

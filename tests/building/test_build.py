@@ -278,8 +278,8 @@ def test_texts_that_are_all_dates_are_refused_because_they_would_not_stay_texts(
 ):
     day = {"sent": "1926-02-16"}
     text, date = "{sent: string}", "{sent: date32}"
-    assert_refused(build_plain(day, columns=text), "each sent begins like a date", "date32")
-    assert_refused(build_plain({"id": "1926-02-16"}), "each id begins like a date")
+    assert_refused(build_plain(day, columns=text), "every sent begins like a date", "date32")
+    assert_refused(build_plain({"id": "1926-02-16"}), "every id begins like a date")
     undated = {"id": "2", "sent": "undated"}
     assert build_plain(day, undated, columns=text).returncode == 0
     assert build_plain(day, {"id": "2", "sent": None}, columns=date).returncode == 0

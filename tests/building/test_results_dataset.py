@@ -327,7 +327,7 @@ def test_a_damaged_source_leaves_what_was_built_before(source, tmp_path):
         ),
         (["results", "--sample", "--source", "."], "results: is built on its own, and takes only"),
         (["results", "--allow-missing"], "results: is built on its own, and takes only"),
-        (["results", "zettelkatalog", "--source", "."], "results: is built alone"),
+        (["results", "zettelkatalog", "--source", "."], "results: is built on its own"),
     ],
 )
 def test_what_cannot_be_built_is_said_in_one_line(tmp_path, run_hdbench, arguments, message):

@@ -49,7 +49,7 @@ def test_a_program_gets_the_score_of_the_example(metric_space):
     [
         ("[1]", "[2]", "predictions[0] is the number 1: give a record"),
         ("[{}]", "[[]]", "references[0] is not a record"),
-        ("[{}", "[{}]", "Predictions: no JSON"),
+        ("[{}", "[{}]", "Predictions: not JSON"),
         ("[" * 5_000, "[{}]", "Predictions: not JSON: nested more than 100 deep"),
         ("{}", "[{}]", "Predictions: must be a list in [ ]"),
         ("[{}, {}]", "[{}]", "2 predictions and 1 references"),

@@ -210,7 +210,7 @@ def test_what_the_hub_lacks_is_said_in_a_line(hub, answers, command):
     told = command("score", "hdb/zettelkatalog", answers, "--revision", "hdbench-9.9.9", status=2)
     assert told.startswith("error: hdb/zettelkatalog, revision hdbench-9.9.9: there is no such")
     told = command("score", "hdb/nobody", answers, status=2)
-    assert "build it with: hdbench build nobody; and none on the Hub: hdb/nobody: there is" in told
+    assert "build it with: hdbench build nobody), and none on the Hub: hdb/nobody: there is" in told
 
 
 def test_an_expired_token_is_said_in_a_line_and_not_shown(hub, answers, command):

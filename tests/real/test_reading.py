@@ -134,12 +134,12 @@ def test_where_both_are_there_the_text_scores_as_what_was_parsed(recorded, share
             if not is_record(given):  # a schema, in whose text is a page without ads
                 assert (given.kind, answer["text"]) == ("schema", '{"advertisements":[]}')
                 continue
-            assert metric.score(given.value, truth) == metric.score(parsed, truth)
+            assert metric.score(given.value, truth)[:2] == metric.score(parsed, truth)[:2]
             if answer["id"] == "image_4":
                 as_written = without_the_section_filled_in(parsed, reading.value)
                 filled_in += as_written != parsed
                 parsed = as_written
-            assert metric.score(reading.value, truth) == metric.score(parsed, truth), answer
+            assert metric.score(reading.value, truth)[:2] == metric.score(parsed, truth)[:2], answer
     # The one is a schema in the place of an answer, which was scored as a page without ads.
     assert compared["unparsable"] == (1 if with_schema and recorded.name == "avisblatt" else 0)
     assert compared.keys() <= {"clean", "unwrapped", "unparsable"}

@@ -171,5 +171,7 @@ def _not_asked(run: OpenedRun, asked: int) -> list[str]:
     if run.info is None or run.asked is None:
         return []
     left_out = sum(1 for _ in run.benchmark.ids()) - asked
+    if not left_out:
+        return []
     how = f" ({run.info.subset})" if run.info.subset else ""
     return [f"{RUN_FILE}: {left_out} items were not asked{how}, and are not scored"]

@@ -250,6 +250,11 @@ VALUES = st.recursive(
 )
 
 
+def test_characters_beyond_the_first_plane_stay_whole_in_escaped_json():
+    record = {"[\n": {"\U00010330": "\U0001d11e, ä"}}
+    assert read_text(json.dumps(record) + "0").value == record
+
+
 @given(st.dictionaries(WORDS, VALUES, max_size=4), st.data())
 def test_a_text_cut_anywhere_gives_only_values_that_were_written(record, data):
     text = json.dumps(record, ensure_ascii=data.draw(st.booleans()))

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import time
 
 import httpx
 import pytest
@@ -181,7 +182,10 @@ def test_an_upload_is_compared_with_recorded_runs_over_all_items_only(open_tab):
     drop(page, {"good.jsonl": lines(GOOD)})
     page.locator("#compare-recorded").get_by_role("option", name="part").wait_for(state="detached")
     page.locator("#compare-recorded input").blur()
-    assert "part (R3, 20/24)" not in offered(page)
+    end = time.monotonic() + 30  # the list shows first what it had before
+    while "part (R3, 20/24)" in offered(page):
+        assert time.monotonic() < end
+        page.keyboard.press("Escape")
     page.get_by_role("option", name="recorded-poor").click()
     assert verdicts(page) == [GOOD_OVER_POOR.replace("poor", "recorded-poor")]
 

@@ -30,7 +30,10 @@ END_OF_TEXT = re.compile(rf"(?:[{CLOSING}\"]|'')(?=\s{{0,50}}+(?:[,:}}\]，：�
 STRAIGHT = re.compile(r'(?<!\\)((?:\\\\)*+)"')
 
 ESCAPED = re.compile(r"[{\[](?:[\s{\[]|\\{1,8}[nrt]){0,30}(?:\\{1,8}\"|\\{1,8}[nrt]\s{0,30}\")")
-ESCAPE = re.compile(r"\\(?:([\"'\\/])|([nrt])|u([0-9a-fA-F]{4}))")
+ESCAPE = re.compile(
+    r"\\(?:([\"'\\/])|([nrt])|u((?:[dD][89abAB][0-9a-fA-F]{2}\\u)?+[0-9a-fA-F]{4}))"
+)
+"""A character beyond U+FFFF is escaped as two halves."""
 ENTITY = re.compile(
     r"[{\[][\s{\[]{0,30}+&(?:amp;){0,3}+(?:quot|#34|#x22|#39|#x27|apos);", re.IGNORECASE
 )
@@ -144,7 +147,10 @@ def _unescaped(text: str) -> str:
 
 def _meant(escape: re.Match[str]) -> str:
     sign, blank, code = escape.groups()
-    return sign or (chr(int(code, 16)) if code else {"n": "\n", "r": "\r", "t": "\t"}[blank])
+    if code:
+        units = bytes.fromhex(code.replace("\\u", ""))
+        return units.decode("utf-16-be", "surrogatepass")
+    return sign or {"n": "\n", "r": "\r", "t": "\t"}[blank]
 
 
 def _without_doubled(text: str) -> str:

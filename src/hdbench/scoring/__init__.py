@@ -8,7 +8,9 @@ from hdbench.errors import HdbenchError
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.metric import Metric
+from hdbench.scoring.record_f1 import RecordF1
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
+from hdbench.scoring.text_cer import TextCer
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 GROUP = "hdbench.metrics"
@@ -17,7 +19,8 @@ GROUP = "hdbench.metrics"
 
 def _installed() -> dict[str, type[Metric]]:
     metrics: dict[str, type[Metric]] = {
-        metric.name: metric for metric in (ZettelF1, AvisblattCer, LettersF1, SciencemetaAccuracy)
+        metric.name: metric
+        for metric in (ZettelF1, AvisblattCer, LettersF1, SciencemetaAccuracy, RecordF1, TextCer)
     }
     for entry in entry_points(group=GROUP):
         of = f"metric {entry.name!r} of {entry.dist.name if entry.dist else entry.value}"

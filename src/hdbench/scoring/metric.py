@@ -170,6 +170,10 @@ class Metric(ABC):
         """Every option's value, for the signature."""
         return {name: getattr(self, name) for name in self.option_names}
 
+    def as_record(self, prediction: Any) -> Any:
+        """A prediction as the record that it stands for, if an option says how to read it."""
+        return prediction
+
     @abstractmethod
     def prepare(self, reference: dict[str, Any]) -> Any:
         """What scoring needs from one ground truth; made once, used for any number of answers.

@@ -1,0 +1,86 @@
+"""Options that general metrics share, checked."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hdbench.errors import HdbenchError
+
+_MAX_DIGITS = 15
+
+
+def read_digits(value: Any, known: Sequence[str]) -> dict[str, int]:
+    """The option `round`: what is rounded → decimals.
+
+    Raises:
+        HdbenchError: it is unusable.
+    """
+    if not isinstance(value, Mapping) or not all(
+        name in known and type(digits) is int and 0 <= digits <= _MAX_DIGITS
+        for name, digits in value.items()
+    ):
+        raise HdbenchError(f"round: {value!r} is not an object of {', '.join(known)} and decimals")
+    return dict(value)
+
+
+def read_figures(value: Any) -> dict[str, tuple[str, float]]:
+    """The option `figures`: name → the figure that it repeats, and the factor.
+
+    Raises:
+        HdbenchError: it is unusable.
+    """
+    if not isinstance(value, Mapping):
+        raise HdbenchError(f"figures: {value!r} is not an object of names and figures")
+    figures = {}
+    for name, each in value.items():
+        if not isinstance(each, Mapping) or not {"of"} <= each.keys() <= {"of", "scale"}:
+            raise HdbenchError(f'figures: {name}: {each!r} is not {{"of": FIGURE, "scale": 1}}')
+        figures[str(name)] = (str(each["of"]), number("figures", each.get("scale", 1)))
+    return figures
+
+
+def number(option: str, value: Any) -> float:
+    """A number of 0 or more.
+
+    Raises:
+        HdbenchError: it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise HdbenchError(f"{option}: {value!r} is not a number")
+    if not (math.isfinite(value) and value >= 0):
+        raise HdbenchError(f"{option}: {value!r} is not a number of 0 or more")
+    return float(value)
+
+
+def one_of(option: str, value: Any, choices: Sequence[str]) -> str:
+    """A value, if it is one of the choices.
+
+    Raises:
+        HdbenchError: it is none of them.
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise HdbenchError(f"{option}: {value!r} is not one of {', '.join(choices)}")
+    return value
+
+
+def renamed(figures: Mapping[str, Any], names: Mapping[str, tuple[str, float]]) -> dict[str, Any]:
+    """The figures that the option `figures` adds, from those of the metric.
+
+    Raises:
+        HdbenchError: one repeats a figure that there is not.
+    """
+    unknown = next((of for of, _ in names.values() if figures.get(of) is None), None)
+    if unknown is not None:
+        raise HdbenchError(f"figures: there is no figure {unknown!r} to repeat")
+    return {
+        name: figures[of] if scale == 1 else figures[of] * scale
+        for name, (of, scale) in names.items()
+    }
+
+
+def added_plainly(numbers: Iterable[float]) -> float:
+    """From left to right, each sum rounded, as some published results were computed."""
+    total = 0.0
+    for each in numbers:  # sum() compensates from Python 3.12 on
+        total += each
+    return total

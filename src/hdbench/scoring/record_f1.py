@@ -1,0 +1,373 @@
+"""Records of any form, with lists compared by content: F1 over their fields (`hdb/record_f1`)."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from hdbench.scoring.checked_options import added_plainly, renamed
+from hdbench.scoring.metric import (
+    COUNTED,
+    COUNTS,
+    OUTCOMES,
+    PERFECT,
+    FieldMatch,
+    Figure,
+    ItemScore,
+    Metric,
+    Outcome,
+)
+from hdbench.scoring.rates import counts_and_rates, f1, ratio
+from hdbench.scoring.records.by_path import ByPath, compare_by_path
+from hdbench.scoring.records.compare import Fields, Pair, compare_fields, joined, pairs
+from hdbench.scoring.records.options import DEFAULTS, read_options
+from hdbench.scoring.records.patterns import segments_of
+from hdbench.scoring.records.tree import Record, take_apart
+
+RECORDS = ("records_found", "records_missed", "records_invented")
+
+_INDEX = re.compile(r"\[\d+\]")
+
+
+class PreparedRecord(NamedTuple):
+    """A ground truth, taken apart once.
+
+    Attributes:
+        value: the ground truth.
+        record: its fields and lists.
+    """
+
+    value: dict[str, Any]
+    record: Record
+
+
+class _Compared(NamedTuple):
+    """A record, or an item of a list, with what became of its fields and the values compared."""
+
+    pair: Pair
+    fields: Fields
+    references: Mapping[str, Any]
+    predictions: Mapping[str, Any]
+
+
+class RecordF1(Metric):
+    """Precision, recall and F1 over the fields of records of any form.
+
+    A field is a leaf of the record, at any depth. A field in both records is a true positive if the
+    similarity of the values reaches the threshold, otherwise one false positive and one false
+    negative; a field only in the answer is a false positive, one only in the ground truth is a
+    false negative.
+
+    The items of a list are first paired: `aligned` lists by what they hold, in any order, so that
+    as many fields as possible match, then so that the summed similarity is greatest, then with as
+    few pairs as possible; `ordered` lists likewise, but pairs do not cross; lists by `position` as
+    they come. Two items can be a pair if a field matches, or if the similarity is 0.5 or more per
+    field of the ground truth. An item without a counterpart is missed or invented, with all its
+    fields.
+
+    No field of a ground truth is ever left out: an object or list where it has a value is a miss,
+    and what it holds is invented. An empty text equals an empty text, and counts nothing where the
+    other side has no value. An item without an answer misses every field, empty texts included.
+
+    Paths in options are dotted; `[]` is each item of a list, `*` any one key. A path covers
+    everything below it, and the most specific one counts: compared segment by segment from the
+    left, a literal comes before `*`, and a longer path before its own beginning.
+
+    Args:
+        protocol: `documented` or `published`; a benchmark states the options of each.
+        lists: `aligned`, `ordered` or `position`; or path → one of these.
+        compare: `similarity`, `exact`, `number`, `date`, `boolean` or `cer` (1 − CER); or path →
+            one of these. `number`, `date` and `boolean` can have parameters:
+            `{"number": {"locale": "de-CH"}}`, `{"date": {"formats": ["%d.%m.%Y"]}}`,
+            `{"boolean": {"true": ["ja"], "false": ["nein"]}}`.
+        threshold: the similarity from which two values match, 0.0 to 1.0; or path → similarity.
+        normalize: what is done to texts on both sides, in order: `nfc`, `nfkc`, `lowercase`,
+            `casefold`, `whitespace`, `punctuation`, `long_s`; or path → such a list.
+        blank: the values that count as absent, on both sides, before texts are normalized.
+        ignore: paths that are not scored, nor used to pair items.
+        weights: path → weight ≥ 0 of its true and false positives and negatives. They do not
+            influence how items are paired, nor `similarity`.
+        root_list: the name of the list as which a bare list is read where a record is expected.
+        leaves: `union`: the fields of both sides; `truth`: only those of the ground truth.
+        parents: `drop` leaves out a path from which another goes on with a dot.
+        absent: `compare`: two absent values are alike; `skip`: they count nothing.
+        dotted_keys: `split` looks up a key with a dot or bracket by its parts: it is not found.
+        unanswered: `failure`, or `empty_object`: an item without an answer is one with `{}`.
+        round: `{"item": DIGITS, "run": DIGITS}`: rounds figures of items and of the run.
+        sum: `exact`: sums are rounded once; `plain`: they are added from left to right.
+        figures: name → `{"of": FIGURE, "scale": FACTOR}`: figures under another name.
+
+    The last eight exist to reproduce published results. `leaves`, `parents`, `absent` and
+    `dotted_keys` need `lists: position`.
+
+    Raises:
+        HdbenchError: the protocol is unknown, or an option is unusable.
+
+    Example:
+        >>> metric = RecordF1()
+        >>> page = metric.prepare({"entries": [{"name": "Abegg"}, {"name": "Boreux"}]})
+        >>> metric.score({"entries": [{"name": "Boreux"}]}, page).statistics["true_positives"]
+        1
+    """
+
+    name: ClassVar[str] = "record_f1"
+    rules: ClassVar[int] = 1
+    statistics: ClassVar[tuple[str, ...]] = (*COUNTS, "f1", "similarity", "perfect", *RECORDS)
+    item_figure: ClassVar[str] = "similarity"
+    figures: ClassVar[tuple[Figure, ...]] = (
+        *Figure.rates("f1_micro", "f1_macro", "precision_micro", "recall_micro", "similarity"),
+        *Figure.rates("records_f1", always=False),
+        *COUNTED,
+        *PERFECT,
+        *Figure.counts("records_found", higher_is_better=True),
+        *Figure.counts("records_missed", "records_invented", higher_is_better=False),
+    )
+    field_figures: ClassVar[tuple[Figure, ...]] = (
+        *Figure.rates("f1", "precision", "recall"),
+        *COUNTED,
+    )
+    has_form_counts: ClassVar[bool] = True
+    option_names: ClassVar[tuple[str, ...]] = tuple(DEFAULTS)
+
+    def __init__(self, protocol: str = "documented", **options: Any) -> None:
+        super().__init__(protocol)
+        self._read = read_options(options)
+        self._rules = self._read.rules
+        self._total = math.fsum if self._read.values["sum"] == "exact" else added_plainly
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options and their values."""
+        return dict(self._read.values)
+
+    def as_record(self, prediction: Any) -> Any:
+        """A bare list as a record that has it under the name that `root_list` states."""
+        if isinstance(prediction, list) and self._read.root_list is not None:
+            return {self._read.root_list: prediction}
+        return prediction
+
+    def prepare(self, reference: dict[str, Any]) -> PreparedRecord:
+        """The fields and lists of a ground truth."""
+        record = take_apart(reference, self._rules)
+        record.expect(self._rules)
+        return PreparedRecord(reference, record)
+
+    def score(self, record: dict[str, Any] | None, prepared: PreparedRecord) -> ItemScore:
+        """The counts of one item.
+
+        Args:
+            record: the answer, a JSON object; None counts as a complete failure.
+            prepared: the item's ground truth, from `prepare`.
+
+        Returns:
+            `true_positives`, `false_positives`, `false_negatives` (weighted), `f1`, `similarity`
+            (the mean over the ground truth's fields; both 0.0 to 1.0, higher is better), `perfect`:
+            1 if the answer needs no edit; `records_found`, `records_missed`, `records_invented`:
+            items of lists that are not by position.
+        """
+        if record is None and self._read.values["unanswered"] == "empty_object":
+            record = {}
+        if self._read.by_path is not None and record is not None:
+            return self._score_by_path(record, prepared)
+        answered = take_apart(record or {}, self._rules)
+        compared = []
+        fields: dict[Outcome, list[str]] = {outcome: [] for outcome in OUTCOMES}
+        alike: list[float] = []
+        for pair in pairs(Pair("", prepared.record, answered), self._rules):
+            one = self._compare(pair, unanswered=record is None)
+            compared.append(one)
+            for outcome, paths in zip(OUTCOMES, one.fields[:4], strict=True):
+                fields[outcome] += (
+                    [joined(pair.prefix, path) for path in paths] if pair.prefix else paths
+                )
+            alike += one.fields.alike.values()
+        both = len(fields["correct"]) + len(fields["substituted"])
+        number = both + len(fields["missing"])
+        mean = self._total([both - len(alike), *alike]) / number if number else 1.0
+        if record is None:
+            mean = 0.0
+        wrong = alike or fields["substituted"] or fields["missing"] or fields["spurious"]
+        statistics = self._statistics(fields, mean, perfect=record is not None and not wrong)
+        if len(compared) > 1:
+            statistics |= _count_items(compared, fields, unanswered=record is None)
+        return ItemScore(statistics, fields, compared)
+
+    def explain(self, score: ItemScore, prepared: PreparedRecord) -> list[FieldMatch]:
+        """What became of each field of one item, errors first."""
+        matches: dict[Outcome, list[FieldMatch]] = {outcome: [] for outcome in OUTCOMES[::-1]}
+        for pair, fields, references, predictions in score.compared:
+            for outcome, paths in zip(OUTCOMES, fields[:4], strict=True):
+                for path in paths:
+                    alike = fields.alike.get(path, float(outcome == "correct"))
+                    matches[outcome].append(
+                        FieldMatch(
+                            joined(pair.prefix, path),
+                            outcome,
+                            references.get(path),
+                            predictions.get(path),
+                            alike,
+                        )
+                    )
+        return [match for found in matches.values() for match in found]
+
+    def total(self, column: Sequence[float]) -> float:
+        """Added up and rounded once, or plainly from left to right, as `sum` states."""
+        return self._total(column)
+
+    def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
+        """The figures, from the statistics added up over items.
+
+        Micro: from the summed counts. `f1_macro`, `similarity`: the mean over items. All rates are
+        from 0.0 to 1.0, higher is better. `records_f1` is None where there are no lists.
+        """
+        tp, fp, fn = (_plain(totals[name]) for name in COUNTS)
+        found, missed, invented = (int(totals[name]) for name in RECORDS)
+        rates: dict[str, Any] = {
+            "f1_micro": f1(tp, fp, fn),
+            "f1_macro": ratio(totals["f1"], totals["items"]),
+            "precision_micro": ratio(tp, tp + fp),
+            "recall_micro": ratio(tp, tp + fn),
+            "similarity": ratio(totals["similarity"], totals["items"]),
+        }
+        if "run" in self._read.digits:
+            rates = {name: round(rate, self._read.digits["run"]) for name, rate in rates.items()}
+        figures = rates | {
+            "records_f1": f1(found, invented, missed) if found + invented + missed else None,
+            "true_positives": tp,
+            "false_positives": fp,
+            "false_negatives": fn,
+            "items_perfect": int(totals["perfect"]),
+            "records_found": found,
+            "records_missed": missed,
+            "records_invented": invented,
+        }
+        return figures | renamed(figures | {"items": totals["items"]}, self._read.figures)
+
+    def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
+        """The headline for each of many totals, as `rates` gives it."""
+        return list(map(f1, *(totals[name] for name in COUNTS)))
+
+    def field_rates(
+        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
+    ) -> dict[str, dict[str, Any]]:
+        """Field → unweighted counts, precision, recall, F1; the items of a list as one field.
+
+        `entries[]` counts the items of the list themselves: found, invented and missed.
+        """
+        counts: dict[str, Counter[str]] = {}
+        for outcome, paths in outcomes.items():
+            for path, count in paths.items():
+                counts.setdefault(_INDEX.sub("", path), Counter())[outcome] += count
+        return {field: _field_rates(counts[field]) for field in sorted(counts)}
+
+    def rates_without(
+        self,
+        totals: Mapping[str, float],
+        outcomes: Mapping[Outcome, Mapping[str, int]],
+        field: str,
+    ) -> dict[str, float]:
+        """The micro rates without a field, with items paired as they are with it."""
+        correct, substituted, missing, spurious = (
+            math.fsum(
+                count * self._read.weights[segments_of(path)]
+                for path, count in outcomes[outcome].items()
+                if _INDEX.sub("", path) != field and not path.endswith("[]")
+            )
+            for outcome in OUTCOMES
+        )
+        tp, fp, fn = correct, substituted + spurious, substituted + missing
+        return {
+            "f1_micro": f1(tp, fp, fn),
+            "precision_micro": ratio(tp, tp + fp),
+            "recall_micro": ratio(tp, tp + fn),
+        }
+
+    def _compare(self, pair: Pair, *, unanswered: bool) -> _Compared:
+        """What became of the fields of a record or item."""
+        truth, answer = pair.truth, pair.answer
+        expected = truth.expected if truth is not None else []
+        references = truth.leaves if truth is not None else {}
+        predictions = answer.leaves if answer is not None else {}
+        if unanswered:  # misses empty texts, too
+            fields = Fields([], [], list(references), [], {})
+        else:
+            fields = compare_fields(expected, references, predictions)
+        return _Compared(pair, fields, references, predictions)
+
+    def _score_by_path(self, record: dict[str, Any], prepared: PreparedRecord) -> ItemScore:
+        """The counts of one item whose records are compared by path."""
+        how = self._read.by_path or ByPath()
+        found, similarities, references, predictions = compare_by_path(
+            prepared.value, record, how, self._rules
+        )
+        fields = dict(zip(OUTCOMES, found[:4], strict=True))
+        number = len(similarities)
+        mean = self._total(list(similarities.values())) / number if number else 1.0
+        wrong = found.alike or found.substituted or found.missing or found.spurious
+        compared = [_Compared(Pair("", prepared.record, None), found, references, predictions)]
+        statistics = self._statistics(fields, mean, perfect=not wrong)
+        return ItemScore(statistics, fields, compared)
+
+    def _statistics(
+        self, fields: Mapping[Outcome, Sequence[str]], similarity: float, *, perfect: bool
+    ) -> dict[str, float]:
+        correct, substituted, missing, spurious = map(self._weigh, fields.values())
+        tp, fp, fn = correct, substituted + spurious, substituted + missing
+        item_f1 = f1(tp, fp, fn)
+        if "item" in self._read.digits:
+            item_f1 = round(item_f1, self._read.digits["item"])
+            similarity = round(similarity, self._read.digits["item"])
+        return {
+            "true_positives": tp,
+            "false_positives": fp,
+            "false_negatives": fn,
+            "f1": item_f1,
+            "similarity": similarity,
+            "perfect": int(perfect),
+            "records_found": 0,
+            "records_missed": 0,
+            "records_invented": 0,
+        }
+
+    def _weigh(self, paths: Sequence[str]) -> float:
+        """The weights of some fields, added up."""
+        if not self._read.has_weights:
+            return len(paths)
+        return math.fsum(self._read.weights[segments_of(path)] for path in paths)
+
+
+def _count_items(
+    compared: Sequence[_Compared], fields: Mapping[Outcome, list[str]], *, unanswered: bool
+) -> dict[str, float]:
+    """The items of lists that were found, missed and invented; each goes to the fields as well."""
+    counts: dict[str, float] = dict.fromkeys(RECORDS, 0)
+    outcome: Outcome
+    for (prefix, truth, answer), *_ in compared:
+        if not prefix:
+            continue
+        if truth is not None and answer is not None:
+            name, outcome = "records_found", "correct"
+        elif truth is not None and (truth.size if unanswered else truth.filled):
+            name, outcome = "records_missed", "missing"
+        elif answer is not None and answer.filled:
+            name, outcome = "records_invented", "spurious"
+        else:
+            continue
+        counts[name] += 1
+        item = truth if truth is not None else answer
+        if item is not None and item.leaves.keys() != {""}:  # a list of values is a field itself
+            fields[outcome].append(_INDEX.sub("[]", prefix))
+    return counts
+
+
+def _field_rates(outcomes: Mapping[str, int]) -> dict[str, Any]:
+    tp = outcomes["correct"]
+    fp = outcomes["substituted"] + outcomes["spurious"]
+    fn = outcomes["substituted"] + outcomes["missing"]
+    return counts_and_rates(tp, fp, fn)
+
+
+def _plain(number: float) -> float:
+    """A sum of counts as an int, unless weights made it fractional."""
+    return int(number) if number == int(number) else number

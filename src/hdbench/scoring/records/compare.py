@@ -1,0 +1,107 @@
+"""Two records compared: the items of their lists paired, and each field judged."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from hdbench.scoring.records.tree import Check, Record, Rules
+from hdbench.scoring.similarity import similarity
+
+_ABSENT = object()
+
+
+class Fields(NamedTuple):
+    """What became of the fields of a record, or of an item of a list, without its own lists.
+
+    Attributes:
+        correct: the paths of values that match.
+        substituted: the paths of values that do not.
+        missing: the paths of values that the answer lacks.
+        spurious: the paths of values that only the answer has.
+        alike: path → similarity, for values that were compared and are not equal.
+    """
+
+    correct: list[str]
+    substituted: list[str]
+    missing: list[str]
+    spurious: list[str]
+    alike: dict[str, float]
+
+
+class Pair(NamedTuple):
+    """A record, or an item of a list, beside its counterpart.
+
+    Attributes:
+        prefix: the path of the item, with its place in the ground truth, or in the answer if only
+            the answer has it; empty for the record itself.
+        truth: the ground truth's; None for an invented item.
+        answer: the answer's; None for a missed item.
+    """
+
+    prefix: str
+    truth: Record | None
+    answer: Record | None
+
+
+def pairs(pair: Pair, rules: Rules) -> Iterator[Pair]:
+    """A pair, and the items of its lists, paired, and so on."""
+    yield pair
+    truth, answer = pair.truth, pair.answer
+    ours = truth.lists if truth is not None else {}
+    theirs = answer.lists if answer is not None else {}
+    if not (ours or theirs):
+        return
+    from hdbench.scoring.records.pairing import pair_items  # noqa: PLC0415  numpy is slow to import
+
+    for path in {**ours, **theirs}:
+        prefix = joined(pair.prefix, path)
+        for one, other in pair_items(ours.get(path, []), theirs.get(path, []), rules):
+            index = one.index if one is not None else other.index if other is not None else 0
+            yield from pairs(Pair(f"{prefix}[{index}]", one, other), rules)
+
+
+def compare_fields(
+    expected: Sequence[Check], known: Mapping[str, Any], leaves: Mapping[str, Any]
+) -> Fields:
+    """What became of the fields of a record or item, without those of its lists' items.
+
+    Args:
+        expected: what the answer must have.
+        known: path → value of what the ground truth has.
+        leaves: path → value of what the answer has.
+    """
+    correct: list[str] = []
+    substituted: list[str] = []
+    missing: list[str] = []
+    spurious: list[str] = []
+    alike: dict[str, float] = {}
+    found = 0
+    for path, reference, compare, threshold in expected:
+        value = leaves.get(path, _ABSENT)
+        if value is _ABSENT:
+            if reference != "":  # an empty text counts nothing where the other side has no value
+                missing.append(path)
+            continue
+        found += 1
+        if compare is not None:
+            same = compare(reference, value)
+        elif value == reference:
+            correct.append(path)
+            continue
+        else:
+            same = similarity(reference, value)
+        (correct if same >= threshold else substituted).append(path)
+        if same != 1.0:
+            alike[path] = same
+    if len(leaves) > found:
+        spurious = [path for path, value in leaves.items() if path not in known and value != ""]
+    return Fields(correct, substituted, missing, spurious, alike)
+
+
+def joined(prefix: str, path: str) -> str:
+    """The path of a field of an item.
+
+    Example:
+        >>> joined("entries[3]", "author.family"), joined("subjects[0]", ""), joined("", "title")
+        ('entries[3].author.family', 'subjects[0]', 'title')
+    """
+    return f"{prefix}.{path}" if prefix and path and path[0] != "[" else prefix + path

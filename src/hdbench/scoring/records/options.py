@@ -1,0 +1,157 @@
+"""The options of `hdb/record_f1`, read and checked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from hdbench.errors import HdbenchError
+from hdbench.scoring.checked_options import number, one_of, read_digits, read_figures
+from hdbench.scoring.normalize import OF_VALUES, Normalizer, normalizer
+from hdbench.scoring.records.by_path import ByPath
+from hdbench.scoring.records.patterns import Patterns, by_pattern
+from hdbench.scoring.records.tree import ListMode, Rules
+from hdbench.scoring.records.values import Comparator, comparator, has_parameters
+from hdbench.scoring.similarity import similarity
+
+DEFAULTS: dict[str, Any] = {
+    "lists": "aligned",
+    "compare": "similarity",
+    "threshold": 0.92,
+    "normalize": [],
+    "blank": [None],
+    "ignore": [],
+    "weights": 1,
+    "root_list": None,
+    "leaves": "union",
+    "parents": "keep",
+    "absent": "skip",
+    "dotted_keys": "plain",
+    "unanswered": "failure",
+    "round": {},
+    "sum": "exact",
+    "figures": {},
+}
+"""Every option with its default."""
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "leaves": ("union", "truth"),
+    "parents": ("keep", "drop"),
+    "absent": ("skip", "compare"),
+    "dotted_keys": ("plain", "split"),
+    "unanswered": ("failure", "empty_object"),
+    "sum": ("exact", "plain"),
+}
+
+_ROUNDED = ("item", "run")
+
+_MAX_WEIGHT = 1_000_000.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a comparison of records.
+
+    Attributes:
+        values: name → value as it was given, or its default.
+        rules: what they say about each path.
+        weights: what the counts of a field weigh.
+        by_path: how records are compared by path; None if they are taken apart.
+        root_list: the name of the list as which a bare list is read.
+        digits: `item`, `run` → the decimals to which their figures are rounded.
+        figures: name → the figure that it repeats, and the factor.
+    """
+
+    values: Mapping[str, Any]
+    rules: Rules
+    weights: Patterns[float]
+    by_path: ByPath | None
+    root_list: str | None
+    digits: Mapping[str, int]
+    figures: Mapping[str, tuple[str, float]]
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether a field's counts can weigh other than 1."""
+        return bool(self.values["weights"] != DEFAULTS["weights"])
+
+
+def read_options(given: Mapping[str, Any]) -> Options:
+    """Options with their defaults, checked.
+
+    Raises:
+        HdbenchError: a value is unusable; the message names the option.
+    """
+    values = DEFAULTS | dict(given)
+    for name, choices in _CHOICES.items():
+        one_of(name, values[name], choices)
+    by_path = ByPath(**{name: values[name] for name in ByPath._fields})
+    if by_path != ByPath() and values["lists"] != "position":
+        raise HdbenchError(f"{', '.join(ByPath._fields)}: these need lists: position")
+    if not (values["root_list"] is None or isinstance(values["root_list"], str)):
+        raise HdbenchError(f"root_list: {values['root_list']!r} is not the name of a list")
+    return Options(
+        values=values,
+        rules=_rules(values),
+        weights=by_pattern("weights", values["weights"], 1.0, _weight),
+        by_path=None if by_path == ByPath() else by_path,
+        root_list=values["root_list"],
+        digits=read_digits(values["round"], _ROUNDED),
+        figures=read_figures(values["figures"]),
+    )
+
+
+def _rules(values: Mapping[str, Any]) -> Rules:
+    compare = values["compare"]
+    if has_parameters(compare):
+        compare = _comparator("compare", compare)
+        comparators: Patterns[Comparator | None] = Patterns("compare", {}, compare)
+    else:
+        comparators = by_pattern("compare", compare, None, _comparator)
+    ignore, blank = values["ignore"], values["blank"]
+    if isinstance(ignore, str) or not isinstance(ignore, Sequence):
+        raise HdbenchError(f"ignore: {ignore!r} is not a list of paths")
+    if not isinstance(blank, Sequence) or not all(_is_scalar(each) for each in blank):
+        raise HdbenchError(f"blank: {blank!r} is not a list of values such as null and ''")
+    if len(set(ignore)) < len(ignore):
+        raise HdbenchError("ignore: a path is given twice")
+    return Rules(
+        lists=by_pattern("lists", values["lists"], "aligned", _mode),
+        compare=comparators,
+        threshold=by_pattern("threshold", values["threshold"], 0.92, _threshold),
+        steps=by_pattern("normalize", values["normalize"], (), _steps),
+        ignore=Patterns("ignore", dict.fromkeys(ignore, True), False),
+        blank=tuple(blank),
+    )
+
+
+def _mode(option: str, value: Any) -> ListMode:
+    one_of(option, value, get_args(ListMode))
+    mode: ListMode = value
+    return mode
+
+
+def _comparator(option: str, value: Any) -> Comparator | None:
+    found = comparator(option, value)
+    return None if found is similarity else found
+
+
+def _steps(option: str, value: Any) -> tuple[Normalizer, ...]:
+    return normalizer(option, value, OF_VALUES)
+
+
+def _threshold(option: str, value: Any) -> float:
+    threshold = number(option, value)
+    if threshold > 1:
+        raise HdbenchError(f"{option}: {value!r} is not a number from 0 to 1")
+    return threshold
+
+
+def _weight(option: str, value: Any) -> float:
+    weight = number(option, value)
+    if weight > _MAX_WEIGHT:
+        raise HdbenchError(f"{option}: {value!r} is not a number from 0 to {_MAX_WEIGHT:g}")
+    return weight
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)

@@ -1,0 +1,223 @@
+"""The items of two lists, paired by what they hold."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz import fuzz, process
+
+from hdbench.scoring.records.assignment import assign
+from hdbench.scoring.records.tree import Record, Rules, in_order
+from hdbench.scoring.similarity import similarity
+
+Integers = NDArray[np.int64]
+
+MAX_PAIRS = 25_000_000
+"""Maximum number of pairs of items that are looked at: 5,000 items in each of two lists."""
+
+ENOUGH = 500
+"""Thousandths of similarity per field of the ground truth from which two items without a matching
+field can be a pair: a card whose one text was read with an error is the same card."""
+
+Counterparts = list[tuple[Record | None, Record | None]]
+
+
+class Likeness(NamedTuple):
+    """How alike items are, each of one list to each of another, lists within them included.
+
+    Attributes:
+        matches: the number of fields that match.
+        thousandths: the summed similarity of all fields, each rounded to thousandths.
+        counted: the number of the ground truth's fields that count: all but empty texts for which
+            the answer has no value.
+    """
+
+    matches: Integers
+    thousandths: Integers
+    counted: Integers
+
+
+def pair_items(truths: Sequence[Record], answers: Sequence[Record], rules: Rules) -> Counterparts:
+    """The items of two lists, paired one to one; None where an item has no counterpart.
+
+    The pairs have as many matching fields as possible, then the greatest summed similarity, then
+    there are as few as possible. In `aligned` lists any item can be paired with any, in `ordered`
+    ones pairs do not cross. Two items can be a pair if a field matches, or if they are similar by
+    at least half.
+
+    Args:
+        truths: the ground truth's items.
+        answers: the answer's items.
+        rules: how their fields are compared.
+
+    Returns:
+        Pairs and missed items in the ground truth's order, then invented items in the answer's.
+    """
+    counterparts: dict[int, Record] = {}
+    if truths and answers:
+        ours, theirs, found, _ = _best(truths, answers, rules)
+        counterparts = {id(ours[i]): theirs[j] for i, j in found}
+    paired = {id(each) for each in counterparts.values()}
+    return [
+        *((each, counterparts.get(id(each))) for each in truths),
+        *((None, each) for each in answers if id(each) not in paired),
+    ]
+
+
+class _Best(NamedTuple):
+    """The best pairs of two lists.
+
+    Attributes:
+        truths: the ground truth's items in the order in which they were compared.
+        answers: the answer's.
+        pairs: the indices of the pairs in these.
+        alike: how alike each is to each.
+    """
+
+    truths: Sequence[Record]
+    answers: Sequence[Record]
+    pairs: list[tuple[int, int]]
+    alike: Likeness
+
+
+def _best(truths: Sequence[Record], answers: Sequence[Record], rules: Rules) -> _Best:
+    """The best pairs of two lists with items."""
+    is_aligned = truths[0].path.mode == "aligned"
+    if is_aligned:
+        truths, answers = in_order(truths, rules), in_order(answers, rules)
+    answers = answers[: max(1, MAX_PAIRS // len(truths))]
+    alike = _likeness(truths, answers, rules)
+    weights = _weights(truths, alike)
+    return _Best(
+        truths, answers, assign(weights) if is_aligned else _without_crossing(weights), alike
+    )
+
+
+def _weights(truths: Sequence[Record], alike: Likeness) -> Integers:
+    """One number for matches and similarity together; 0 where two items cannot be a pair."""
+    base = 1_000 * sum(each.size for each in truths) + 1
+    matches, thousandths, counted = alike
+    enough = (matches > 0) | ((thousandths >= ENOUGH * counted) & (counted > 0))
+    return np.where(enough, matches * base + thousandths, 0)
+
+
+def _likeness(truths: Sequence[Record], answers: Sequence[Record], rules: Rules) -> Likeness:
+    shape = (len(truths), len(answers))
+    alike = Likeness(
+        matches=np.zeros(shape, np.int64),
+        thousandths=np.zeros(shape, np.int64),
+        counted=np.repeat(np.array([[each.filled] for each in truths]), shape[1], axis=1),
+    )
+    for path in dict.fromkeys(path for each in truths for path in each.leaves):
+        _add_leaves(path, truths, answers, rules, alike)
+    for path in dict.fromkeys(path for each in truths for path in each.lists):
+        _add_lists(path, truths, answers, rules, alike)
+    return alike
+
+
+def _add_leaves(
+    path: str,
+    truths: Sequence[Record],
+    answers: Sequence[Record],
+    rules: Rules,
+    alike: Likeness,
+) -> None:
+    """Add what a field contributes."""
+    ours = [(i, each.leaves[path]) for i, each in enumerate(truths) if path in each.leaves]
+    theirs = [(j, each.leaves[path]) for j, each in enumerate(answers) if path in each.leaves]
+    if not ours or not theirs:
+        return
+    compare, threshold = rules.of_field(truths[0].path.segments, path)
+    # The same values come again and again.
+    our_values = {_key(value): value for _, value in ours}
+    their_values = {_key(value): value for _, value in theirs}
+    references, predictions = list(our_values.values()), list(their_values.values())
+    if compare is None and all(isinstance(each, str) for each in (*references, *predictions)):
+        similarities = process.cdist(references, predictions, scorer=fuzz.ratio, dtype=np.float64)
+        similarities /= 100
+    else:
+        compare = compare or similarity
+        similarities = np.array(
+            [[compare(one, other) for other in predictions] for one in references]
+        )
+    rows = {key: at for at, key in enumerate(our_values)}
+    columns = {key: at for at, key in enumerate(their_values)}
+    chosen = np.ix_([rows[_key(value)] for _, value in ours], [columns[_key(v)] for _, v in theirs])
+    places = np.ix_([i for i, _ in ours], [j for j, _ in theirs])
+    alike.matches[places] += (similarities >= threshold)[chosen]
+    alike.thousandths[places] += _thousandths(similarities)[chosen]
+    empty = np.array([value == "" for _, value in ours])
+    alike.counted[places] += empty[:, None]
+
+
+def _thousandths(similarities: NDArray[np.float64]) -> Integers:
+    """Similarities in thousandths, each rounded as Python rounds it."""
+    values, places = np.unique(similarities, return_inverse=True)
+    rounded = np.array([round(1_000 * round(value, 3)) for value in values.tolist()], np.int64)
+    return rounded[places].reshape(similarities.shape)
+
+
+def _key(value: object) -> tuple[type, object]:
+    return (type(value), value)  # 1, 1.0 and true are equal
+
+
+def _add_lists(
+    path: str,
+    truths: Sequence[Record],
+    answers: Sequence[Record],
+    rules: Rules,
+    alike: Likeness,
+) -> None:
+    """Add what a list within the items contributes: the sums of its own best pairs."""
+    ours = [(i, each.lists[path]) for i, each in enumerate(truths) if path in each.lists]
+    theirs = [(j, each.lists[path]) for j, each in enumerate(answers) if path in each.lists]
+    known: dict[tuple[str, str], tuple[int, int, int]] = {}
+    our_names = [_name(items, rules) for _, items in ours]
+    their_names = [_name(items, rules) for _, items in theirs]
+    for (i, items), our_name in zip(ours, our_names, strict=True):
+        for (j, others), their_name in zip(theirs, their_names, strict=True):
+            key = our_name, their_name
+            if key not in known:
+                known[key] = _sums(items, others, rules)
+            matches, thousandths, counted = known[key]
+            alike.matches[i, j] += matches
+            alike.thousandths[i, j] += thousandths
+            alike.counted[i, j] += counted
+
+
+def _sums(
+    truths: Sequence[Record], answers: Sequence[Record], rules: Rules
+) -> tuple[int, int, int]:
+    """The matches and thousandths of the best pairs, and how many fields more count in them."""
+    ours, _, found, alike = _best(truths, answers, rules)
+    return (
+        sum(int(alike.matches[pair]) for pair in found),
+        sum(int(alike.thousandths[pair]) for pair in found),
+        sum(int(alike.counted[pair]) - ours[pair[0]].filled for pair in found),
+    )
+
+
+def _name(items: Sequence[Record], rules: Rules) -> str:
+    return "\n".join(each.canonical(rules) for each in items)
+
+
+def _without_crossing(weights: Integers) -> list[tuple[int, int]]:
+    """The best pairs of two sequences of which no two cross."""
+    height, width = weights.shape
+    # With one pair less for the same sum, a solution is better.
+    scaled = np.where(weights > 0, weights * (min(height, width) + 1) - 1, 0)
+    best = np.zeros((height + 1, width + 1), np.int64)
+    for row in range(height - 1, -1, -1):
+        either = np.maximum(best[row + 1, :-1], scaled[row] + best[row + 1, 1:])
+        best[row, :-1] = np.maximum.accumulate(either[::-1])[::-1]
+    pairs = []
+    left = 0
+    for row in range(height):
+        with_row = scaled[row, left:] + best[row + 1, left + 1 :]
+        fitting = np.flatnonzero((scaled[row, left:] > 0) & (with_row == best[row, left]))
+        if len(fitting):
+            column = left + int(fitting[0])
+            pairs.append((row, column))
+            left = column + 1
+    return pairs

@@ -1,0 +1,95 @@
+"""Patterns of paths, by which options name the fields of a record."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+from hdbench.errors import HdbenchError
+
+Value = TypeVar("Value")
+
+_SEGMENT = re.compile(r"\[\d*\]|[^.\[\]]+")
+_PATTERN = re.compile(r"[^.\[\]]+(\[\])*(\.[^.\[\]]+(\[\])*)*")
+
+ANY = "*"
+
+
+def segments_of(path: str) -> tuple[str, ...]:
+    """The segments of a path: keys, and `[]` for an item of a list.
+
+    Example:
+        >>> segments_of("entries[3].author[].family")
+        ('entries', '[]', 'author', '[]', 'family')
+    """
+    return tuple("[]" if each[0] == "[" else each for each in _SEGMENT.findall(path))
+
+
+class Patterns(Generic[Value]):
+    """Values by pattern: the most specific pattern that covers a path says its value.
+
+    A pattern is a dotted path in which `[]` is each item of a list, and `*` any one key. It covers
+    everything below it. Where several fit, they are compared segment by segment from the left: a
+    literal comes before `*`, and a longer pattern before its own beginning.
+
+    Args:
+        option: the name of the option, for messages.
+        values: pattern → value.
+        default: the value of a path that no pattern covers.
+
+    Raises:
+        HdbenchError: a pattern cannot be read, or is there twice in two spellings.
+
+    Example:
+        >>> thresholds = Patterns("threshold", {"entries[].*": 0.9, "entries[].note": 0.5}, 0.92)
+        >>> thresholds[segments_of("entries[].note.de")], thresholds[segments_of("title")]
+        (0.5, 0.92)
+    """
+
+    def __init__(self, option: str, values: Mapping[str, Value], default: Value) -> None:
+        self._default = default
+        self._values: dict[tuple[str, ...], Value] = {}
+        for pattern, value in values.items():
+            if not isinstance(pattern, str) or not _PATTERN.fullmatch(pattern):
+                raise HdbenchError(
+                    f"{option}: {pattern!r} is not a path such as title or entries[].author"
+                )
+            segments = segments_of(pattern)
+            if segments in self._values:
+                raise HdbenchError(f"{option}: {pattern!r} is given twice")
+            self._values[segments] = value
+
+    def __getitem__(self, path: Sequence[str]) -> Value:
+        fitting = [pattern for pattern in self._values if _covers(pattern, path)]
+        return self._values[min(fitting, key=_rank)] if fitting else self._default
+
+
+def _covers(pattern: Sequence[str], path: Sequence[str]) -> bool:
+    return len(pattern) <= len(path) and all(
+        wanted == segment or (wanted == ANY and segment != "[]")
+        for wanted, segment in zip(pattern, path, strict=False)
+    )
+
+
+def _rank(pattern: Sequence[str]) -> tuple[int, ...]:
+    """Sorts a literal before `*`, and a pattern before its own beginning."""
+    return (*(int(segment == ANY) for segment in pattern), 2)
+
+
+def by_pattern(option: str, value: Any, default: Value, read: Any) -> Patterns[Value]:
+    """An option's value for all fields, or its values by pattern.
+
+    Args:
+        option: the option's name.
+        value: one value, or an object of pattern and value; None is the default.
+        default: the value where nothing is said.
+        read: checks a value: called with its place, for messages, and the value.
+
+    Raises:
+        HdbenchError: a pattern or a value is unusable.
+    """
+    if value is None:
+        return Patterns(option, {}, default)
+    if not isinstance(value, Mapping):
+        return Patterns(option, {}, read(option, value))
+    found = {pattern: read(f"{option}: {pattern}", each) for pattern, each in value.items()}
+    return Patterns(option, found, default)

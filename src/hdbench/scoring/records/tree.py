@@ -1,0 +1,303 @@
+"""Records taken apart: their fields by path, and the items of their lists."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+from hdbench.scoring.normalize import Normalizer
+from hdbench.scoring.records.patterns import Patterns, segments_of
+from hdbench.scoring.records.values import Comparator
+
+ListMode = Literal["aligned", "ordered", "position"]
+
+MAX_KEPT = 10_000
+MAX_KEPT_LENGTH = 200
+"""Maximum number of paths that are kept, and of their characters: answers can have any keys."""
+
+
+@dataclass
+class Rules:
+    """What the options of a comparison say about each path.
+
+    Attributes:
+        lists: how a list is compared.
+        compare: how two values are compared; None is by similarity.
+        threshold: the similarity from which two values match.
+        steps: how texts are normalized.
+        ignore: what is not scored.
+        blank: the values that count as absent, before normalization.
+    """
+
+    lists: Patterns[ListMode]
+    compare: Patterns[Comparator | None]
+    threshold: Patterns[float]
+    steps: Patterns[tuple[Normalizer, ...]]
+    ignore: Patterns[bool]
+    blank: tuple[Any, ...] = (None,)
+    root: "Path" = field(init=False)
+    kept: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        self.root = Path(self, "", ())
+        self.blank_texts = frozenset(each for each in self.blank if isinstance(each, str))
+        self._fields: dict[tuple[tuple[str, ...], str], tuple[Comparator | None, float]] = {}
+
+    def of_field(self, segments: tuple[str, ...], path: str) -> tuple[Comparator | None, float]:
+        """How the values of a field are compared, and from which similarity they match.
+
+        Args:
+            segments: the path of the record or item.
+            path: the field's path from there.
+        """
+        known = self._fields.get((segments, path))
+        if known is None:
+            whole = (*segments, *segments_of(path))
+            known = self.compare[whole], self.threshold[whole]
+            if len(self._fields) < MAX_KEPT:
+                self._fields[segments, path] = known
+        return known
+
+    def keep_field(self, path: "Path") -> None:
+        """Note how the values of a field are compared whose path cannot be read from its text."""
+        if len(self._fields) < MAX_KEPT:
+            known = self.compare[path.segments], self.threshold[path.segments]
+            self._fields[path.base, path.text] = known
+
+    def is_blank(self, value: Any) -> bool:
+        """Whether a value counts as absent."""
+        if isinstance(value, str):
+            return value in self.blank_texts
+        return any(value == each and type(value) is type(each) for each in self.blank)
+
+
+class Path:
+    """A path in records, with its rules; those below it are kept once they were asked for.
+
+    Records of a benchmark have the same few paths, and looking one up takes a fraction of the time
+    in which it can be put together.
+
+    Attributes:
+        text: the path from the innermost item of an aligned or ordered list, or from the record.
+        segments: the whole path, with `[]` for an item of a list.
+        base: the segments of that item.
+        ignored: whether it is not scored.
+        lists: how a list at this path is compared.
+        mode: how the list is compared whose item this is.
+        steps: how its texts are normalized.
+        is_plain: whether a text at this path is compared as it is.
+    """
+
+    __slots__ = (
+        "_below",
+        "_rules",
+        "base",
+        "ignored",
+        "is_plain",
+        "lists",
+        "mode",
+        "segments",
+        "steps",
+        "text",
+    )
+
+    def __init__(
+        self,
+        rules: Rules,
+        text: str,
+        segments: tuple[str, ...],
+        base: tuple[str, ...] = (),
+        mode: ListMode = "position",
+    ) -> None:
+        self._rules, self.base, self.mode = rules, base, mode
+        self._below: dict[str | int | None, Path] = {}
+        self.text, self.segments = text, segments
+        self.ignored = rules.ignore[segments]
+        self.lists = rules.lists[segments]
+        self.steps = rules.steps[segments]
+        self.is_plain = not (self.ignored or self.steps)
+
+    def key(self, key: str) -> "Path":
+        """The path of a key of an object at this path."""
+        known = self._below.get(key)
+        if known is not None:
+            return known
+        path = self._keep(key, f"{self.text}.{key}" if self.text else key, key, self.base)
+        if any(sign in key for sign in ".[]"):  # its text says something else
+            self._rules.keep_field(path)
+        return path
+
+    def place(self, index: int) -> "Path":
+        """The path of an item of a list that is compared by position."""
+        return self._below.get(index) or self._keep(index, f"{self.text}[{index}]", "[]", self.base)
+
+    def item(self) -> "Path":
+        """The path of each item of an aligned or ordered list."""
+        return self._below.get(None) or self._keep(None, "", "[]", (*self.segments, "[]"))
+
+    def _keep(
+        self, key: str | int | None, text: str, segment: str, base: tuple[str, ...]
+    ) -> "Path":
+        path = Path(self._rules, text, (*self.segments, segment), base, self.lists)
+        if len(text) <= MAX_KEPT_LENGTH and self._rules.kept < MAX_KEPT:
+            self._rules.kept += 1
+            self._below[key] = path
+        return path
+
+
+class Check(NamedTuple):
+    """A field that an answer must have.
+
+    Attributes:
+        path: its path from the record or item.
+        reference: its value.
+        compare: how a value is compared with it; None is by similarity.
+        threshold: the similarity from which it matches.
+    """
+
+    path: str
+    reference: Any
+    compare: Comparator | None
+    threshold: float
+
+
+class Record:
+    """An object, or an item of a list, taken apart.
+
+    Args:
+        value: the object or item.
+        path: its path.
+        index: its place in its list; 0 if it is no item.
+
+    Attributes:
+        leaves: path → value of each field that is not blank, normalized.
+        lists: path → the items of an aligned or ordered list that is not empty.
+        expected: in a ground truth, the fields that an answer must have.
+    """
+
+    def __init__(self, value: Any, path: Path, index: int = 0) -> None:
+        self.value, self.path, self.index = value, path, index
+        self.leaves: dict[str, Any] = {}
+        self.lists: dict[str, list[Record]] = {}
+        self.expected: list[Check] = []
+        self._canonical: str | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Record) and bool(self.value == other.value)
+
+    __hash__ = None  # type: ignore[assignment]  # what it holds changes
+
+    @property
+    def size(self) -> int:
+        """The number of its fields, in its lists too."""
+        return len(self.leaves) + sum(item.size for items in self.lists.values() for item in items)
+
+    @cached_property
+    def filled(self) -> int:
+        """The number of its fields that are not empty texts: what an answer without it lacks."""
+        own = sum(bool(value != "") for value in self.leaves.values())
+        return own + sum(item.filled for items in self.lists.values() for item in items)
+
+    def canonical(self, rules: Rules) -> str:
+        """What is scored of it as JSON: the same for the same fields in any order."""
+        if self._canonical is None:
+            kept = scored(self.value, self.path, rules)
+            self._canonical = "" if kept is NOTHING else canonical(kept)
+        return self._canonical
+
+    def expect(self, rules: Rules) -> None:
+        """Take it for a ground truth: note what an answer must have."""
+        self.expected = [
+            Check(path, value, *rules.of_field(self.path.segments, path))
+            for path, value in self.leaves.items()
+        ]
+        for items in self.lists.values():
+            for item in items:
+                item.expect(rules)
+
+
+NOTHING = object()
+"""Stands for a value of which nothing is scored."""
+
+
+def in_order(items: Sequence[Record], rules: Rules) -> list[Record]:
+    """The items of an aligned list in an order that does not depend on theirs."""
+    return sorted(items, key=lambda item: item.canonical(rules))
+
+
+def canonical(value: Any) -> str:
+    """A JSON value as text, the same for the same value."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def scored(value: Any, path: Path, rules: Rules) -> Any:
+    """What is scored of a value, with aligned lists in order; `NOTHING` if nothing is."""
+    if path.ignored:
+        return NOTHING
+    if isinstance(value, dict):
+        kept = {key: scored(child, path.key(key), rules) for key, child in value.items()}
+        return {key: child for key, child in kept.items() if child is not NOTHING} or NOTHING
+    if not isinstance(value, list):
+        return NOTHING if rules.is_blank(value) else value
+    by_position = path.lists == "position"
+    items = [
+        scored(child, path.place(index) if by_position else path.item(), rules)
+        for index, child in enumerate(value)
+    ]
+    if all(item is NOTHING for item in items):
+        return NOTHING
+    if path.lists == "aligned":
+        return sorted((item for item in items if item is not NOTHING), key=canonical)
+    return [None if item is NOTHING else item for item in items]
+
+
+def take_apart(value: dict[str, Any], rules: Rules) -> Record:
+    """A JSON object as its fields by path.
+
+    A list that is compared by position is part of the paths: `name[0]`. An object or list with
+    nothing in it has no fields.
+    """
+    record = Record(value, rules.root)
+    _add_object(value, rules.root, record, rules)
+    return record
+
+
+def _add_object(value: dict[str, Any], at: Path, record: Record, rules: Rules) -> None:
+    leaves, blank_texts = record.leaves, rules.blank_texts
+    for key, child in value.items():
+        path = at.key(key)
+        if type(child) is str and path.is_plain and child not in blank_texts:  # as most are
+            leaves[path.text] = child
+        else:
+            _add(child, path, record, rules)
+
+
+def _add(value: Any, path: Path, record: Record, rules: Rules) -> None:
+    if path.ignored:
+        return
+    if isinstance(value, dict):
+        _add_object(value, path, record, rules)
+    elif isinstance(value, list):
+        _add_list(value, path, record, rules)
+    elif rules.is_blank(value):
+        record.leaves.pop(path.text, None)  # of two fields with one path the last one counts
+    else:
+        if path.steps and isinstance(value, str):
+            for step in path.steps:
+                value = step(value)
+        record.leaves[path.text] = value
+
+
+def _add_list(values: list[Any], path: Path, record: Record, rules: Rules) -> None:
+    if path.lists == "position":
+        for index, value in enumerate(values):
+            _add(value, path.place(index), record, rules)
+        return
+    items = []
+    for index, value in enumerate(values):
+        item = Record(value, path.item(), index)
+        _add(value, path.item(), item, rules)
+        items.append(item)
+    if items:
+        record.lists[path.text] = items

@@ -1,0 +1,510 @@
+"""Transcriptions: character and word error rate of texts (`hdb/text_cer`)."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+from xml.parsers import expat
+
+from rapidfuzz.distance import Levenshtein
+
+from hdbench.errors import HdbenchError
+from hdbench.scoring.checked_options import (
+    added_plainly,
+    one_of,
+    read_digits,
+    read_figures,
+    renamed,
+)
+from hdbench.scoring.metric import FieldMatch, Figure, ItemScore, Metric, Outcome
+from hdbench.scoring.normalize import OF_TRANSCRIPTIONS, Normalizer, normalizer
+from hdbench.scoring.rates import ratio
+from hdbench.scoring.similarity import similarity
+
+DEFAULTS: dict[str, Any] = {
+    "texts": {"text": "always"},
+    "pages": "position",
+    "normalize": ["nfc"],
+    "unit": "character",
+    "xml": False,
+    "unanswered": "failure",
+    "round": {},
+    "sum": "exact",
+    "figures": {},
+}
+"""Every option with its default."""
+
+WHEN = ("present", "always", "until_absent")
+RATES = ("cer", "wer")
+
+MAX_XML = 2**20
+"""Maximum number of characters in a text that is parsed as XML."""
+
+_PATH = re.compile(r"(?:(?P<list>[^.\[\]]+)\[\]\.)?(?P<field>[^.\[\]]+)")
+_NUMBERED = re.compile(r"(.*?)([1-9][0-9]*)", re.ASCII)
+
+
+class _Texts(NamedTuple):
+    """The texts of a record, or of each page in a list of it.
+
+    Attributes:
+        pages: the name of the list; None for the record itself.
+        fields: name → when it is scored: `present`, `always`, `until_absent`.
+    """
+
+    pages: str | None
+    fields: dict[str, str]
+
+
+@dataclass(slots=True)
+class _Text:
+    """A text beside its counterpart.
+
+    Attributes:
+        path: where it is.
+        reference: the ground truth's.
+        prediction: the answer's; None if the answer has no such page.
+        similarity: 0.0 to 1.0.
+        errors: `cer`, `wer` → edit distance.
+        lengths: `cer`, `wer` → length of the reference.
+        rates: `cer`, `wer` → the one divided by the other, at most 1.0.
+    """
+
+    path: str
+    reference: str
+    prediction: str | None
+    similarity: float = 0.0
+    errors: dict[str, int] = field(default_factory=dict)
+    lengths: dict[str, int] = field(default_factory=dict)
+    rates: dict[str, float] = field(default_factory=dict)
+
+
+class _Invented(NamedTuple):
+    """A text where the ground truth has none."""
+
+    path: str
+    text: str
+
+
+class TextCer(Metric):
+    """Character and word error rate of transcriptions.
+
+    An item has one text or several, in its record or in each page of a list. The edit distance of
+    a text is the Levenshtein distance from the reference, in characters for the CER, in words (by
+    white space) for the WER. A rate is micro (summed distance divided by the summed length of the
+    references; it can exceed 1.0), macro (the mean over texts, each at most 1.0), or the mean over
+    items of each item's mean over its texts (`cer_items`, `wer_items`). Lower is better.
+
+    Null, white space alone, and what is neither text nor number count as an empty text. A text
+    without counterpart has similarity 0.0 and a rate of 1.0. An empty reference has a rate of 0.0
+    if the answer is empty, too, otherwise 1.0; what the answer has there is also invented.
+
+    Args:
+        protocol: `documented` or `published`; a benchmark states the options of each.
+        texts: path → when a text is scored: `always`; `present`: unless it is empty on both sides;
+            `until_absent`: the first of numbered texts (`addition1`, `addition2`, …), up to the
+            first that the ground truth lacks, and unless empty on both sides. A path is a field,
+            or one of each page of a list: `pages[].text`.
+        pages: lists of pages are paired by `position`, or `aligned`: so that the summed similarity
+            is greatest.
+        normalize: what is done to texts on both sides, in order: `nfc`, `nfkc`, `lowercase`,
+            `casefold`, `whitespace`, `punctuation`, `long_s`, `line_breaks`, `hyphenation`,
+            `diacritics`, `{"remove": CHARACTERS}`; or such a list for each of `cer`, `wer` and
+            `similarity`.
+        unit: `character` (code points) or `grapheme` (what a reader takes for one character).
+        xml: adds `well_formed`, the share of texts that parse as XML.
+        unanswered: `failure`, or `empty_object`: an item without an answer is one with `{}`.
+        round: `{"text": DIGITS, "item": DIGITS, "run": DIGITS}`: rounds figures.
+        sum: `exact`: sums are rounded once; `plain`: they are added from left to right.
+        figures: name → `{"of": FIGURE, "scale": FACTOR}`: figures under another name.
+
+    Raises:
+        HdbenchError: the protocol is unknown, or an option is unusable.
+
+    Example:
+        >>> metric = TextCer()
+        >>> truth = metric.prepare({"text": "Rother Wein"})
+        >>> metric.score({"text": "Roter Wein"}, truth).statistics["cer"] == 1 / 11
+        True
+    """
+
+    name: ClassVar[str] = "text_cer"
+    rules: ClassVar[int] = 1
+    statistics: ClassVar[tuple[str, ...]] = (
+        "cer_errors",
+        "cer_length",
+        "cer_sum",
+        "cer",
+        "wer_errors",
+        "wer_length",
+        "wer_sum",
+        "wer",
+        "similarity",
+        "texts",
+        "texts_perfect",
+        "well_formed",
+        "characters_invented",
+        "perfect",
+    )
+    item_figure: ClassVar[str] = "similarity"
+    figures: ClassVar[tuple[Figure, ...]] = (
+        *Figure.errors("cer", "wer", "cer_macro", "wer_macro", "cer_items", "wer_items"),
+        *Figure.rates("similarity"),
+        *Figure.rates("well_formed", always=False),
+        *Figure.counts("texts", "texts_perfect", "items_perfect", higher_is_better=True),
+        *Figure.counts("characters_invented", higher_is_better=False),
+    )
+    option_names: ClassVar[tuple[str, ...]] = tuple(DEFAULTS)
+
+    def __init__(self, protocol: str = "documented", **options: Any) -> None:
+        super().__init__(protocol)
+        self._options = DEFAULTS | options
+        self._texts = _read_texts(self._options["texts"])
+        self._steps = _read_steps(self._options["normalize"])
+        self._aligned = (
+            one_of("pages", self._options["pages"], ("position", "aligned")) == "aligned"
+        )
+        unit = one_of("unit", self._options["unit"], ("character", "grapheme"))
+        self._split = _graphemes if unit == "grapheme" else _as_it_is
+        self._xml = self._options["xml"]
+        if not isinstance(self._xml, bool):
+            raise HdbenchError(f"xml: {self._xml!r} is not true or false")
+        one_of("unanswered", self._options["unanswered"], ("failure", "empty_object"))
+        plain = one_of("sum", self._options["sum"], ("exact", "plain")) == "plain"
+        self._total = added_plainly if plain else math.fsum
+        self._digits = read_digits(self._options["round"], ("text", "item", "run"))
+        self._renamed = read_figures(self._options["figures"])
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options and their values."""
+        return self._options
+
+    def prepare(self, reference: dict[str, Any]) -> dict[str, Any]:
+        """A ground truth as it is."""
+        return reference
+
+    def score(self, record: dict[str, Any] | None, prepared: dict[str, Any]) -> ItemScore:
+        """The counts and sums of one item.
+
+        Args:
+            record: the answer, a JSON object; None counts as a complete failure.
+            prepared: the item's ground truth.
+
+        Returns:
+            For `cer` and `wer` the summed errors and lengths, the sum over texts of the rates, and
+            the item's mean (0.0 to 1.0, lower is better); its mean `similarity` (0.0 to 1.0, higher
+            is better); how many texts there are, are perfect, and parse as XML; how many characters
+            are invented; `perfect`: 1 if the answer needs no edit.
+        """
+        texts, invented = self._compare(record or {}, prepared)
+        statistics: dict[str, float] = {}
+        for rate in RATES:
+            rates = [text.rates[rate] for text in texts]
+            total = self._total(rates)
+            statistics[f"{rate}_errors"] = sum(text.errors[rate] for text in texts)
+            statistics[f"{rate}_length"] = sum(text.lengths[rate] for text in texts)
+            statistics[f"{rate}_sum"] = total
+            statistics[rate] = self._rounded(total / len(rates) if rates else 0.0, "item")
+        alike = [text.similarity for text in texts]
+        mean = self._total(alike) / len(alike) if alike else 1.0
+        perfect = sum(_is_perfect(text) for text in texts)
+        return ItemScore(
+            statistics
+            | {
+                "similarity": self._rounded(mean, "item"),
+                "texts": len(texts),
+                "texts_perfect": perfect,
+                "well_formed": sum(self._xml and _is_xml(each.prediction) for each in texts),
+                "characters_invented": sum(
+                    len(self._split(_normalized(each.text, self._steps["cer"])))
+                    for each in invented
+                ),
+                "perfect": int(record is not None and perfect == len(texts) and not invented),
+            },
+            compared=(texts, invented),
+        )
+
+    def explain(self, score: ItemScore, prepared: dict[str, Any]) -> list[FieldMatch]:
+        """What became of each text of one item, errors first."""
+        texts, invented = score.compared
+        empty = {text.path for text in texts}
+        matches: dict[Outcome, list[FieldMatch]]
+        matches = {"spurious": [], "missing": [], "substituted": [], "correct": []}
+        for path, found in invented:
+            if path not in empty:
+                matches["spurious"].append(FieldMatch(path, "spurious", None, found, 0.0))
+        for text in texts:
+            outcome: Outcome = "correct" if _is_perfect(text) else "substituted"
+            if outcome == "substituted" and not text.prediction:
+                outcome = "missing"
+            elif outcome == "substituted" and not text.reference:
+                outcome = "spurious"
+            matches[outcome].append(
+                FieldMatch(text.path, outcome, text.reference, text.prediction, text.similarity)
+            )
+        return [match for found in matches.values() for match in found]
+
+    def total(self, column: Sequence[float]) -> float:
+        """Added up and rounded once, or plainly from left to right, as `sum` states."""
+        return self._total(column)
+
+    def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
+        """The figures, from the statistics added up over items.
+
+        Raises:
+            HdbenchError: the ground truths have no text at all.
+        """
+        texts, items = totals["texts"], totals["items"]
+        figures: dict[str, Any] = {}
+        for rate in RATES:
+            if not totals[f"{rate}_length"]:
+                raise HdbenchError(f"{rate}: the ground truths have no text to divide by")
+            figures[rate] = totals[f"{rate}_errors"] / totals[f"{rate}_length"]
+        for rate in RATES:
+            figures[f"{rate}_macro"] = ratio(totals[f"{rate}_sum"], texts)
+        for rate in RATES:
+            figures[f"{rate}_items"] = ratio(totals[rate], items)
+        figures["similarity"] = ratio(totals["similarity"], items)
+        figures["well_formed"] = ratio(totals["well_formed"], texts)
+        figures = {name: self._rounded(figure, "run") for name, figure in figures.items()}
+        figures |= {
+            "well_formed": figures["well_formed"] if self._xml else None,
+            "texts": int(texts),
+            "texts_perfect": int(totals["texts_perfect"]),
+            "items_perfect": int(totals["perfect"]),
+            "characters_invented": int(totals["characters_invented"]),
+        }
+        return figures | renamed(figures | {"items": items}, self._renamed)
+
+    def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
+        """The headline for each of many totals, as `rates` gives it; 1.0 where there is no text."""
+        pairs = zip(totals["cer_errors"], totals["cer_length"], strict=True)
+        return [
+            self._rounded(errors / length if length else 1.0, "run") for errors, length in pairs
+        ]
+
+    def field_rates(
+        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
+    ) -> dict[str, dict[str, Any]]:
+        """No fields: a text is right by degrees."""
+        return {}
+
+    def rates_without(
+        self,
+        totals: Mapping[str, float],
+        outcomes: Mapping[Outcome, Mapping[str, int]],
+        field: str,
+    ) -> dict[str, float]:
+        """None: the texts' errors are only kept as sums."""
+        return {}
+
+    def _rounded(self, value: float, what: str) -> float:
+        return round(value, self._digits[what]) if what in self._digits else value
+
+    def _compare(
+        self, answer: dict[str, Any], truth: dict[str, Any]
+    ) -> tuple[list[_Text], list[_Invented]]:
+        """The texts that are scored, and those that only the answer has."""
+        texts: list[_Text] = []
+        invented: list[_Invented] = []
+        for name, fields in self._texts:
+            ours: list[Any] = [truth]
+            theirs: list[Any] = [answer] if answer else []
+            if name is not None:
+                ours, theirs = _list(truth, name), _list(answer, name)
+            partner = self._paired(ours, theirs, fields)
+            for at, page in enumerate(ours):
+                found = theirs[partner[at]] if at in partner else None
+                scored, more = _page_texts(page, found, _prefix(name, at), fields)
+                texts += scored
+                invented += more
+            for at in sorted(set(range(len(theirs))) - set(partner.values())):
+                scored, more = _page_texts(None, theirs[at], _prefix(name, at), fields)
+                invented += [*more, *(_Invented(one.path, one.prediction or "") for one in scored)]
+        for text in texts:
+            self._judge(text)
+            if not text.reference:
+                invented.append(_Invented(text.path, text.prediction or ""))
+        return texts, [each for each in invented if each.text]
+
+    def _judge(self, text: _Text) -> None:
+        """Compare a text with its counterpart."""
+        is_there = text.prediction is not None
+        for rate in RATES:
+            steps = self._steps[rate]
+            reference = _normalized(text.reference, steps)
+            prediction = _normalized(text.prediction or "", steps)
+            split = str.split if rate == "wer" else self._split
+            ours, theirs = split(reference), split(prediction)
+            errors = Levenshtein.distance(ours, theirs)
+            worst = min(1.0, errors / len(ours)) if ours else float(bool(theirs))
+            text.errors[rate], text.lengths[rate] = errors, len(ours)
+            text.rates[rate] = self._rounded(worst if is_there else 1.0, "text")
+        if is_there:
+            text.similarity = self._rounded(self._alike(text), "text")
+
+    def _alike(self, text: _Text) -> float:
+        steps = self._steps["similarity"]
+        return similarity(
+            _normalized(text.reference, steps), _normalized(text.prediction or "", steps)
+        )
+
+    def _paired(
+        self, ours: Sequence[Any], theirs: Sequence[Any], fields: Mapping[str, str]
+    ) -> dict[int, int]:
+        """The place of each page → that of its counterpart."""
+        if not self._aligned or not ours or not theirs:
+            return {at: at for at in range(min(len(ours), len(theirs)))}
+        import numpy as np  # noqa: PLC0415  slow to import
+
+        from hdbench.scoring.records.assignment import assign  # noqa: PLC0415  with numpy
+
+        alike = np.array(
+            [
+                [
+                    sum(
+                        round(1_000 * round(self._alike(text), 3))
+                        for text in _page_texts(page, other, "", fields)[0]
+                    )
+                    for other in theirs
+                ]
+                for page in ours
+            ],
+            np.int64,
+        )
+        # As many pairs as there can be, whatever they hold.
+        return dict(assign(alike + int(alike.sum()) + 1))
+
+
+def _prefix(name: str | None, at: int) -> str:
+    return "" if name is None else f"{name}[{at}]."
+
+
+def _page_texts(
+    page: Any, found: Any, prefix: str, fields: Mapping[str, str]
+) -> tuple[list[_Text], list[_Invented]]:
+    """The texts of a page that are scored, and numbered ones that only the answer has."""
+    texts: list[_Text] = []
+    invented: list[_Invented] = []
+    for name, when in fields.items():
+        names = [name]
+        if when == "until_absent":
+            names = _numbered(page, name)
+            invented += [
+                _Invented(prefix + key, _text(found, key))
+                for key in found or ()
+                if isinstance(found, dict) and _is_numbered(key, name) and key not in names
+            ]
+        for key in names:
+            reference, prediction = _text(page, key), _text(found, key)
+            if when == "always" or reference or prediction:
+                shown = prediction if isinstance(found, dict) else None
+                texts.append(_Text(prefix + key, reference, shown))
+    return texts, invented
+
+
+def _numbered(page: Any, first: str) -> list[str]:
+    """The names of numbered texts from the first on, up to one that a page lacks."""
+    stem, number = _stem(first)
+    names = []
+    while isinstance(page, dict) and f"{stem}{number}" in page:
+        names.append(f"{stem}{number}")
+        number += 1
+    return names
+
+
+def _is_numbered(key: str, first: str) -> bool:
+    found = _NUMBERED.fullmatch(key)
+    return found is not None and found[1] == _stem(first)[0]
+
+
+def _stem(name: str) -> tuple[str, int]:
+    found = _NUMBERED.fullmatch(name)
+    return (found[1], int(found[2])) if found else (name, 0)
+
+
+def _text(page: Any, name: str) -> str:
+    """A text; null, white space alone and whatever is no text are empty."""
+    value = page.get(name) if isinstance(page, dict) else None
+    text = str(value) if isinstance(value, str | int | float) else ""
+    return text if text.strip() else ""
+
+
+def _list(record: dict[str, Any], name: str) -> list[Any]:
+    value = record.get(name)
+    return value if isinstance(value, list) else []
+
+
+def _normalized(text: str, steps: Sequence[Normalizer]) -> str:
+    for step in steps:
+        text = step(text)
+    return text
+
+
+def _is_perfect(text: _Text) -> bool:
+    return text.errors["cer"] == 0 and text.rates["cer"] == 0
+
+
+def _is_xml(text: str | None) -> bool:
+    """Whether a text is well-formed XML without a document type, and so without entities.
+
+    Example:
+        >>> _is_xml("<a>x</a>"), _is_xml("<a>"), _is_xml("<!DOCTYPE a><a/>")
+        (True, False, False)
+    """
+    if not text or len(text) > MAX_XML:
+        return False
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = _refuse
+    try:
+        parser.Parse(text, True)
+    except (expat.ExpatError, UnicodeEncodeError, _RefusedError):
+        return False
+    return True
+
+
+class _RefusedError(Exception):
+    """A text has a document type."""
+
+
+def _refuse(*_: Any) -> None:
+    raise _RefusedError
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def _graphemes(text: str) -> list[str]:
+    import regex  # noqa: PLC0415  seldom needed
+
+    clusters: list[str] = regex.findall(r"\X", text)
+    return clusters
+
+
+def _read_texts(value: Any) -> list[_Texts]:
+    if not isinstance(value, Mapping) or not value:
+        raise HdbenchError(f"texts: {value!r} is not an object of paths and {', '.join(WHEN)}")
+    lists: dict[str | None, dict[str, str]] = {}
+    for path, when in value.items():
+        found = _PATH.fullmatch(path) if isinstance(path, str) else None
+        if found is None:
+            raise HdbenchError(f"texts: {path!r} is not a path such as text or pages[].text")
+        one_of(f"texts: {path}", when, WHEN)
+        if when == "until_absent" and not _NUMBERED.fullmatch(found["field"]):
+            raise HdbenchError(f"texts: {path}: until_absent needs a number, as in addition1")
+        lists.setdefault(found["list"], {})[found["field"]] = when
+    return [_Texts(name, fields) for name, fields in lists.items()]
+
+
+def _read_steps(value: Any) -> dict[str, tuple[Normalizer, ...]]:
+    names = (*RATES, "similarity")
+    given = value if isinstance(value, Mapping) else dict.fromkeys(names, value)
+    for name in given:
+        one_of("normalize", name, names)
+    return {
+        name: normalizer(f"normalize: {name}", given.get(name, ["nfc"]), OF_TRANSCRIPTIONS)
+        for name in names
+    }

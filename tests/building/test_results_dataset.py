@@ -108,6 +108,7 @@ def test_the_folder_has_the_documented_form(source, tmp_path):
             "items": 3,
             "answered": 2,
             "published": '{"f1_micro": 0.7093159000700444, "total_tp": 1519}',
+            "reproducible": None,
         }
     ]
     first, second, _ = table(folder / "zettelkatalog/answers.parquet")
@@ -159,6 +160,16 @@ def test_every_answer_comes_back_as_it_was_recorded(tmp_path_factory, answers):
     assert [row["text"] for row in rows] == [
         text if text is None else text.translate(replaced) for _, _, text in named
     ]
+
+
+def test_figures_that_its_answers_do_not_give_are_marked(source, tmp_path):
+    runs = [run(name, reproducible=said) for name, said in (("a", False), ("b", True))]
+    write(source, zettelkatalog=runs)
+    build_results(tmp_path / "hdb", source)
+    folder = tmp_path / "hdb/results"
+    assert [row["reproducible"] for row in table(folder / "runs.parquet")] == [False, True]
+    said = [read_run_info(folder / "zettelkatalog" / name).reproducible for name in ("a", "b")]
+    assert said == [False, True]
 
 
 def test_half_a_surrogate_pair_is_kept_but_in_the_table_s_text(source, tmp_path):

@@ -41,13 +41,14 @@ class _Run(_Checked):
     model: _Named
     prompt: _Named
     scores: InstanceOf[dict[str, Any]]
+    reproducible: bool | None = None
     answers: Annotated[list[Any], Field(min_length=1)]
 
 
 class _RecordedAnswer(_Checked):
     id: _Named
     answer: Any
-    text: str | None
+    text: str | None = None
 
 
 class RecordedRun(NamedTuple):
@@ -60,6 +61,7 @@ class RecordedRun(NamedTuple):
         model: the model's name as the provider gives it.
         prompt: the name of the prompt's file.
         published: the figures as published.
+        reproducible: whether its answers give these figures; None if that is not said.
         answers: one per item, with `id`, `prediction` (None where nothing was parsed) and `text`
             (None where it was not kept).
     """
@@ -70,6 +72,7 @@ class RecordedRun(NamedTuple):
     model: str
     prompt: str
     published: dict[str, float]
+    reproducible: bool | None
     answers: list[WrittenAnswer]
 
     @property
@@ -159,6 +162,7 @@ def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:
         head.model,
         head.prompt,
         head.scores,
+        head.reproducible,
         list(answers.values()),
     )
 

@@ -146,6 +146,7 @@ def _write_benchmark(benchmark: _Published, file: Path, folder: Path) -> Iterato
             prompt=Prompt(name=run.prompt, sha256=benchmark.prompts.get(run.prompt) or None),
             items=[answer["id"] for answer in run.answers],
             published=run.published,
+            reproducible=run.reproducible,
         )
         (place / run.folder).mkdir()
         write_json(place / run.folder / RUN_FILE, info.model_dump(exclude_none=True))

@@ -28,6 +28,7 @@ RUNS = pa.schema(
         "items": pa.int64(),
         "answered": pa.int64(),
         "published": pa.string(),
+        "reproducible": pa.bool_(),
     }
 )
 """The columns of a table of runs."""
@@ -74,6 +75,7 @@ def run_row(info: RunInfo, answers: Sequence[WrittenAnswer]) -> dict[str, Any]:
         "items": len(info.items or answers),
         "answered": len(answered),
         "published": None if info.published is None else json_text(info.published),
+        "reproducible": info.reproducible,
     }
 
 

@@ -50,6 +50,8 @@ class RunInfo(_Checked):
         subset: how the items were chosen, if they are not all items.
         own_images: whether it is a run on a user's own images, which have no ground truth.
         published: its figures as they were published.
+        reproducible: whether its answers give these figures: where they are false, the figures were
+            computed by other code or from other answers. None if that is not said.
         cost_usd: what it cost.
     """
 
@@ -63,6 +65,7 @@ class RunInfo(_Checked):
     subset: str | None = None
     own_images: bool = False
     published: dict[str, Any] | None = None
+    reproducible: bool | None = None
     cost_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
     @property

@@ -265,11 +265,19 @@ def _method(result: Result, found: Intervals, signature: str, language: str) -> 
         "method_answers": result.answers.get("path"),
         "method_answers_sha256": result.answers.get("sha256"),
         "method_prompt_sha256": (result.run.get("prompt") or {}).get("sha256"),
-        "method_published": _listed(result.run.get("published") or {}),
+        "method_published": _published(result.run, language),
         "method_intervals": _no_interval(found, language) or drawn,
         "method_versions": _listed(result.versions),
     }
     return {label: cut(str(value), MAX_MESSAGE) for label, value in told.items() if value}
+
+
+def _published(run: Mapping[str, Any], language: str) -> str:
+    """The figures that were published for a run, and whether they are known not to be its own."""
+    figures = _listed(run.get("published") or {})
+    if run.get("reproducible") is not False:
+        return figures
+    return TEXTS.text("not_reproducible", language, figures=figures)
 
 
 def _no_interval(found: Intervals, language: str) -> str | None:

@@ -1,4 +1,4 @@
-"""A benchmark's folder: its media."""
+"""A benchmark's folder: what it says about itself, and what a model is shown of its items."""
 
 import json
 from pathlib import Path
@@ -34,6 +34,47 @@ def test_the_media_of_each_item(cards, media, key, value, names):
     benchmark = with_media(cards, media, key, value)
     expected = value if names is None else names
     assert benchmark.media() == {"a": [benchmark.folder / name for name in expected]}
+
+
+def test_a_text_is_shown_as_it_stands_and_is_no_file(cards):
+    benchmark = with_media(cards, "text", "text", "../<b>\n")
+    assert benchmark.shown() == {"a": ([], "../<b>\n", {})}
+    assert benchmark.media() == {"a": []}
+
+
+@pytest.mark.parametrize("value", [None, "", " \n", 3, ["a"]])
+def test_an_item_without_its_text_is_refused(cards, value):
+    with pytest.raises(HdbenchError, match=r'metadata\.jsonl:1: needs the text "text"'):
+        with_media(cards, "text", "text", value).shown()
+
+
+def test_the_prompt_s_columns_are_among_what_is_shown(cards):
+    columns = {"page_number": "int32", "year": "int32", "place": "string"}
+    spec = {"columns": columns, "prompt_columns": ["page_number", "place"]}
+    benchmark = load_benchmark(described(cards, **spec))
+    row = {"id": "a", "ground_truth": "{}", "page_number": 12, "year": 1924, "place": None}
+    (benchmark.folder / "metadata.jsonl").write_text(json.dumps(row) + "\n")
+    assert benchmark.shown()["a"].values == {"page_number": "12", "place": ""}
+
+
+def test_the_options_of_the_protocols_are_kept_as_they_are_written(cards):
+    options = {"documented": {"blank": [None, "null"], "compare": {"a.b": "exact"}}}
+    assert load_benchmark(described(cards, protocols=options)).spec.protocols == options
+    assert load_benchmark(described(cards)).spec.protocols == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"protocols": {"mine": {}}}, "protocols.mine.*: Input should be 'documented' or 'publis"),
+        ({"protocols": {"published": []}}, "protocols.published: Input should be a valid dict"),
+        ({"prompt_columns": ["page"]}, "prompt_columns: 'page' is not one of the columns"),
+        ({"media": "texts"}, "media: Input should be 'image', 'pages', 'pdf' or 'text'"),
+    ],
+)
+def test_what_does_not_fit_is_refused(cards, changes, message):
+    with pytest.raises(HdbenchError, match=rf"hdb/cards/benchmark\.yaml: {message}"):
+        load_benchmark(described(cards, **changes))
 
 
 @pytest.mark.parametrize("name", ["../secret.jpg", "/etc/passwd", "images/../../x.jpg"])

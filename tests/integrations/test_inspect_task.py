@@ -11,6 +11,7 @@ from pathlib import Path
 
 import inspect_ai
 import pytest
+import yaml
 from inspect_ai.log import read_eval_log
 from inspect_ai.model import ContentImage, ContentText, ModelOutput, ModelUsage, get_model
 
@@ -142,6 +143,35 @@ def test_a_request_that_fails_is_a_failure_among_all_items(samples, tmp_path):
     assert (found["items"], found["answered"], found["unanswered"]) == (8, 6, 2)
     assert found["f1_macro"] == 6 / 8
     assert (found["precision_micro"], found["recall_micro"] < 1) == (1, True)
+
+
+def test_a_text_follows_its_prompt_whose_values_are_filled_in(samples, tmp_path):
+    benchmark = tmp_path / "zettelkatalog"
+    shutil.copytree(samples / "hdb/zettelkatalog", benchmark)
+    spec = yaml.safe_load((benchmark / "benchmark.yaml").read_text())
+    spec |= {"media": "text", "prompt_columns": ["year"]}
+    (benchmark / "benchmark.yaml").write_text(json.dumps(spec))
+    rows = [json.loads(line) for line in (benchmark / "metadata.jsonl").read_text().splitlines()]
+    texts = [json.dumps({**row, "text": f"<{row['id']}>"}) + "\n" for row in rows]
+    (benchmark / "metadata.jsonl").write_text("".join(texts))
+    (benchmark / "prompt.txt").write_text("Printed in {year}: {title}")
+    heard = {}
+
+    def answer(messages, *_):
+        [part] = messages[-1].content
+        prompt, _, text = part.text.partition("\n\n")
+        heard[text] = prompt
+        return mock_output("{}")
+
+    model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    inspect_eval(
+        benchmark_task(str(benchmark)), model=model, log_dir=str(tmp_path / "l"), display="none"
+    )
+    years = {f"<{row['id']}>": row["year"] for row in rows}
+    assert heard == {
+        text: f"Printed in {'' if year is None else year}: {{title}}"
+        for text, year in years.items()
+    }
 
 
 def test_an_image_that_is_gone_is_a_failure_too(samples, tmp_path):

@@ -140,8 +140,8 @@ def assert_images_reach_their_items(folder, items):
     model = LocalModel(
         find_model(str(folder), None), device="cpu", dtype="float32", trust_remote_code=False
     )
-    each = [model.encode([item], PROMPT) for item in items]
-    together = model.encode(items, PROMPT)
+    each = [model.encode([item], [PROMPT]) for item in items]
+    together = model.encode(items, [PROMPT] * len(items))
     assert all(set(inputs) == set(together) for inputs in each)
     for name, batch in together.items():
         offset = 0

@@ -66,7 +66,8 @@ def encoded(folder, items):
     model = LocalModel(
         find_model(str(folder), None), device="cpu", dtype="float32", trust_remote_code=False
     )
-    inputs = model.encode([[Image.new("RGB", (60, 90))] * images for images in items], PROMPT)
+    pages = [[Image.new("RGB", (60, 90))] * images for images in items]
+    inputs = model.encode(pages, [PROMPT] * len(pages))
     texts = [
         model.tokenizer.decode(row[mask.bool()])
         for row, mask in zip(inputs["input_ids"], inputs["attention_mask"], strict=True)

@@ -291,7 +291,7 @@ def test_a_dry_run_says_what_would_be_asked_and_of_whom(here, hdbench):
     lines = before.stdout.splitlines()
     assert lines[0].startswith("items: 8 to ask; 8 files, ")
     assert lines[1:] == [
-        f"the images go to: {host} (this machine)",
+        f"the items go to: {host} (this machine)",
         f"address: {server.url}",
         "model: m: the server has it",
         "tokens: not known before the first answers; at most 32,768 out (try --quick first)",
@@ -314,7 +314,7 @@ def test_a_run_on_another_host_says_where_the_images_go(question, tmp_path, host
         backend = make_backend(f"http://{host}:{server.port}/v1")
         replies = dict(backend.answer([question(1)], observer=heard))
     assert replies["item-1"].error is None
-    assert heard.said == ([] if local else [f"the images go to {host}:{server.port}"])
+    assert heard.said == ([] if local else [f"the items go to {host}:{server.port}"])
 
 
 @pytest.mark.slow
@@ -336,5 +336,5 @@ def test_a_dry_run_counts_as_the_run_would(here, hdbench):
 def test_a_dry_run_of_a_local_model_sends_images_nowhere(here, hdbench):
     done = hdbench("run", "hdb/zettelkatalog", "--model", "some/model", "--dry-run")
     assert done.returncode == 0, done.stderr
-    assert "the images go to: nowhere; some/model runs on this machine" in done.stdout
+    assert "the items go to: nowhere; some/model runs on this machine" in done.stdout
     assert "price: none" in done.stdout

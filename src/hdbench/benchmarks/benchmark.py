@@ -28,6 +28,21 @@ class Item(NamedTuple):
     ground_truth: dict[str, Any]
 
 
+class Shown(NamedTuple):
+    """What a model gets of an item.
+
+    Attributes:
+        media: the files, a letter's pages or one file; none if there are none. They are not
+            opened, and need not exist.
+        text: the text, if the benchmark has texts instead of media.
+        values: name → what replaces it in the prompt, where it is in braces.
+    """
+
+    media: list[Path]
+    text: str
+    values: dict[str, str]
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """A benchmark in a folder: its description and, one at a time, its items.
@@ -90,24 +105,37 @@ class Benchmark:
             yield Item(item_id, ground_truth)
 
     def media(self) -> dict[str, list[Path]]:
-        """Id → the files shown to a model: a letter's pages, or one file; none if there are none.
+        """Id → the files shown to a model; see `shown`."""
+        return {item: shown.media for item, shown in self.shown().items()}
 
-        They are not opened, and need not exist.
+    def shown(self) -> dict[str, Shown]:
+        """Id → what a model gets of the item.
 
         Raises:
-            HdbenchError: see `ids`, or a file is not below the benchmark's folder.
+            HdbenchError: see `ids`, a file is not below the benchmark's folder, or the text is
+                missing.
         """
         found = {}
         for line in read_jsonl(self.folder / METADATA):
-            names = line.value.get(MEDIA_KEYS[self.spec.media]) or []
-            files = [
-                self.folder / str(name) for name in ([names] if isinstance(names, str) else names)
-            ]
+            where = f"{self.folder / METADATA}:{line.number}"
+            given = line.value.get(MEDIA_KEYS[self.spec.media])
+            text, files = "", []
+            if self.spec.media == "text":
+                if not isinstance(given, str) or not given.strip():
+                    raise HdbenchError(f'{where}: needs the text "text"')
+                text = given
+            else:
+                names = [given] if isinstance(given, str) else given or []
+                files = [self.folder / str(name) for name in names]
             for file in files:
                 if not file.resolve().is_relative_to((self.within or self.folder).resolve()):
-                    where = f"{self.folder / METADATA}:{line.number}"
                     raise HdbenchError(f"{where}: {str(file)!r} is outside the benchmark's folder")
-            found[str(line.value.get("id"))] = files
+            values = {
+                name: "" if value is None else str(value)
+                for name in self.spec.prompt_columns
+                for value in [line.value.get(name)]
+            }
+            found[str(line.value.get("id"))] = Shown(files, text, values)
         return found
 
     def _rows(self) -> Iterator[tuple[str, str, str]]:

@@ -3,7 +3,7 @@
 import datetime
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -11,11 +11,19 @@ from pydantic_core import PydanticCustomError
 from hdbench.common.checked import Strict, read_yaml, validate
 from hdbench.errors import HdbenchError
 from hdbench.scoring import check_headline
+from hdbench.scoring.metric import ProtocolName
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
-MEDIA_KEYS = {"image": "file_name", "pages": "pages_file_names", "pdf": "file_name"}
-"""The key of a row's media in the metadata, by the column that `load_dataset` makes from it."""
+MEDIA_KEYS = {
+    "image": "file_name",
+    "pages": "pages_file_names",
+    "pdf": "file_name",
+    "text": "text",
+}
+"""The key of a row's media in the metadata, by the column that `load_dataset` makes from it.
+
+A text stands there itself; all others are the names of files."""
 
 # A date is "date32": a string that looks like one would be given a time of day by `datasets`.
 ColumnType = Literal["string", "int32", "int64", "float64", "bool", "date32", "strings"]
@@ -96,12 +104,17 @@ class BenchmarkSpec(Strict):
         metric: the metric's name without the namespace.
         headline: the figure used for ranking.
         higher_is_better: the headline's direction.
-        media: the column that holds what a model is shown: an image, a list of images, or a PDF.
+        protocols: protocol → the options of the metric that it has here, by their names; a protocol
+            that is not named has none.
+        media: the column that holds what a model is shown: an image, a list of images, a PDF, or a
+            text, which follows the prompt.
         split: the one split.
         licence: an SPDX identifier, or `other` if none is stated.
         rights: why it may be published without an open licence; without it, it may not.
         citation: BibTeX.
         columns: the columns for the viewer, besides id, media, sha256 and ground_truth.
+        prompt_columns: those of them that the prompt names in braces: `{page_number}` stands for
+            the item's value. Other braces in a prompt are left as they are.
         files: further plain files in the repository.
         source: where it comes from; a benchmark made by its own author has none.
         maintainers: who maintains it.
@@ -119,12 +132,14 @@ class BenchmarkSpec(Strict):
     metric: str
     headline: str
     higher_is_better: bool
-    media: Literal["image", "pages", "pdf"]
+    protocols: dict[ProtocolName, dict[str, Any]] = Field(default_factory=dict)
+    media: Literal["image", "pages", "pdf", "text"]
     split: str
     licence: str
     rights: Rights | None = None
     citation: str
     columns: dict[str, ColumnType] = Field(default_factory=dict)
+    prompt_columns: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     source: UrlSource | HubSource | None = None
     maintainers: tuple[Said, ...] = ()
@@ -144,6 +159,16 @@ class BenchmarkSpec(Strict):
         if isinstance(source, UrlSource) and source.revision not in source.url:
             raise PydanticCustomError("commit", "url: must contain the commit given in revision")
         return source
+
+    @field_validator("prompt_columns")
+    @classmethod
+    def _are_columns(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        for name in names:
+            if name not in info.data.get("columns", names):
+                raise PydanticCustomError(
+                    "column", "{name} is not one of the columns", {"name": repr(name)}
+                )
+        return names
 
     @field_validator("report_errors_at")
     @classmethod

@@ -102,7 +102,9 @@ def build(
         if recipe.sample:
             _copy(recipe.plain_folder / "predictions.jsonl", folder / "example_predictions.jsonl")
         description = yaml.safe_dump(
-            spec.model_dump(exclude_none=True), sort_keys=False, allow_unicode=True
+            spec.model_dump(exclude_none=True, exclude_unset=True),
+            sort_keys=False,
+            allow_unicode=True,
         )
         (folder / "benchmark.yaml").write_text(description, encoding="utf-8")
         (folder / "eval.yaml").write_text(eval_yaml(spec), encoding="utf-8")
@@ -148,11 +150,13 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
     missing: list[str] = []
     text_columns = [name for name, kind in spec.columns.items() if kind == "string"]
     all_dates: dict[str, bool] = {}  # text column → whether each of its values begins like a date
-    (folder / MEDIA_FOLDERS[spec.media]).mkdir()
+    if spec.media != "text":
+        (folder / MEDIA_FOLDERS[spec.media]).mkdir()
     with (folder / METADATA).open("wb") as metadata:
         for row in progress(recipe.rows(files), spec.title):
             if row.id in ids:
-                raise HdbenchError(f"{row.media[0]}: the id {row.id!r} occurs twice")
+                where = row.media[0] if row.media else spec.name
+                raise HdbenchError(f"{where}: the id {row.id!r} occurs twice")
             ids.add(row.id)
             copies: list[tuple[str, str]] = []
             for path in row.media:
@@ -162,6 +166,8 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
                     missing.append(path)
             metadata.write(_metadata_line(row, copies, spec))
             texts = {"id": row.id, **{name: row.columns[name] for name in text_columns}}
+            if spec.media == "text":
+                texts["text"] = row.text
             for name, text in texts.items():
                 if text is not None:
                     all_dates[name] = all_dates.get(name, True) and bool(_ISO_DATE.match(text))
@@ -176,7 +182,9 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
         )
     for name in (name for name, dates in all_dates.items() if dates):
         # `datasets` would give each of them a time of day.
-        remedy = "give the items other ids" if name == "id" else "make the column a date32"
+        remedy = {"id": "give the items other ids", "text": "put a word before them"}.get(
+            name, "make the column a date32"
+        )
         raise HdbenchError(f"{spec.name}: every {name} begins like a date: {remedy}")
     content_hash = hashlib.sha256((folder / METADATA).read_bytes()).hexdigest()
     return Built(folder, spec.version, len(ids), missing, content_hash)
@@ -200,10 +208,13 @@ def _metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec)
     hashes: Any = [sha256 for _, sha256 in whole] or None
     if whole and spec.media != "pages":
         (names,), (hashes,) = names, hashes
+    shown = {MEDIA_KEYS[spec.media]: names, "id": row.id, "sha256": hashes}
+    if spec.media == "text":
+        if not row.text.strip():
+            raise HdbenchError(f"{row.id}: has no text")
+        shown = {"text": row.text, "id": row.id}
     line = {
-        MEDIA_KEYS[spec.media]: names,
-        "id": row.id,
-        "sha256": hashes,
+        **shown,
         "ground_truth": json.dumps(row.ground_truth, ensure_ascii=False),
         **{name: row.columns[name] for name in spec.columns},
     }

@@ -62,7 +62,7 @@ def write_cards(recipe: Recipe, built: Built, folder: Path) -> None:
         "excluded": () if recipe.sample else recipe.errata.exclude,
         "corrections": () if recipe.sample else recipe.errata.corrections,
         "missing": built.missing,
-        "picture": _picture(example[key], folder),
+        "picture": "" if recipe.spec.media == "text" else _picture(example[key], folder),
         "example": json.dumps(_readable(example), ensure_ascii=False, indent=2),
     }
     card = fill_card(recipe.folder / "README.md", header, **values)
@@ -126,21 +126,21 @@ def _rendered(path: Path, template: str, values: dict[str, Any]) -> str:
 
 
 def _config(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:
-    pages = spec.media == "pages"
-    columns = {
-        "id": "string",
-        spec.media: "images" if pages else spec.media,
-        "sha256": "strings" if pages else "string",
-        "ground_truth": "json",
-        **spec.columns,
+    shown = {
+        "image": {"image": "image", "sha256": "string"},
+        "pages": {"pages": "images", "sha256": "strings"},
+        "pdf": {"pdf": "pdf", "sha256": "string"},
+        "text": {"text": "string"},
     }
+    columns = {"id": "string", **shown[spec.media], "ground_truth": "json", **spec.columns}
+    media = [] if spec.media == "text" else [f"{MEDIA_FOLDERS[spec.media]}/*"]
     lists = {"images": "image", "strings": "string"}
     return {
         "config_name": "default",
         # `datasets` finds a folder's cache by its configs alone: without the content hash in
         # them, another folder with that name would be read from this one's cache.
         "description": f"Version {spec.version}, metadata sha256 {built.metadata_sha256}",
-        "data_files": [{"split": spec.split, "path": [METADATA, f"{MEDIA_FOLDERS[spec.media]}/*"]}],
+        "data_files": [{"split": spec.split, "path": [METADATA, *media]}],
         "features": [
             {"name": name, "list": lists[kind]} if kind in lists else {"name": name, "dtype": kind}
             for name, kind in columns.items()

@@ -80,11 +80,10 @@ def croissant(
         header: the YAML of the card.
     """
     year = re.search(r"^\s*year\s*=\s*\{?(\d{4})", spec.citation, re.MULTILINE)
-    media = MEDIA_FOLDERS[spec.media]
-    suffixes = sorted({path.suffix for path in (folder / media).iterdir()})
     files = [_metadata_file(built)]
     record_sets = [_items(spec)]
-    if suffixes:
+    media = "" if spec.media == "text" else MEDIA_FOLDERS[spec.media]
+    if media and (suffixes := sorted({path.suffix for path in (folder / media).iterdir()})):
         files.append(_media_files(media, suffixes))
         if spec.media != "pdf":  # there is no data type for the content of a PDF
             record_sets.append(_images(media))
@@ -178,19 +177,17 @@ def _media_files(media: str, suffixes: list[str]) -> dict[str, Any]:
 def _items(spec: BenchmarkSpec) -> dict[str, Any]:
     """The record set of the rows, with the keys that they have in the file."""
     several = "strings" if spec.media == "pages" else "string"
-    columns = {
-        "id": "string",
-        MEDIA_KEYS[spec.media]: several,
-        "sha256": several,
-        "ground_truth": "string",
-        **spec.columns,
-    }
+    shown = {MEDIA_KEYS[spec.media]: several, "sha256": several}
     descriptions = {
         "id": "The item. It is a text even where it is all digits, with leading zeros.",
         MEDIA_KEYS[spec.media]: "The path of what a model is shown, in this repository.",
         "sha256": "The sha256 of that file.",
         "ground_truth": "What answers are scored against, as JSON.",
     }
+    if spec.media == "text":
+        shown = {"text": "string"}
+        descriptions["text"] = "What a model is given after the prompt."
+    columns = {"id": "string", **shown, "ground_truth": "string", **spec.columns}
     source = {"fileObject": {"@id": METADATA}}
     return {
         "@type": "cr:RecordSet",

@@ -32,12 +32,14 @@ class Row(NamedTuple):
         media: the paths in the source of what a model is shown: one, or a letter's pages.
         ground_truth: all that scoring needs, and nothing else.
         columns: the values of the benchmark's own columns.
+        text: what a model is given where the benchmark has texts instead of media.
     """
 
     id: str
     media: tuple[str, ...]
     ground_truth: dict[str, Any]
     columns: Mapping[str, Any] = MappingProxyType({})
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,10 @@ class Recipe:
                 )
             if not isinstance(truth, dict):
                 raise HdbenchError(f'{path}:{line.number}: "ground_truth" must be an object')
-            yield Row(item_id, tuple(media), truth, columns)
+            if self.spec.media == "text":
+                yield Row(item_id, (), truth, columns, media[0])
+            else:
+                yield Row(item_id, tuple(media), truth, columns)
 
     def _script(self) -> ModuleType:
         """The recipe's `build.py`, run once."""

@@ -189,6 +189,8 @@ def run(
         raise HdbenchError("give a benchmark, or --images DIR --as BENCHMARK")
     loaded = load_benchmark(benchmark or as_benchmark or "", media=as_benchmark is None)
     if images is not None:
+        if loaded.spec.media == "text":
+            raise HdbenchError(f"--images: {loaded.id} is asked with texts, not with images")
         choice = own_images(images, limit=limit)
     else:
         choice = of_benchmark(loaded, ids=named_ids(ids), limit=limit, quick=quick)

@@ -103,8 +103,8 @@ class RunAnswers:
 
     def _rows(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Id and names of images, one at a time: there may be 700,000."""
-        key = MEDIA_KEYS[self._run.benchmark.spec.media]
+        media = self._run.benchmark.spec.media
         for line in read_jsonl(self._run.benchmark.folder / METADATA):
-            names = line.value.get(key) or ()
-            files = (names,) if isinstance(names, str) else tuple(map(str, names))
+            names = None if media == "text" else line.value.get(MEDIA_KEYS[media])
+            files = (names,) if isinstance(names, str) else tuple(map(str, names or ()))
             yield str(line.value.get("id")), files

@@ -23,6 +23,7 @@ from hdbench.reading.container import Entry, InMemory
 from hdbench.results.items import candidate_of, prepare, score_items
 from hdbench.results.result import Result, signature
 from hdbench.running.backend import Decoding
+from hdbench.running.choosing import of_benchmark
 from hdbench.running.images import Limits, encoded_images
 from hdbench.running.planning import PROMPT, read_prompt
 from hdbench.scoring import make_metric
@@ -97,23 +98,29 @@ for recipe in sorted(resources.folder("dataset_scripts").glob("*/benchmark.yaml"
 
 @solver
 def show_media(benchmark: str) -> Solver:
-    """Put an item's images before its prompt, as `hdbench run` does; PDFs are rendered.
+    """Put an item's images before its prompt and its text after it, as `hdbench run` does.
 
-    They are read as each item comes, so that a thousand papers are not in memory at once.
+    PDFs are rendered, and the prompt's placeholders filled in.
+
+    Images are read as each item comes, so that a thousand papers are not in memory at once.
 
     Args:
         benchmark: the folder of a built benchmark.
     """
-    media = load_benchmark(benchmark, media=True).media()
+    asked = of_benchmark(load_benchmark(benchmark, media=True)).questions
+    questions = {question.id: question for question in asked}
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001  asked for
-        images = await to_thread.run_sync(encoded_images, media[str(state.sample_id)], Limits())
+        question = questions[str(state.sample_id)]
+        images = []
+        if not question.text:
+            images = await to_thread.run_sync(encoded_images, question.media, Limits())
         state.user_prompt.content = [
             *(
                 ContentImage(image=f"data:{mime};base64,{base64.b64encode(data).decode()}")
                 for mime, data in images
             ),
-            ContentText(text=state.user_prompt.text),
+            ContentText(text=question.in_prompt(state.user_prompt.text)),
         ]
         return state
 

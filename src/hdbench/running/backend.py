@@ -1,8 +1,10 @@
 """What every backend is: questions in, replies out."""
 
+import re
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 LOST_IN_A_ROW = 10
@@ -15,10 +17,24 @@ class Question(NamedTuple):
     Attributes:
         id: the item's id.
         media: what the model is shown: images in order, or one PDF; the backend opens them.
+        text: what it is given instead of media.
+        values: name → what replaces it in the prompt, where it is in braces.
     """
 
     id: str
     media: list[Path]
+    text: str = ""
+    values: Mapping[str, str] = MappingProxyType({})
+
+    def in_prompt(self, prompt: str) -> str:
+        r"""The prompt for this item: its values filled in, and its text at the end.
+
+        Example:
+            >>> Question("2", [], "<b>", {"page": "7"}).in_prompt('Fix page {page}: {"a": {id}}')
+            'Fix page 7: {"a": {id}}\n\n<b>'
+        """
+        filled = re.sub(r"\{([^{}]+)\}", lambda found: self.values.get(found[1], found[0]), prompt)
+        return f"{filled.rstrip()}\n\n{self.text}" if self.text else filled
 
 
 @dataclass(frozen=True)

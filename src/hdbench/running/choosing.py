@@ -52,17 +52,17 @@ def of_benchmark(
         HdbenchError: an id is not in the benchmark, the limit is below 1, or the items are PDFs and
             pypdfium2 is not installed.
     """
-    media = benchmark.media()
-    if unknown := sorted(set(ids) - media.keys()):
+    shown = benchmark.shown()
+    if unknown := sorted(set(ids) - shown.keys()):
         raise HdbenchError(
             f"--ids: {benchmark.id} has no id {unknown[0]!r}"
             + (f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else "")
         )
     if limit is not None and limit < 1:
         raise HdbenchError(f"--limit {limit}: must be 1 or more")
-    chosen = [item for item in media if not ids or item in set(ids)]
+    chosen = [item for item in shown if not ids or item in set(ids)]
     how = []
-    if len(chosen) < len(media):
+    if len(chosen) < len(shown):
         how.append(f"{len(chosen)} named ids")
     if quick and len(chosen) > QUICK:
         drawn = set(random.Random(0).sample(sorted(chosen), QUICK))  # noqa: S311  no secret
@@ -71,8 +71,8 @@ def of_benchmark(
     if limit is not None and limit < len(chosen):
         chosen = chosen[:limit]
         how.append(f"the first {limit}")
-    subset = f"{'; '.join(how)}, of {len(media)} items" if how else None
-    return _chosen([Question(item, media[item]) for item in chosen], subset, [])
+    subset = f"{'; '.join(how)}, of {len(shown)} items" if how else None
+    return _chosen([Question(item, *shown[item]) for item in chosen], subset, [])
 
 
 def named_ids(text: str | None) -> list[str]:

@@ -69,19 +69,19 @@ def describe_run(plan: Plan, folder: Path, *, retry_failed: bool = False) -> lis
     items = f"items: {len(left):,} to ask"
     if recorded:
         items += f", {recorded:,} already recorded"
-    lines = [f"{items}; {len(files):,} files, {size / 1e6:.1f} MB"]
+    lines = [f"{items}; {len(files):,} files, {size / 1e6:.1f} MB" if files else items]
     prices, at_once = None, 1
     if asked.backend_name == "endpoint":
         server, models = list_models(Server.at(asked.endpoint or ""), asked.timeout)
         listed = next((each for each in models if each["id"] == asked.model), None)
         prices, at_once = _prices(listed or {}), asked.concurrency
         lines += [
-            f"the images go to: {server.host}{' (this machine)' if server.is_local else ''}",
+            f"the items go to: {server.host}{' (this machine)' if server.is_local else ''}",
             f"address: {server.shown}",
             f"model: {asked.model}: {_listed(models, listed)}",
         ]
     else:
-        lines += [f"the images go to: nowhere; {asked.model} runs on this machine"]
+        lines += [f"the items go to: nowhere; {asked.model} runs on this machine"]
     return [
         *lines,
         f"tokens: {_tokens(known, len(left), asked.decoding.max_new_tokens)}",

@@ -57,9 +57,10 @@ class _Outcome(NamedTuple):
 class EndpointBackend:
     """Any OpenAI-compatible server.
 
-    Each item is one user message: its images in order, as data URLs, then the prompt. The first
-    item is asked alone: what its request reveals about the connection, key, model and schema
-    applies to the others, which are asked `concurrency` at a time.
+    Each item is one user message: its images in order, as data URLs, then the prompt, then its
+    text if it has one. The first item is asked alone: what its request reveals about the
+    connection, key, model and schema applies to the others, which are asked `concurrency` at a
+    time.
 
     A request that gets no usable answer (429, 5xx, no connection, timeout, not JSON) is sent up
     to `ATTEMPTS` times in all, `ATTEMPTS_IN_VAIN` times if it times out; the waits in between
@@ -193,7 +194,7 @@ class EndpointBackend:
         lost: list[tuple[str, Reply]] = []
         self._observer = observer
         if not self._server.is_local:
-            observer.notice(f"the images go to {self._server.host}")
+            observer.notice(f"the items go to {self._server.host}")
         client = EndpointClient(self._server, timeout=self._timeout, connections=self._concurrency)
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
             try:
@@ -262,14 +263,16 @@ class EndpointBackend:
             self._first_is_over = True
 
     def _messages(self, question: Question) -> list[dict[str, Any]]:
+        encoded = [] if question.text else encoded_images(question.media, self._limits)
         parts: list[dict[str, Any]] = [
             {
                 "type": "image_url",
                 "image_url": {"url": f"data:{mime};base64,{base64.b64encode(data).decode()}"},
             }
-            for mime, data in encoded_images(question.media, self._limits)
+            for mime, data in encoded
         ]
-        return [{"role": "user", "content": [*parts, {"type": "text", "text": self._prompt}]}]
+        prompt = question.in_prompt(self._prompt)
+        return [{"role": "user", "content": [*parts, {"type": "text", "text": prompt}]}]
 
     async def _attempt(self, client: EndpointClient, messages: list[dict[str, Any]]) -> Reply:
         """One request, and if the schema is refused, another without it."""

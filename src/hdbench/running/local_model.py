@@ -72,8 +72,8 @@ class LocalModel:
         self.ends = self._find_ends()
         self._model: Any = None
 
-    def encode(self, items: Sequence[Sequence[Image.Image]], prompt: str) -> Any:
-        """What the model gets for items: for each one its images, then the prompt.
+    def encode(self, items: Sequence[Sequence[Image.Image]], prompts: Sequence[str]) -> Any:
+        """What the model gets for items: for each one its images, then its prompt.
 
         A model with a prompt of its own gets that one.
 
@@ -83,7 +83,7 @@ class LocalModel:
         encoded = self._with_own_prompt if self.has_own_prompt else self._as_turns
         try:
             with self._encoding:
-                inputs = encoded(items, prompt)
+                inputs = encoded(items, prompts)
             longest = inputs["attention_mask"].sum(dim=1).max().item()
         except Exception as error:  # each model's processor has errors of its own
             raise HdbenchError(f"the model's processor refuses it: {one_line(error)}") from error
@@ -157,11 +157,18 @@ class LocalModel:
 
         return is_over
 
-    def _as_turns(self, items: Sequence[Sequence[Image.Image]], prompt: str) -> Any:
-        text = {"type": "text", "text": prompt}
+    def _as_turns(self, items: Sequence[Sequence[Image.Image]], prompts: Sequence[str]) -> Any:
         turns = [
-            [{"role": "user", "content": [*({"type": "image", "image": i} for i in item), text]}]
-            for item in items
+            [
+                {
+                    "role": "user",
+                    "content": [
+                        *({"type": "image", "image": image} for image in item),
+                        {"type": "text", "text": prompt},
+                    ],
+                }
+            ]
+            for item, prompt in zip(items, prompts, strict=True)
         ]
         return self._processor.apply_chat_template(
             turns,
@@ -172,8 +179,12 @@ class LocalModel:
             processor_kwargs={"padding": True},
         )
 
-    def _with_own_prompt(self, items: Sequence[Sequence[Image.Image]], _prompt: str) -> Any:
+    def _with_own_prompt(
+        self, items: Sequence[Sequence[Image.Image]], _prompts: Sequence[str]
+    ) -> Any:
         """Items one by one: GOT-OCR2's processor takes one item of several pages at a time."""
+        if not all(items):
+            raise HdbenchError("it takes images only, and no texts")
         each = [
             self._processor(images=[list(item)], multi_page=True, return_tensors="pt")
             if len(item) > 1

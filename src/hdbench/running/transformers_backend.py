@@ -33,6 +33,7 @@ class _Batch(NamedTuple):
 
     ids: list[str]
     images: list[list[Image.Image]]
+    prompts: list[str]
     inputs: Any
     failure: str | None
 
@@ -40,9 +41,9 @@ class _Batch(NamedTuple):
 class TransformersBackend:
     """Any image-text-to-text model in a folder or on the Hub, on this machine.
 
-    Each item is one user turn: its images in order, then the prompt, in the form that
-    the model's own chat template gives them. GOT-OCR2 takes no instructions: it gets the images
-    with the prompt that its processor writes, and the setting `own_prompt` says so.
+    Each item is one user turn: its images in order, then the prompt, then its text if it has one,
+    in the form that the model's own chat template gives them. GOT-OCR2 takes no instructions: it
+    gets the images with the prompt that its processor writes, and the setting `own_prompt` says so.
 
     Items are answered in batches, padded on the left; the next batch is read and prepared while
     the model works, so at most two are in memory. A batch that does not fit into the device's
@@ -201,22 +202,26 @@ class TransformersBackend:
         unreadable: list[tuple[str, Reply]] = []
         ids: list[str] = []
         images: list[list[Image.Image]] = []
+        prompts: list[str] = []
         for question in questions:
             try:
-                images.append(load_images(question.media, self._limits))
+                images.append([] if question.text else load_images(question.media, self._limits))
+                prompts.append(question.in_prompt(self._prompt))
                 ids.append(question.id)
             except (HdbenchError, MemoryError) as error:
                 message = str(error) or "the image needs more memory than there is"
                 unreadable.append((question.id, Reply(None, error=message)))
-        return unreadable, self._encoded(ids, images)
+        return unreadable, self._encoded(ids, images, prompts)
 
-    def _encoded(self, ids: list[str], images: list[list[Image.Image]]) -> _Batch:
+    def _encoded(
+        self, ids: list[str], images: list[list[Image.Image]], prompts: list[str]
+    ) -> _Batch:
         if not ids:
-            return _Batch(ids, images, None, None)
+            return _Batch(ids, images, prompts, None, None)
         try:
-            return _Batch(ids, images, self._model.encode(images, self._prompt), None)
+            return _Batch(ids, images, prompts, self._model.encode(images, prompts), None)
         except HdbenchError as error:
-            return _Batch(ids, images, None, str(error))
+            return _Batch(ids, images, prompts, None, str(error))
 
     def _replies(self, batch: _Batch, deadline: float | None) -> Iterator[tuple[str, Reply]]:
         """A batch's replies; a batch that fails is asked again in halves."""
@@ -243,5 +248,5 @@ class TransformersBackend:
         else:
             middle = len(batch.ids) // 2
             for half in (slice(middle), slice(middle, None)):
-                halved = self._encoded(batch.ids[half], batch.images[half])
+                halved = self._encoded(batch.ids[half], batch.images[half], batch.prompts[half])
                 yield from self._replies(halved, deadline)

@@ -17,12 +17,13 @@ def rows():
     yield Row("letter", (), {"persons": persons})
 
 
-def apply(*corrections, changed=False, exclude=()):
+def apply(*corrections, changed=False, exclude=(), renamings=()):
     errata = Errata.model_validate(
         {
             "corrections": [
                 {"evidence": "misprint", **SIGNED, **correction} for correction in corrections
             ],
+            "renamings": [{"evidence": "misspelt", **SIGNED, **each} for each in renamings],
             "exclude": [{"id": name, "evidence": "gone", **SIGNED} for name in exclude],
         }
     )
@@ -41,6 +42,26 @@ def test_every_item_of_a_list_that_is_wrong_is_corrected_and_the_published_kept(
     assert [ad["date"] for ad in truths["page"]["ads"]] == ["1731", "1731", "1732"]
     assert truths["page"]["as_published"] == PUBLISHED["page"]
     assert truths["letter"] == PUBLISHED["letter"]
+
+
+def test_a_field_gets_another_name_wherever_it_has_the_wrong_one():
+    said = {"id": "page", "field": "ads[*].text", "to": "transcription"}
+    truths = apply(renamings=[said])
+    assert truths["page"]["ads"] == [
+        {"date": "1731'"},
+        {"date": "1731'", "transcription": "3. Ein Stock Heu"},
+        {"date": "1732"},
+    ]
+    assert truths["page"]["as_published"] == PUBLISHED["page"]
+    assert truths["letter"] == PUBLISHED["letter"]
+
+
+@pytest.mark.parametrize(("field", "to"), [("ads[*].place", "city"), ("ads[*].text", "date")])
+def test_a_field_that_is_not_there_or_would_replace_another_is_not_renamed(field, to):
+    said = {"id": "page", "field": field, "to": to}
+    with pytest.raises(HdbenchError, match=rf"page ads\[\*\].*: nothing .* renamed to '{to}'"):
+        apply(renamings=[said])
+    assert apply(renamings=[said], changed=True) == PUBLISHED
 
 
 @pytest.mark.parametrize(

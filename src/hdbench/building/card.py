@@ -60,7 +60,7 @@ def write_cards(recipe: Recipe, built: Built, folder: Path) -> None:
         "rows": built.rows,
         "sample": recipe.sample,
         "excluded": () if recipe.sample else recipe.errata.exclude,
-        "corrections": () if recipe.sample else recipe.errata.corrections,
+        "corrections": () if recipe.sample else recipe.errata.of_fields,
         "missing": built.missing,
         "picture": "" if recipe.spec.media == "text" else _picture(example[key], folder),
         "example": json.dumps(_readable(example), ensure_ascii=False, indent=2),

@@ -56,19 +56,15 @@ class Exclusion(_Erratum):
     """An item of the source that is left out."""
 
 
-class Correction(_Erratum):
-    """A ground-truth value that was published wrongly.
+class _OfField(_Erratum):
+    """What is wrong with a field of the ground truth.
 
     Attributes:
         field: its path, such as `advertisements[3].date`; `[*]` stands for every item of a list,
             and `[name=Müller]` for those items whose `name` is that.
-        old: the published value; null where the field is absent.
-        new: the correct value; null removes the field.
     """
 
     field: str
-    old: Any
-    new: Any
 
     @field_validator("field")
     @classmethod
@@ -79,11 +75,70 @@ class Correction(_Erratum):
         return field
 
 
+class Correction(_OfField):
+    """A ground-truth value that was published wrongly.
+
+    Attributes:
+        old: the published value; null where the field is absent.
+        new: the correct value; null removes the field.
+    """
+
+    old: Any
+    new: Any
+
+    def apply(self, truth: Any) -> bool:
+        """Correct a ground truth in place; False if the wrong value is not in it."""
+        found, key = holders(truth, self.field)
+        wrong = [holder for holder in found if holder.get(key) == self.old]
+        for holder in wrong:
+            holder[key] = self.new
+            if self.new is None:
+                del holder[key]
+        return bool(wrong)
+
+    @property
+    def misfit(self) -> str:
+        """Why it does not fit a source that it leaves as it is."""
+        return f"nothing in the source is {self.old!r} there"
+
+
+class Renaming(_OfField):
+    """A field of the ground truth that was published under a wrong name.
+
+    Attributes:
+        to: the right name of the path's last key; where there is a field of that name already,
+            nothing is renamed.
+    """
+
+    to: str
+
+    def apply(self, truth: Any) -> bool:
+        """Rename a field in place; False if it is not there."""
+        found, key = holders(truth, self.field)
+        wrong = [holder for holder in found if key in holder and self.to not in holder]
+        for holder in wrong:
+            fields = [(self.to if name == key else name, value) for name, value in holder.items()]
+            holder.clear()
+            holder.update(fields)
+        return bool(wrong)
+
+    @property
+    def misfit(self) -> str:
+        """Why it does not fit a source that it leaves as it is."""
+        return f"nothing in the source can be renamed to {self.to!r} there"
+
+
 class Errata(Strict):
     """What `errata.yaml` says."""
 
     exclude: tuple[Exclusion, ...] = ()
     corrections: tuple[Correction, ...] = ()
+    renamings: tuple[Renaming, ...] = ()
+
+    @property
+    def of_fields(self) -> tuple[Correction | Renaming, ...]:
+        """Everything that changes a ground truth, in the order in which it is applied."""
+        return (*self.corrections, *self.renamings)
 
     def apply(self, rows: Iterable[Row], *, changed: bool = False) -> Iterator[Row]:
         """The rows without the excluded ones, and the others corrected.
@@ -98,14 +153,14 @@ class Errata(Strict):
             HdbenchError: something excluded or corrected is not in an unchanged source.
         """
         excluded = {item.id for item in self.exclude}
-        unused = dict(enumerate(self.corrections))
+        unused = dict(enumerate(self.of_fields))
         for row in rows:
             if row.id in excluded:
                 excluded.remove(row.id)
                 continue
             truth = copy.deepcopy(row.ground_truth)
-            for number, correction in enumerate(self.corrections):
-                if correction.id in {row.id, "*"} and _correct(truth, correction):
+            for number, erratum in enumerate(self.of_fields):
+                if erratum.id in {row.id, "*"} and erratum.apply(truth):
                     unused.pop(number, None)
             if truth == row.ground_truth:
                 yield row
@@ -117,11 +172,8 @@ class Errata(Strict):
             raise HdbenchError(
                 f"errata.yaml: excludes {min(excluded)!r}, which is not in the source"
             )
-        for correction in unused.values():
-            raise HdbenchError(
-                f"errata.yaml: {correction.id} {correction.field}: the source does not have "
-                f"{correction.old!r} there"
-            )
+        for erratum in unused.values():
+            raise HdbenchError(f"errata.yaml: {erratum.id} {erratum.field}: {erratum.misfit}")
 
 
 def holders(truth: Any, field: str) -> tuple[list[dict[str, Any]], str]:
@@ -136,17 +188,6 @@ def holders(truth: Any, field: str) -> tuple[list[dict[str, Any]], str]:
     for step in _STEP.finditer(path):
         found = [child for holder in found for child in _children(holder, step)]
     return [holder for holder in found if isinstance(holder, dict)], last
-
-
-def _correct(truth: Any, correction: Correction) -> bool:
-    """Correct a ground truth in place; False if the wrong value is not in it."""
-    found, key = holders(truth, correction.field)
-    wrong = [holder for holder in found if holder.get(key) == correction.old]
-    for holder in wrong:
-        holder[key] = correction.new
-        if correction.new is None:
-            del holder[key]
-    return bool(wrong)
 
 
 def _children(holder: Any, step: re.Match[str]) -> list[Any]:

@@ -88,6 +88,8 @@ def test_a_perfect_answer_to_each_sample_item_scores_one(spec, truths):
 
 
 def test_the_sample_has_media_of_a_size_to_be_read(folder, spec):
+    if spec.media == "text":
+        return
     media = sorted((folder / "sample" / MEDIA_FOLDERS[spec.media]).iterdir())
     assert media
     for path in media:
@@ -106,7 +108,8 @@ def test_the_sample_is_built_loaded_and_scored_by_the_literal_calls(
     streamed = load_dataset(name, split=spec.split, streaming=True)
     assert [row["ground_truth"] for row in streamed] == list(items["ground_truth"])
     assert set(items.column_names) == {
-        *("id", spec.media, "sha256", "ground_truth"),
+        *("id", spec.media, "ground_truth"),
+        *(() if spec.media == "text" else ("sha256",)),
         *spec.columns,
     }
     assert items[0][spec.media]

@@ -10,6 +10,9 @@ TYPES = {
     "string or empty string": {"type": "string"},
     "integer": {"type": "integer"},
     "whole number": {"type": "integer"},
+    "whole number or text": {"type": ["integer", "string"]},
+    "text or null": {"type": ["string", "null"]},
+    "true or false": {"type": "boolean"},
 }
 
 
@@ -17,9 +20,10 @@ def fields_of_prompt(prompt):
     """Path → JSON Schema type of each field in the prompt's block, which names the types."""
     (block,) = re.findall(r"```json\n(.*?)```", prompt, re.DOTALL)
     block = re.sub(r'" (?:OR|\|) "', "|", block)
-    block = re.sub(r"\b(text|integer|whole number)(?=[,\n\]])", r'"\1"', block)
+    named = "|".join(sorted(TYPES, key=len, reverse=True))
+    block = re.sub(rf"(?<=[ \[])({named})(?=[,\n\]}}])", r'"\1"', block)
     fields = {}
-    for path, named in leaves(json_repair.loads(block.replace(", ...", ""))):
+    for path, named in leaves(json_repair.loads(re.sub(r",\s*\.\.\.", "", block))):
         fields[path] = TYPES[named] if named in TYPES else {"enum": named.split("|")}
     return fields
 
@@ -76,6 +80,12 @@ def as_the_prompt_asks(benchmark, truth):
             for key in ("sender_persons", "receiver_persons")
         }
         return {"letter_title": [], "send_date": truth["send_date"], **names}
+    if benchmark == "companylists":  # null for the text "null"
+        entries = [
+            {**entry, "location": None if entry["location"] == "null" else entry["location"]}
+            for entry in truth["entries"]
+        ]
+        return {**truth, "entries": entries}
     return {key: value for key, value in truth.items() if key not in {"sha256", "kind"}}
 
 

@@ -1,0 +1,37 @@
+"""The rows of hdb/manuscripts, from the published files of its benchmark."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from hdbench.building.recipe import Row
+from hdbench.building.source import Source
+from hdbench.errors import HdbenchError
+
+FOLDER = "benchmarks/medieval_manuscripts"
+PAGES = 12
+
+
+def rows(source: Source) -> Iterator[Row]:
+    """One row a page: its image, and its texts.
+
+    A published truth is an object with one list of one page, under the leaf's name; an answer has
+    plain `folios`, so the truth is given that form.
+    """
+    for page in (f"image_{number}" for number in range(1, PAGES + 1)):
+        path = f"{FOLDER}/ground_truths/{page}.json"
+        try:
+            ((leaf, (texts,)),) = source.json(path).items()
+        except (AttributeError, TypeError, ValueError):
+            raise HdbenchError(f"{source.locate(path)}: not one leaf with one page") from None
+        truth = {"folios": [texts]}
+        yield Row(page, (f"{FOLDER}/images/{page}.jpg",), truth, {"leaf": leaf.strip("[]")})
+
+
+def columns(ground_truth: dict[str, Any]) -> dict[str, Any]:
+    """The columns that people filter by."""
+    (page,) = ground_truth["folios"]
+    return {
+        "folio": page["folio"] or None,
+        "lines": len(page["text"].splitlines()),
+        "additions": sum(name.startswith("addition") and bool(page[name]) for name in page),
+    }

@@ -1,0 +1,43 @@
+"""The rows of hdb/advertxml, from the published files of its benchmark."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+from xml.etree import ElementTree
+
+from hdbench.building.recipe import Row
+from hdbench.building.source import Source
+from hdbench.errors import HdbenchError
+
+FOLDER = "benchmarks/book_advert_xml"
+
+
+def rows(source: Source) -> Iterator[Row]:
+    """One row a text, in the order of their numbers."""
+    paths = source.paths(f"{FOLDER}/ground_truths/line_*.json")
+    for line in sorted((PurePosixPath(path).stem for path in paths), key=_number):
+        truth = source.json(f"{FOLDER}/ground_truths/{line}.json")
+        broken = source.json(f"{FOLDER}/texts/{line}.json")
+        try:
+            fixed, fixes = truth["fixed_xml"], truth["number_of_fixes"]
+            text = broken["xml_string"]
+        except (KeyError, TypeError) as error:
+            raise HdbenchError(f"{FOLDER}: {line}: not of the benchmark's form: {error}") from None
+        yield Row(line, (), {"fixed_xml": fixed}, {"number_of_fixes": fixes}, text)
+
+
+def columns(ground_truth: dict[str, Any]) -> dict[str, Any]:
+    """The columns that people filter by."""
+    return {"well_formed": _is_well_formed(ground_truth["fixed_xml"])}
+
+
+def _number(line: str) -> int:
+    return int(line.rpartition("_")[2])
+
+
+def _is_well_formed(text: str) -> bool:
+    try:
+        ElementTree.fromstring(text)  # noqa: S314  a pinned file
+    except ElementTree.ParseError:
+        return False
+    return True

@@ -13,10 +13,10 @@ FOLDER = "benchmarks/book_advert_xml"
 
 
 def rows(source: Source) -> Iterator[Row]:
-    """One row a text, in the order of their numbers."""
-    paths = source.paths(f"{FOLDER}/ground_truths/line_*.json")
-    for line in sorted((PurePosixPath(path).stem for path in paths), key=_number):
-        truth = source.json(f"{FOLDER}/ground_truths/{line}.json")
+    """One row a text, with its repair."""
+    for path in source.paths(f"{FOLDER}/ground_truths/*.json"):
+        line = PurePosixPath(path).stem
+        truth = source.json(path)
         broken = source.json(f"{FOLDER}/texts/{line}.json")
         try:
             fixed, fixes = truth["fixed_xml"], truth["number_of_fixes"]
@@ -29,10 +29,6 @@ def rows(source: Source) -> Iterator[Row]:
 def columns(ground_truth: dict[str, Any]) -> dict[str, Any]:
     """The columns that people filter by."""
     return {"well_formed": _is_well_formed(ground_truth["fixed_xml"])}
-
-
-def _number(line: str) -> int:
-    return int(line.rpartition("_")[2])
 
 
 def _is_well_formed(text: str) -> bool:

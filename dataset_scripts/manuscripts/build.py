@@ -1,6 +1,7 @@
 """The rows of hdb/manuscripts, from the published files of its benchmark."""
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any
 
 from hdbench.building.recipe import Row
@@ -8,17 +9,17 @@ from hdbench.building.source import Source
 from hdbench.errors import HdbenchError
 
 FOLDER = "benchmarks/medieval_manuscripts"
-PAGES = 12
 
 
 def rows(source: Source) -> Iterator[Row]:
     """One row a page: its image, and its texts.
 
     A published truth is an object with one list of one page, under the leaf's name; an answer has
-    plain `folios`, so the truth is given that form.
+    plain `folios`, so the truth is given that form. The order is that of the names, `image_10`
+    before `image_2`: the published means were added up in it.
     """
-    for page in (f"image_{number}" for number in range(1, PAGES + 1)):
-        path = f"{FOLDER}/ground_truths/{page}.json"
+    for path in source.paths(f"{FOLDER}/ground_truths/*.json"):
+        page = PurePosixPath(path).stem
         try:
             ((leaf, (texts,)),) = source.json(path).items()
         except (AttributeError, TypeError, ValueError):

@@ -3,11 +3,14 @@ from typing import NamedTuple
 
 import pytest
 
-BENCHMARKS = ("zettelkatalog", "avisblatt", "rheinschifffahrt")
+BENCHMARKS = (
+    *("zettelkatalog", "avisblatt", "rheinschifffahrt"),
+    *("bibliography", "blacklist", "companylists", "manuscripts", "advertxml"),
+)
 
 
 class Published(NamedTuple):
-    """A folder whose hdb/ has the three benchmarks and the recorded runs.
+    """A folder whose hdb/ has the published benchmarks and the recorded runs.
 
     Attributes:
         folder: the working directory.

@@ -80,7 +80,7 @@ def test_a_manuscript_s_page_is_a_plain_list(source, truths):
 def test_a_text_is_the_published_one_and_only_its_repair_is_scored(source, hdb, truths):
     broken = source / "benchmarks/book_advert_xml/texts"
     shown = load_benchmark(str(hdb / "advertxml")).shown()
-    assert list(shown) == [f"line_{number}" for number in range(1, 51)]
+    assert set(shown) == {f"line_{number}" for number in range(1, 51)}
     for item, truth in published(source, "advertxml").items():
         assert truths["advertxml"][item] == {"fixed_xml": truth["fixed_xml"]}
         text = json.loads((broken / f"{item}.json").read_text())["xml_string"]
@@ -138,7 +138,7 @@ def test_what_the_cards_say_of_the_truths_is_so(hdb, truths):
     in_truth = {given: truth["metadata"]["page_number"] for given, truth in numbers.items()}
     assert in_truth == {2: 1, 3: 2, 4: 4, 5: 4, 10: 9}
     assert sum(row["date"] is None for row in rows["blacklist"]) == 27
-    assert [row["leaf"] for row in rows["manuscripts"]][:3] == ["3r", "4v", "9v"]
+    assert [row["leaf"] for row in rows["manuscripts"]][:3] == ["3r", "73r", "90r"]
     assert sum(row["folio"] is not None for row in rows["manuscripts"]) == 5
 
 

@@ -99,7 +99,7 @@ class Correction(_OfField):
     @property
     def misfit(self) -> str:
         """Why it does not fit a source that it leaves as it is."""
-        return f"nothing in the source is {self.old!r} there"
+        return f"the source does not have {self.old!r} there"
 
 
 class Renaming(_OfField):

@@ -10,8 +10,8 @@ from pydantic_core import PydanticCustomError
 
 from hdbench.common.checked import Strict, read_yaml, validate
 from hdbench.errors import HdbenchError
-from hdbench.scoring import check_headline
-from hdbench.scoring.metric import ProtocolName
+from hdbench.scoring import check_headline, make_metric
+from hdbench.scoring.metric import Metric, ProtocolName, check_protocol
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
@@ -180,6 +180,19 @@ class BenchmarkSpec(Strict):
             raise PydanticCustomError("address", wrong, {"address": repr(address)})
         return address
 
+    def make_metric(self, protocol: str = "documented", /, **options: Any) -> Metric:
+        """The benchmark's metric, with the options that a protocol has here.
+
+        Args:
+            protocol: `documented` or `published`.
+            options: take precedence over the benchmark's.
+
+        Raises:
+            HdbenchError: there is no such protocol or option, or a value is out of range.
+        """
+        own = self.protocols.get(check_protocol(protocol), {})
+        return make_metric(self.metric, protocol, **{**own, **options})
+
 
 def read_spec(path: Path) -> BenchmarkSpec:
     """What a `benchmark.yaml` says.
@@ -191,6 +204,8 @@ def read_spec(path: Path) -> BenchmarkSpec:
     spec = validate(BenchmarkSpec, read_yaml(path), path)
     try:
         check_headline(spec.metric, spec.headline, spec.higher_is_better)
+        for protocol in spec.protocols:
+            spec.make_metric(protocol)
     except HdbenchError as error:
         raise HdbenchError(f"{path}: {error}") from error
     return spec

@@ -18,7 +18,6 @@ from hdbench.results.files import answers_sha256
 from hdbench.results.items import Tally, candidate_of, prepare
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import id_message
-from hdbench.scoring import make_metric
 from hdbench.scoring.metric import Metric
 
 
@@ -85,7 +84,7 @@ def score_runs(
         HdbenchError: the benchmark, the predictions or an option is unusable.
     """
     loaded = load_benchmark(benchmark, revision=settings.revision)
-    metric = make_metric(loaded.spec.metric, settings.protocol, **settings.options)
+    metric = loaded.spec.make_metric(settings.protocol, **settings.options)
     path = Path(predictions)
     with OpenedRun.opened(path, loaded, settings.bounds) as run:
         _check_run(path, run)

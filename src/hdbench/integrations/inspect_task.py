@@ -48,7 +48,7 @@ def benchmark_task(benchmark: str, protocol: str = "documented") -> Task:
         HdbenchError: the benchmark is unusable, or there is no such protocol.
     """
     loaded = load_benchmark(benchmark)
-    spec, rules = loaded.spec, make_metric(loaded.spec.metric, protocol)
+    spec, rules = loaded.spec, loaded.spec.make_metric(protocol)
     prompt, decoding = read_prompt(loaded.folder / PROMPT), Decoding()
     samples = [
         Sample(
@@ -64,7 +64,7 @@ def benchmark_task(benchmark: str, protocol: str = "documented") -> Task:
         setup=show_media(benchmark),
         solver=generate(),
         scorer=answer_scorer(benchmark, protocol),
-        metrics=[figures(spec.metric, protocol, spec.headline)],
+        metrics=[figures(spec.metric, protocol, spec.headline, dict(rules.signed_options))],
         config=GenerateConfig(
             temperature=decoding.temperature,
             max_tokens=decoding.max_new_tokens,
@@ -139,7 +139,7 @@ def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
         protocol: `documented` or `published`.
     """
     loaded = load_benchmark(benchmark)
-    rules = make_metric(loaded.spec.metric, protocol)
+    rules = loaded.spec.make_metric(protocol)
     schema = loaded.answer_schema()
 
     def score_text(item_id: str, position: int, truth: str, text: str) -> Score:
@@ -174,7 +174,9 @@ def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
 
 
 @metric(scores="unreduced")
-def figures(name: str, protocol: str, headline: str) -> Metric:
+def figures(
+    name: str, protocol: str, headline: str, options: dict[str, Any] | None = None
+) -> Metric:
     """The figures that `hdbench score` gives, from the statistics of the items added up.
 
     Also the coverage, and the headline's 95 % interval as `<headline>_low` and `<headline>_high`,
@@ -185,8 +187,9 @@ def figures(name: str, protocol: str, headline: str) -> Metric:
         name: the metric's name, such as `zettel_f1`.
         protocol: `documented` or `published`.
         headline: the benchmark's headline.
+        options: the metric's options by name.
     """
-    rules = make_metric(name, protocol)
+    rules = make_metric(name, protocol, **(options or {}))
 
     def compute(scores: list[SampleScore]) -> Value:
         # In the benchmark's order: they come in the order answered, and floats are added up.

@@ -115,6 +115,10 @@ class Tally:
         if prepared is None:
             return None
         metric = self._metric
+        record = metric.as_record(prediction)
+        if record is not prediction:
+            prediction = record
+            candidate = candidate._replace(prediction=record, status="unwrapped", kind=None)
         coverage = coverage_of(prediction, metric.protocol)
         score = metric.score(prediction if coverage == "answered" else None, prepared)
         item = ScoredItem(metric, candidate, coverage, score)

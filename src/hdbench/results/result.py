@@ -17,6 +17,7 @@ from hdbench.scoring.metric import (
     FieldMatch,
     Metric,
     Outcome,
+    higher_is_better,
 )
 
 if TYPE_CHECKING:
@@ -100,8 +101,9 @@ class Result:
 
     @property
     def higher_is_better(self) -> bool:
-        """The headline's direction; for every metric's first figure, higher is better."""
-        return bool(self.dataset.get("higher_is_better", True))
+        """The headline's direction."""
+        own = self.dataset.get("higher_is_better")
+        return higher_is_better(self.metric, self.headline) if own is None else bool(own)
 
     @cached_property
     def intervals(self) -> "Intervals":
@@ -230,7 +232,7 @@ def signature(
     versions = versions or installed_versions()
     parts = {
         "protocol": metric.protocol,
-        **{name: _compact(value) for name, value in metric.options.items()},
+        **{name: _compact(value) for name, value in metric.signed_options.items()},
         "rules": metric.rules,
         "reading": reading_version,
         **{name: "true" for name in READ_AS if reading and reading[name]},

@@ -7,7 +7,6 @@ from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import is_record, read_text
 from hdbench.results.items import prepare
-from hdbench.scoring import make_metric
 
 
 class RunningScore:
@@ -19,7 +18,7 @@ class RunningScore:
     """
 
     def __init__(self, benchmark: Benchmark, schema: AnswerSchema | None) -> None:
-        self._metric = make_metric(benchmark.spec.metric)
+        self._metric = benchmark.spec.make_metric()
         self._headline = benchmark.spec.headline
         self._schema = schema
         self._truths = {item.id: item.ground_truth for item in benchmark.items()}

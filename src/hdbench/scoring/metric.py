@@ -167,8 +167,13 @@ class Metric(ABC):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Every option's value, for the signature."""
+        """Every option's value."""
         return {name: getattr(self, name) for name in self.option_names}
+
+    @property
+    def signed_options(self) -> dict[str, Any]:
+        """The options that a signature names: all of them, unless there are many."""
+        return self.options
 
     def as_record(self, prediction: Any) -> Any:
         """A prediction as the record that it stands for, if an option says how to read it."""

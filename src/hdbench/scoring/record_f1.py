@@ -141,6 +141,11 @@ class RecordF1(Metric):
         """The options and their values."""
         return dict(self._read.values)
 
+    @property
+    def signed_options(self) -> dict[str, Any]:
+        """The options that are not the defaults: a signature is one line."""
+        return {name: value for name, value in self.options.items() if value != DEFAULTS[name]}
+
     def as_record(self, prediction: Any) -> Any:
         """A bare list as a record that has it under the name that `root_list` states."""
         if isinstance(prediction, list) and self._read.root_list is not None:

@@ -181,6 +181,11 @@ class TextCer(Metric):
         """The options and their values."""
         return self._options
 
+    @property
+    def signed_options(self) -> dict[str, Any]:
+        """The options that are not the defaults: a signature is one line."""
+        return {name: value for name, value in self.options.items() if value != DEFAULTS[name]}
+
     def prepare(self, reference: dict[str, Any]) -> dict[str, Any]:
         """A ground truth as it is."""
         return reference

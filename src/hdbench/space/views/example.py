@@ -7,7 +7,6 @@ from typing import Any
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import write_whole
-from hdbench.scoring import make_metric
 from hdbench.scoring.metric import reference_for
 
 OWN = "example_predictions.jsonl"
@@ -35,7 +34,7 @@ def write_example(benchmark: Benchmark, folder: Path) -> Path:
     own = benchmark.folder / OWN
     if own.is_file():
         return Path(shutil.copyfile(own, folder / OWN))
-    metric, lines = make_metric(benchmark.spec.metric), []
+    metric, lines = benchmark.spec.make_metric(), []
     for position, item in enumerate(benchmark.items()):
         if position >= ITEMS:
             break

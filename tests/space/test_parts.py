@@ -2,16 +2,19 @@
 
 import json
 import re
+import shutil
 import string
 import subprocess
 import sys
 
 import pytest
+from helpers.run_folders import SPEC
 
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.extras import install_command
 from hdbench.errors import HdbenchError
+from hdbench.space.app import build_app
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import MAX_RUNS, Upload, score_upload
 from hdbench.space.jobs.working import Waits
@@ -31,6 +34,25 @@ def test_every_language_has_every_text_with_the_same_places():
     for key, english in texts["en"].items():
         assert places(english) == places(texts["de"][key]), key
         assert english
+
+
+def test_a_benchmark_that_ranks_no_models_has_no_leaderboard(cards):
+    def boards():
+        components = build_app(SpaceContext(cards / "hdb")).config["components"]
+        return [
+            [name for _, name in each["props"]["choices"]]
+            for each in components
+            if each["props"].get("elem_id") == "board-benchmark"
+        ]
+
+    (cards / "hdb/results").mkdir()
+    other = shutil.copytree(cards / "hdb/cards", cards / "hdb/lines")
+    (other / "benchmark.yaml").write_text(
+        json.dumps(SPEC | {"name": "lines", "ranked": False, "report_errors_at": None})
+    )
+    assert boards() == [["cards"]]
+    shutil.rmtree(cards / "hdb/cards")
+    assert boards() == []
 
 
 def test_a_benchmark_without_an_example_gets_one_made_from_its_truth(cards, tmp_path):

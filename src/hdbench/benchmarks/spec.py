@@ -106,6 +106,7 @@ class BenchmarkSpec(Strict):
         higher_is_better: the headline's direction.
         protocols: protocol → the options of the metric that it has here, by their names; a protocol
             that is not named has none.
+        ranked: whether its figures can rank models; if not, the Space has no leaderboard of it.
         media: the column that holds what a model is shown: an image, a list of images, a PDF, or a
             text, which follows the prompt.
         split: the one split.
@@ -133,6 +134,7 @@ class BenchmarkSpec(Strict):
     headline: str
     higher_is_better: bool
     protocols: dict[ProtocolName, dict[str, Any]] = Field(default_factory=dict)
+    ranked: bool = True
     media: Literal["image", "pages", "pdf", "text"]
     split: str
     licence: str

@@ -70,7 +70,7 @@ def build_app(context: SpaceContext) -> gr.Blocks:
         if context.models:
             with gr.Tab(say("tab_run"), id="run"):
                 run_tab(context, workers, say)
-        if context.results:
+        if context.results and context.ranked:
             with gr.Tab(say("tab_leaderboard"), id="leaderboard") as tab:
                 leaderboard_tab(context, say, tab)
         with gr.Tab(say("tab_about"), id="about"):

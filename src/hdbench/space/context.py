@@ -61,6 +61,11 @@ class SpaceContext:
         """Title and name of each benchmark, as a field offers them."""
         return [(each.spec.title, name) for name, each in self.benchmarks.items()]
 
+    @property
+    def ranked(self) -> list[tuple[str, str]]:
+        """Those of `choices` whose figures can rank models."""
+        return [(title, name) for title, name in self.choices if self.benchmarks[name].spec.ranked]
+
     def benchmark(self, name: str) -> Benchmark:
         """The benchmark with that name.
 

@@ -29,8 +29,8 @@ def leaderboard_tab(context: SpaceContext, say: Say, tab: gr.Tab) -> None:
         tab: the tab.
     """
     rankings = Rankings(context)
-    names = context.choices
-    most = max(context.benchmarks, key=lambda name: len(context.run_folders(name)))
+    names = context.ranked
+    most = max((name for _, name in names), key=lambda name: len(context.run_folders(name)))
     gr.Markdown(say("leaderboard_intro"))
     with gr.Row():
         benchmark = gr.Dropdown(

@@ -64,7 +64,10 @@ def test_a_run_asks_each_text_after_its_prompt_and_no_image(cards, hdbench):
     assert result["recall_micro"] == 4 / 8
     done = hdbench("report", "runs/m", "-o", "report")
     assert done.exit_code == 0, done.output
-    assert "Stellingen" in (cards / "report/index.html").read_text()
+    page = (cards / "report/index.html").read_text()
+    assert page.count("The text that the model was given") == 4
+    assert "&lt;b&gt;title {kind} 3" in page
+    assert "no picture of this item" not in page
     done = hdbench("export", "runs/m", "--format", "csv", "-o", "answers.csv")
     assert done.exit_code == 0, done.output
     assert "<b>" not in (cards / "answers.csv").read_text()

@@ -29,6 +29,9 @@ MAX_CONFUSIONS = 20
 MAX_MESSAGE = 1_000
 """Maximum characters of a warning, note or other text about the run."""
 
+MAX_TEXT = 5_000
+"""Maximum characters of the text of an item that has one instead of images."""
+
 
 class Figure(NamedTuple):
     """A figure with its interval.
@@ -126,6 +129,7 @@ def report_page(result: Result, benchmark: Benchmark, *, language: str = "en") -
             )
         ),
         more_items=len(items) - len(shown),
+        texts=_texts(shown, benchmark),
         filter_fields=names,
         places={name: place for place, name in enumerate(names)},
         statuses=[status for status in STATUSES if result.status[status]],
@@ -198,6 +202,14 @@ def _pictures(items: Sequence[ItemView], benchmark: Benchmark) -> Iterator[list[
     found = iter(pictures([file for those in files for file in those]))
     for those in files:
         yield list(islice(found, len(those)))
+
+
+def _texts(items: Sequence[ItemView], benchmark: Benchmark) -> dict[str, str]:
+    """The text of each item, shortened, if the benchmark has texts instead of images."""
+    if benchmark.spec.media != "text":
+        return {}
+    given = benchmark.shown()
+    return {item.id: cut(given[item.id].text, MAX_TEXT) for item in items if item.id in given}
 
 
 def _violations(result: Result) -> list[tuple[str, str, int]]:

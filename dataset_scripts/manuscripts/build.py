@@ -32,7 +32,7 @@ def columns(ground_truth: dict[str, Any]) -> dict[str, Any]:
     """The columns that people filter by."""
     (page,) = ground_truth["folios"]
     return {
-        "folio": page["folio"] or None,
+        "folio": int(page["folio"]) if page["folio"].isdecimal() else None,
         "lines": len(page["text"].splitlines()),
         "additions": sum(name.startswith("addition") and bool(page[name]) for name in page),
     }

@@ -384,7 +384,7 @@ def test_all_builds_the_whole_namespace(tmp_path, run_hdbench):
     assert done.returncode == 0, done.stderr
     built = {folder.name for folder in (tmp_path / "hdb").iterdir()}
     assert built == {*recipe_names(), *METRICS, "scorer"}
-    assert len(built) == 9
+    assert len(built) == 16
 
 
 @pytest.mark.parametrize("arguments", [[], ["zettelkatalog", "--all"]])

@@ -28,12 +28,13 @@ for name, media in {media}.items():
 print(json.dumps(found))
 """
 MEDIA = {
+    "advertxml": "text",
     "avisblatt": "image",
     "rheinschifffahrt": "pages",
     "sciencemetabench": "pdf",
     "zettelkatalog": "image",
 }
-KINDS = {"image": "JpegImageFile", "pages": "list", "pdf": "PDF"}
+KINDS = {"image": "JpegImageFile", "pages": "list", "pdf": "PDF", "text": "str"}
 EVALUATE = """
 import json
 import evaluate
@@ -59,7 +60,7 @@ def filled(samples, run_hdbench):
 def published(samples):
     """Name → id, truth and the kind of media of each item, as they were built."""
     found = {}
-    for name in NAMES:
+    for name in MEDIA:
         lines = (samples / "hdb" / name / "metadata.jsonl").read_text().splitlines()
         rows = [json.loads(line) for line in lines]
         kind = KINDS[MEDIA[name]]

@@ -27,7 +27,9 @@ from hdbench.scoring.metric import (
     ValueForm,
 )
 from hdbench.scoring.rates import counts_and_rates, f1, ratio
-from hdbench.scoring.similarity import similarity
+from hdbench.scoring.records.compare import Fields, compare_fields
+from hdbench.scoring.records.options import read_options
+from hdbench.scoring.records.tree import Check, take_apart
 
 _LEFT_OUT = re.compile(
     r"examination($|\.|\[)|publication\.reprint_note$|library_reference\.publication_number$"
@@ -41,10 +43,12 @@ class PreparedCard(NamedTuple):
     """A ground truth, flattened once.
 
     Attributes:
-        values: path → value of each field that an answer must have.
-        leaves: path → value of every field, absent ones too.
+        expected: the fields that an answer must have.
+        values: path → value of each of them.
+        leaves: path → value of every field, absent ones too; only for `published`.
     """
 
+    expected: list[Check]
     values: Leaves
     leaves: Leaves
 
@@ -58,9 +62,11 @@ class ZettelF1(Metric):
     false negative.
 
     Degenerate cases: a null is an absent field. An empty string is a value like any other, but
-    against an absent field it does not count (published: it is an absent field). A path that is the
-    parent of another in the union of both records (`author` beside `author.last_name`) is left out.
-    An unanswered card misses every field that its ground truth has. A zero denominator gives 0.0.
+    against an absent field it does not count (published: it is an absent field). No field of the
+    ground truth is ever left out: an object or list where it has a value is a miss, and what that
+    holds is spurious (published: a path that is the parent of another in the union of both records,
+    `author` beside `author.last_name`, is left out). An unanswered card misses every field that its
+    ground truth has. A zero denominator gives 0.0.
 
     Args:
         protocol: `documented` or `published`.
@@ -80,7 +86,7 @@ class ZettelF1(Metric):
     """
 
     name: ClassVar[str] = "zettel_f1"
-    rules: ClassVar[int] = 1
+    rules: ClassVar[int] = 2
     statistics: ClassVar[tuple[str, ...]] = (
         "true_positives",
         "false_positives",
@@ -117,7 +123,7 @@ class ZettelF1(Metric):
         self.threshold = _check_number("threshold", threshold, 1)
         self.weights = _check_weights(weights)
         self._total_weight = self._weigh if self.weights else len
-        self._absent = (None, "") if self._published else (None,)
+        self._rules = read_options({"lists": "position", "threshold": self.threshold}).rules
 
     @property
     def options(self) -> dict[str, Any]:
@@ -126,13 +132,14 @@ class ZettelF1(Metric):
 
     def prepare(self, reference: dict[str, Any]) -> PreparedCard:
         """The fields of a ground truth."""
-        leaves = flatten(reference, split_keys=self._published)
-        values = {
-            path: value
-            for path, value in leaves.items()
-            if value not in self._absent and not (self._published and _is_left_out(path))
-        }
-        return PreparedCard(values, leaves)
+        if not self._published:
+            record = take_apart(reference, self._rules)
+            record.expect(self._rules)
+            return PreparedCard(record.expected, record.leaves, {})
+        leaves = flatten(reference, split_keys=True)
+        values = _kept(leaves)
+        expected = [Check(path, value, None, self.threshold) for path, value in values.items()]
+        return PreparedCard(expected, values, leaves)
 
     def score(self, record: dict[str, Any] | None, prepared: PreparedCard) -> ItemScore:
         """The counts of one card.
@@ -146,31 +153,44 @@ class ZettelF1(Metric):
             (0.0 to 1.0, higher is better; published: rounded to 2 decimals), and `perfect`: 1 if
             the answer needs no edit, that is, if each field is right to the letter.
         """
+        leaves: Leaves = {}
         if record is None:
-            leaves, perfect = Leaves(), False
-            fields: dict[Outcome, list[str]] = {outcome: [] for outcome in OUTCOMES}
-            fields["missing"] = list(prepared.values)
+            found = Fields([], [], list(prepared.values), [], {})
+        elif self._published:
+            leaves = flatten(record, split_keys=True)
+            found = _without_parents(
+                compare_fields(prepared.expected, prepared.values, _kept(leaves)), prepared, leaves
+            )
         else:
-            leaves = flatten(record, split_keys=self._published)
-            fields, perfect = self._compare(leaves, prepared)
-        correct, substituted, missing, spurious = map(self._total_weight, fields.values())
-        tp, fp, fn = correct, substituted + spurious, substituted + missing
+            leaves = take_apart(record, self._rules).leaves
+            found = compare_fields(prepared.expected, prepared.values, leaves)
+        correct, substituted, missing, spurious, alike = found
+        wrong = record is None or alike or substituted or missing or spurious
+        right, changed, lost, added = map(self._total_weight, found[:4])
+        tp, fp, fn = right, changed + added, changed + lost
         statistics = {
             "true_positives": tp,
             "false_positives": fp,
             "false_negatives": fn,
             "f1": _card_f1(tp, fp, fn, self._published),
-            "perfect": int(perfect),
+            "perfect": int(not wrong),
         }
-        return ItemScore(statistics, fields, leaves)
+        fields: dict[Outcome, list[str]] = {
+            "correct": correct,
+            "substituted": substituted,
+            "missing": missing,
+            "spurious": spurious,
+        }
+        return ItemScore(statistics, fields, (leaves, alike))
 
     def explain(self, score: ItemScore, prepared: PreparedCard) -> list[FieldMatch]:
         """What became of each field of one card, errors first."""
+        leaves, inexact = score.compared
         matches = []
         for outcome in OUTCOMES[::-1]:
             for path in score.fields[outcome]:
-                reference, prediction = prepared.values.get(path), score.compared.get(path)
-                alike = similarity(reference, prediction)
+                reference, prediction = prepared.values.get(path), leaves.get(path)
+                alike = inexact.get(path, float(outcome == "correct"))
                 matches.append(FieldMatch(path, outcome, reference, prediction, alike))
         return matches
 
@@ -233,45 +253,6 @@ class ZettelF1(Metric):
             "recall_micro": ratio(tp, tp + fn),
         }
 
-    def _compare(
-        self, leaves: Leaves, prepared: PreparedCard
-    ) -> tuple[dict[Outcome, list[str]], bool]:
-        """The fields by what became of them, and whether the answer needs no edit."""
-        correct: list[str] = []
-        substituted: list[str] = []
-        missing: list[str] = []
-        expected, threshold = prepared.values, self.threshold
-        exact = True
-        for path, reference in expected.items():
-            value = leaves.get(path)
-            if value == reference:
-                correct.append(path)
-            elif value is None or (value == "" and self._published):
-                if reference != "":
-                    missing.append(path)
-            elif (alike := similarity(reference, value)) >= threshold:
-                correct.append(path)
-                if alike != 1.0:
-                    exact = False
-            else:
-                substituted.append(path)
-        # An empty string against an absent field does not count.
-        spurious = [
-            path
-            for path, value in leaves.items()
-            if value is not None and path not in expected and value != ""
-        ]
-        if spurious and self._published:
-            spurious = [path for path in spurious if not _is_left_out(path)]
-        perfect = exact and not (substituted or spurious or missing)
-        fields: dict[Outcome, list[str]] = {
-            "correct": correct,
-            "substituted": substituted,
-            "missing": without_parents(missing, leaves),
-            "spurious": without_parents(spurious, prepared.leaves),
-        }
-        return fields, perfect
-
     def _weigh(self, paths: Sequence[str]) -> float:
         """The weights of some fields, added up."""
         return math.fsum(_weight(path, self.weights or {}) for path in paths)
@@ -282,6 +263,23 @@ class ZettelF1(Metric):
                 raise HdbenchError(
                     f"weights: no field or group {name!r}: there are {', '.join(fields)}"
                 )
+
+
+def _kept(leaves: Leaves) -> Leaves:
+    """The fields that `published` scores."""
+    return {
+        path: value
+        for path, value in leaves.items()
+        if value is not None and value != "" and not _is_left_out(path)
+    }
+
+
+def _without_parents(found: Fields, prepared: PreparedCard, leaves: Leaves) -> Fields:
+    """The fields without those that are parents of others in the other record."""
+    return found._replace(
+        missing=without_parents(found.missing, leaves),
+        spurious=without_parents(found.spurious, prepared.leaves),
+    )
 
 
 @lru_cache(maxsize=4096)  # cards have few fields, so the same names come again and again

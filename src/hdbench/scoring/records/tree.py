@@ -42,6 +42,7 @@ class Rules:
     def __post_init__(self) -> None:
         self.root = Path(self, "", ())
         self.blank_texts = frozenset(each for each in self.blank if isinstance(each, str))
+        self._is_null_blank = None in self.blank
         self._fields: dict[tuple[tuple[str, ...], str], tuple[Comparator | None, float]] = {}
 
     def of_field(self, segments: tuple[str, ...], path: str) -> tuple[Comparator | None, float]:
@@ -69,6 +70,8 @@ class Rules:
         """Whether a value counts as absent."""
         if isinstance(value, str):
             return value in self.blank_texts
+        if value is None:
+            return self._is_null_blank
         return any(value == each and type(value) is type(each) for each in self.blank)
 
 
@@ -82,6 +85,7 @@ class Path:
         text: the path from the innermost item of an aligned or ordered list, or from the record.
         segments: the whole path, with `[]` for an item of a list.
         base: the segments of that item.
+        below: key, index, or None for any item → the path there, if it is kept.
         ignored: whether it is not scored.
         lists: how a list at this path is compared.
         mode: how the list is compared whose item this is.
@@ -90,9 +94,9 @@ class Path:
     """
 
     __slots__ = (
-        "_below",
         "_rules",
         "base",
+        "below",
         "ignored",
         "is_plain",
         "lists",
@@ -111,7 +115,7 @@ class Path:
         mode: ListMode = "position",
     ) -> None:
         self._rules, self.base, self.mode = rules, base, mode
-        self._below: dict[str | int | None, Path] = {}
+        self.below: dict[str | int | None, Path] = {}
         self.text, self.segments = text, segments
         self.ignored = rules.ignore[segments]
         self.lists = rules.lists[segments]
@@ -120,7 +124,7 @@ class Path:
 
     def key(self, key: str) -> "Path":
         """The path of a key of an object at this path."""
-        known = self._below.get(key)
+        known = self.below.get(key)
         if known is not None:
             return known
         path = self._keep(key, f"{self.text}.{key}" if self.text else key, key, self.base)
@@ -130,11 +134,11 @@ class Path:
 
     def place(self, index: int) -> "Path":
         """The path of an item of a list that is compared by position."""
-        return self._below.get(index) or self._keep(index, f"{self.text}[{index}]", "[]", self.base)
+        return self.below.get(index) or self._keep(index, f"{self.text}[{index}]", "[]", self.base)
 
     def item(self) -> "Path":
         """The path of each item of an aligned or ordered list."""
-        return self._below.get(None) or self._keep(None, "", "[]", (*self.segments, "[]"))
+        return self.below.get(None) or self._keep(None, "", "[]", (*self.segments, "[]"))
 
     def _keep(
         self, key: str | int | None, text: str, segment: str, base: tuple[str, ...]
@@ -142,7 +146,7 @@ class Path:
         path = Path(self._rules, text, (*self.segments, segment), base, self.lists)
         if len(text) <= MAX_KEPT_LENGTH and self._rules.kept < MAX_KEPT:
             self._rules.kept += 1
-            self._below[key] = path
+            self.below[key] = path
         return path
 
 
@@ -176,12 +180,13 @@ class Record:
         expected: in a ground truth, the fields that an answer must have.
     """
 
+    expected: Sequence[Check] = ()
+    _canonical: str | None = None
+
     def __init__(self, value: Any, path: Path, index: int = 0) -> None:
         self.value, self.path, self.index = value, path, index
         self.leaves: dict[str, Any] = {}
         self.lists: dict[str, list[Record]] = {}
-        self.expected: list[Check] = []
-        self._canonical: str | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Record) and bool(self.value == other.value)
@@ -264,9 +269,9 @@ def take_apart(value: dict[str, Any], rules: Rules) -> Record:
 
 
 def _add_object(value: dict[str, Any], at: Path, record: Record, rules: Rules) -> None:
-    leaves, blank_texts = record.leaves, rules.blank_texts
+    leaves, blank_texts, known = record.leaves, rules.blank_texts, at.below
     for key, child in value.items():
-        path = at.key(key)
+        path = known.get(key) or at.key(key)
         if type(child) is str and path.is_plain and child not in blank_texts:  # as most are
             leaves[path.text] = child
         else:

@@ -13,6 +13,7 @@ from hdbench.evaluation.score import Settings
 from hdbench.leaderboard import formats
 from hdbench.leaderboard.boards import leaderboards
 from hdbench.leaderboard.changes import changes
+from hdbench.statistics.ranking import Ranks
 
 WRONG = {"title": "Stellingen", "year": 1942}
 ITEMS = [f"{number:04}" for number in range(24)]
@@ -41,17 +42,17 @@ def boards(here):
     return leaderboards(load_runs([here / "runs"]).values())
 
 
-def test_the_rank_is_one_more_than_the_number_of_better_models(here):
+def test_a_rank_leaves_out_the_better_and_the_worse_models(here):
     run(here, "a", 24, model="best")
     run(here, "b", 12, model="second")
     run(here, "c", 11, model="nearly second")
     run(here, "d", 0, model="last")
     [board] = boards(here)
     assert [(row.model, row.rank) for row in board.rows] == [
-        ("best", 1),
-        ("second", 2),
-        ("nearly second", 2),
-        ("last", 4),
+        ("best", Ranks(1, 1)),
+        ("second", Ranks(2, 3)),
+        ("nearly second", Ranks(2, 3)),
+        ("last", Ranks(4, 4)),
     ]
     assert board.rows[3].better == ("best", "second", "nearly second")
     # Twelve cards have both fields, twelve have one of two: 36 of 48 right, 12 wrong.
@@ -68,6 +69,145 @@ def test_repeated_runs_of_a_model_are_one_row_with_their_spread(here):
     assert rows["reader"].spread == (0.75, 1.0)
     assert [(each.run, each.value) for each in rows["reader"].runs] == [("a", 1.0), ("b", 0.75)]
     assert rows["other"].spread is None
+
+
+INCONSISTENT = (
+    "reader: its runs lie further apart than their own 95 % intervals allow: 1.000 (a), 0.500 "
+    "(b). Look at them before you rely on their mean."
+)
+
+
+def test_runs_that_lie_too_far_apart_are_marked_and_named_in_every_format(here, run_hdbench):
+    run(here, "a", 24, model="reader")
+    run(here, "b", 0, model="reader")
+    run(here, "c", 12, model="other")
+    run(here, "d", 13, model="other")
+    for form in ("table", "markdown", "latex"):
+        out = run_hdbench("leaderboard", "runs", "--format", form, cwd=here).stdout
+        shown = " ".join(out.split()).replace("\\", "")
+        assert INCONSISTENT in shown
+        assert "2 runs, 0.500 to 1.000, inconsistent" in shown
+        assert "other: its runs" not in shown
+        assert shown.count("inconsistent") == 1
+    made = json.loads(run_hdbench("leaderboard", "runs", "--format", "json", cwd=here).stdout)
+    apart = {row["model"]: row["runs_apart"] for row in made["leaderboards"][0]["rows"]}
+    assert apart == {"reader": True, "other": False}
+    out = run_hdbench("leaderboard", "runs", "--format", "csv", cwd=here).stdout
+    lines = csv.DictReader(io.StringIO(out.removeprefix("\ufeff")))
+    assert {line["model"]: line["runs_apart"] for line in lines} == {
+        "reader": "True",
+        "other": "False",
+    }
+
+
+def test_below_twenty_items_runs_are_held_against_the_single_items(here):
+    few = {"items": ITEMS[:5], "model": "reader"}
+    run(here, "a", 5, **few)
+    run(here, "b", 0, **few)
+    [board] = boards(here)
+    assert board.rows[0].runs_apart
+    told = formats.notes(board)[-1]
+    assert told.startswith(
+        "reader: its runs lie further apart than the ranges of their single items"
+    )
+    run(here, "b", 1, **few)
+    assert not boards(here)[0].rows[0].runs_apart
+
+
+def test_every_format_gives_both_ends_of_a_rank(here, run_hdbench):
+    run(here, "a", 24, model="best")
+    run(here, "b", 12, model="second")
+    run(here, "c", 11, model="nearly second")
+    made = {
+        form: run_hdbench("leaderboard", "runs", "--format", form, cwd=here).stdout
+        for form in ("table", "markdown", "latex", "json", "csv")
+    }
+    for form in ("table", "markdown", "latex"):
+        table = made[form].splitlines()
+        ranks = [line.split()[:3] for line in table if "second" in line]
+        assert [next(cell for cell in row if "–" in cell) for row in ranks] == ["2–3", "2–3"]
+        shown = " ".join(made[form].split())
+        assert shown.index("A rank such as 1–3 means") < shown.index("best")
+    rows = json.loads(made["json"])["leaderboards"][0]["rows"]
+    assert [row["rank"] for row in rows] == [
+        {"low": 1, "high": 1},
+        {"low": 2, "high": 3},
+        {"low": 2, "high": 3},
+    ]
+    lines = csv.DictReader(io.StringIO(made["csv"].removeprefix("\ufeff")))
+    ends = [(line["rank_low"], line["rank_high"]) for line in lines]
+    assert ends == [("1", "1"), ("2", "3"), ("2", "3")]
+
+
+LONG = [
+    "gemini-2.5-flash-lite-preview-09-2025",
+    "qwen/qwen3-vl-235b-a22b-instruct",
+    "meta-llama/llama-4-maverick",
+    "gpt-5",
+]
+
+
+@pytest.mark.parametrize(
+    ("columns", "left_out"),
+    [(80, ["s/item", "USD/run"]), (90, ["USD/run"]), (100, [])],
+)
+def test_in_a_narrow_terminal_no_name_breaks_inside_a_word_and_no_figure_is_cut(
+    here, run_hdbench, columns, left_out
+):
+    for place, model in enumerate(LONG):
+        for repeat in "ab":
+            folder = run(here, f"{place}{repeat}", 20 - 3 * place, model=model, cost_usd=12.5)
+            answers = (folder / "answers.jsonl").read_text().splitlines()
+            timed = [json.loads(line) | {"seconds": 2.5} for line in answers]
+            timed[0]["confidence"] = repeat  # the same answers twice would be refused
+            (folder / "answers.jsonl").write_text("".join(json.dumps(x) + "\n" for x in timed))
+    out = run_hdbench("leaderboard", "runs", cwd=here, COLUMNS=str(columns)).stdout
+    assert max(map(len, out.splitlines())) <= columns
+    assert "…" not in out
+    body = out[out.index("──") : out.index("4 models, 8 runs")]
+    for model in LONG:
+        for part in re.findall(r"[^-/]+", model):
+            assert re.search(rf"(?<![^\s/-]){re.escape(part)}(?![^\s/-])", body), part
+    [heads] = [line.split() for line in out.splitlines() if line.lstrip().startswith("rank")]
+    assert [name for name in ("s/item", "USD/run") if name not in heads] == left_out
+    told = f"No room for {', '.join(left_out)}: see --format csv."
+    assert (told in " ".join(out.split())) == bool(left_out)
+
+
+def test_a_word_that_is_longer_than_the_room_is_broken_in_the_end(here, run_hdbench):
+    run(here, "a", 24, model="m" * 59)
+    out = run_hdbench("leaderboard", "runs", cwd=here, COLUMNS="80").stdout
+    assert max(map(len, out.splitlines())) <= 80
+    assert out.count("m" * 10) >= 2
+    assert "0.000" not in out
+    assert "1.000" in out
+
+
+def test_it_goes_on_where_a_benchmark_is_not_built_and_says_so_in_a_line(here, run_hdbench):
+    run(here, "a", 24, model="reader")
+    for name in ("lost", "gone"):
+        run(here, f"{name}/a", 24, model="reader", benchmark=f"hdb/{name}")
+        run(here, f"{name}/b", 12, model="other", benchmark=f"hdb/{name}")
+        (here / f"hdb/{name}").mkdir()
+    done = run_hdbench("leaderboard", "runs", "--format", "json", cwd=here)
+    assert done.returncode == 0, done.stderr
+    [board] = json.loads(done.stdout)["leaderboards"]
+    assert board["kind"]["benchmark"] == "hdb/cards"
+    assert done.stderr == (
+        "note: left out 4 runs of hdb/gone, hdb/lost, not built here: build with: "
+        "hdbench build gone lost\n"
+    )
+    assert run_hdbench("leaderboard", "runs", "--changes", cwd=here).returncode == 0
+    for named in ("runs/lost", "runs/lost/a"):  # nothing else is there
+        done = run_hdbench("leaderboard", named, cwd=here)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert done.stderr.endswith("build it with: hdbench build lost\n")
+    done = run_hdbench("leaderboard", "runs/a", "runs/lost/a", cwd=here)
+    assert (done.returncode, done.stdout) == (2, "")  # it was named
+    (here / "hdb/lost/benchmark.yaml").write_text("name: lost")
+    done = run_hdbench("leaderboard", "runs", cwd=here)
+    assert (done.returncode, done.stdout) == (2, "")  # there, but broken
+    assert done.stderr.startswith("error: hdb/lost/benchmark.yaml: ")
 
 
 @pytest.mark.parametrize(
@@ -109,13 +249,16 @@ def test_below_twenty_items_there_are_no_ranks_and_it_is_said(here, run_hdbench)
         ("best", None, None),
         ("worst", None, None),
     ]
-    assert "19 items: too few for an interval or a rank" in formats.notes(board)[0]
+    why = "19 items: too few for an interval or a rank, which need 20: no model is called better"
+    assert formats.about_ranks(board).startswith(why)
     made = {
         form: run_hdbench("leaderboard", "runs", "--format", form, cwd=here).stdout
         for form in ("table", "markdown", "latex", "json")
     }
     assert json.loads(made["json"])["leaderboards"][0]["rows"][0]["rank"] is None
     for form in ("table", "markdown", "latex"):
+        shown = " ".join(made[form].split())
+        assert shown.index(why) < shown.index("best")
         [head] = [line for line in made[form].splitlines() if line.strip("| ").startswith("model")]
         assert "rank" not in head
         assert "interval" not in head

@@ -4,6 +4,7 @@ import json
 import random
 from collections import Counter
 from dataclasses import asdict
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
 from hdbench.statistics.bootstrap import intervals
 from hdbench.statistics.comparison import compare
-from hdbench.statistics.ranking import rank_models
+from hdbench.statistics.ranking import Ranks, rank_models
 from hdbench.statistics.resampling import bootstrap, tables
 
 HEADLINE = {"headline": "f1_micro", "higher_is_better": True}
@@ -60,15 +61,42 @@ def of(standings):
     return {each.name: each for each in standings}
 
 
-def test_the_rank_is_one_more_than_the_number_of_better_models():
+def test_models_that_all_differ_have_one_rank_each():
     runs = {"bad": [graded([3] * 30)], "good": [graded([9] * 30)], "fair": [graded([6] * 30)]}
     found = rank_models(runs, **HEADLINE)
     assert [(each.name, each.rank, each.better) for each in found] == [
-        ("good", 1, ()),
-        ("fair", 2, ("good",)),
-        ("bad", 3, ("good", "fair")),
+        ("good", Ranks(1, 1), ()),
+        ("fair", Ranks(2, 2), ("good",)),
+        ("bad", Ranks(3, 3), ("good", "fair")),
     ]
     assert [each.value for each in found] == pytest.approx([9 / 11, 6 / 11, 3 / 11])
+
+
+def test_a_rank_begins_after_the_better_models_and_ends_before_the_worse_ones():
+    """By hand: six models, of which we know which pairs differ significantly.
+
+    Two that differ by the same amount on every card are different. On every other card "wild" has
+    all fields, and none on the rest: its mean, 5.5 of 11, has a standard error of 5.5 / √30 = 1.0,
+    so that it differs from none of those with 4 to 7 fields, nor from its own twin, which is the
+    same run, but from those with 0 and 11.
+    """
+    right = {
+        "11": [11] * 30,
+        "7": [7] * 30,
+        "wild": [11, 0] * 15,
+        "twin": [11, 0] * 15,
+        "4": [4] * 30,
+        "0": [0] * 30,
+    }
+    found = rank_models({name: [graded(each)] for name, each in right.items()}, **HEADLINE)
+    assert [(each.name, each.rank, each.better) for each in found] == [
+        ("11", Ranks(1, 1), ()),
+        ("7", Ranks(2, 4), ("11",)),  # only "4" and "0" are worse
+        ("twin", Ranks(2, 5), ("11",)),
+        ("wild", Ranks(2, 5), ("11",)),
+        ("4", Ranks(3, 5), ("11", "7")),
+        ("0", Ranks(6, 6), ("11", "7", "twin", "wild", "4")),
+    ]
 
 
 def test_of_an_error_rate_the_lower_is_the_better_model():
@@ -81,8 +109,8 @@ def test_of_an_error_rate_the_lower_is_the_better_model():
         models[name] = [Result(metric, ids, Counter(), columns, {}, [], [])]
     found = rank_models(models, headline="cer", higher_is_better=False)
     assert [(each.name, each.value, each.rank) for each in found] == [
-        ("good", 1 / 8, 1),
-        ("bad", 4 / 8, 2),
+        ("good", 1 / 8, Ranks(1, 1)),
+        ("bad", 4 / 8, Ranks(2, 2)),
     ]
 
 
@@ -91,7 +119,46 @@ def test_several_runs_of_a_model_count_by_their_mean_and_show_their_spread():
     [several, one] = rank_models({"several": runs, "one": [graded([4] * 30)]}, **HEADLINE)
     assert (several.runs, several.spread) == (3, (5 / 11, 9 / 11))
     assert several.value == pytest.approx(7 / 11)
-    assert (one.runs, one.spread) == (1, None)
+    assert (one.runs, one.spread, one.runs_apart) == (1, None, False)
+
+
+def test_runs_lie_apart_if_their_intervals_do_not_meet():
+    rng = np.random.default_rng(0)
+    cards = rng.binomial(11, 0.6, 60)
+    repeated = [graded(rng.permutation(cards)), graded(rng.permutation(cards))]
+    broken = graded([0] * 60)
+    models = {
+        "one": repeated[:1],
+        "steady": repeated,
+        "broke down": [*repeated, broken],
+        "always broken": [broken, graded([0] * 59 + [1])],
+    }
+    found = of(rank_models(models, **HEADLINE))
+    assert [found[name].runs_apart for name in models] == [False, False, True, False]
+    alone = [intervals(each).figures["f1_micro"] for each in (repeated[0], broken)]
+    assert alone[1].high < alone[0].low
+    # A figure a little outside the other's interval has an interval that still meets it.
+    near = graded([*cards[:45], *(min(number + 6, 11) for number in cards[45:])])
+    low, high = (intervals(each).figures["f1_micro"] for each in (graded(cards), near))
+    value = sum(near.statistics["true_positives"]) / 660
+    assert low.high < value
+    assert high.low < low.high
+    [standing] = rank_models({"near": [graded(cards), near]}, **HEADLINE)
+    assert not standing.runs_apart
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "apart"),
+    [
+        ([0] * 5, [5, 6, 5, 4, 7], True),
+        ([1, 2, 3, 4, 4], [5, 6, 5, 4, 7], False),
+        ([5, 6, 5, 4, 7], [1, 2, 3, 3, 3], True),
+        ([0], [11], False),  # one item has no range
+    ],
+)
+def test_below_twenty_items_runs_lie_apart_if_all_items_of_one_are_better(one, other, apart):
+    [found] = rank_models({"a": [graded(one), graded(other)]}, **HEADLINE)
+    assert found.runs_apart == apart
 
 
 def test_the_interval_of_a_mean_is_that_of_the_runs_averaged_item_by_item():
@@ -110,7 +177,7 @@ def test_models_that_never_differ_are_not_different():
     rng = np.random.default_rng(0)
     right = rng.binomial(11, 0.6, 40)
     found = of(rank_models({name: [graded(right)] for name in "ab"}, **HEADLINE))
-    assert found["a"].rank == found["b"].rank == 1
+    assert found["a"].rank == found["b"].rank == Ranks(1, 2)
     assert found["a"].interval == found["b"].interval
 
 
@@ -118,7 +185,7 @@ def test_a_difference_that_is_the_same_on_every_item_needs_twenty_items():
     # Hard and easy cards, of which the first model gets just one field more.
     easy = [1, 10, 4, 7] * 5
     better = [number + 1 for number in easy]
-    for items, ranks in ((19, (None, None)), (20, (1, 2))):
+    for items, ranks in ((19, (None, None)), (20, (Ranks(1, 1), Ranks(2, 2)))):
         models = {"more": [graded(better[:items])], "less": [graded(easy[:items])]}
         found = of(rank_models(models, **HEADLINE))
         assert (found["more"].rank, found["less"].rank) == ranks
@@ -149,7 +216,7 @@ def test_below_twenty_items_there_are_figures_without_intervals_and_ranks(items)
 def test_one_model_is_first_with_its_interval():
     run = graded(np.random.default_rng(0).binomial(11, 0.6, 40))
     [only] = rank_models({"only": [run]}, **HEADLINE)
-    assert (only.rank, only.better) == (1, ())
+    assert (only.rank, only.better) == (Ranks(1, 1), ())
     assert only.interval == intervals(run).figures["f1_micro"]
 
 
@@ -174,7 +241,8 @@ def test_figures_that_are_rounded_to_two_decimals_are_ranked():
         models[name] = [letters([(tp, 3 - tp, 3 - tp) for tp in right])]
     found = of(rank_models(models, **HEADLINE))
     assert all(round(each.value, 2) == each.value for each in found.values())
-    assert found["good"].rank == found["like it"].rank == 1
+    assert found["good"].rank == found["like it"].rank == Ranks(1, 2)
+    assert found["bad"].rank == Ranks(3, 3)
     assert set(found["bad"].better) == {"good", "like it"}
 
 
@@ -186,7 +254,11 @@ def test_a_pair_agrees_with_the_permutation_test_of_the_comparison():
         a, b = (rng.binomial(11, np.clip(hard - less, 0, 1)) for less in (0, shift))
         ranked = rank_models({"a": [graded(a)], "b": [graded(b)]}, **HEADLINE, resamples=1000)
         tested = compare(graded(a), graded(b), **HEADLINE, resamples=1000)
-        agreed += (max(each.rank for each in ranked) == 2) == tested.separable
+        assert [each.rank for each in ranked] in (
+            [Ranks(1, 1), Ranks(2, 2)],
+            [Ranks(1, 2), Ranks(1, 2)],
+        )
+        agreed += (ranked[0].rank == Ranks(1, 1)) == tested.separable
     assert agreed >= 23  # they are two tests: where p is near 0.05 they may differ
 
 
@@ -218,6 +290,7 @@ def test_a_standing_is_json_data():
     data = json.loads(json.dumps(asdict(first), allow_nan=False))
     assert data["name"] == "a"
     assert data["interval"].keys() == {"low", "high"}
+    assert data["rank"] == {"low": 1, "high": 1}
 
 
 def test_runs_that_cannot_be_ranked_together_are_refused():
@@ -247,14 +320,69 @@ def test_a_figure_that_some_draws_lack_is_refused():
         rank_models({"x": [run]}, headline="ntokens_error", higher_is_better=False)
 
 
-def drawn(rng, items, models, ahead=0.0):
-    """Models that agree on what is hard, each with noise of its own; the first may be better."""
+def drawn(rng, items, ahead):
+    """Models that agree on what is hard, each with noise of its own, so far ahead of the worst."""
     hard = rng.beta(6, 2, items)
-    shares = [hard + rng.normal(0 if model else ahead, 0.05, items) for model in range(models)]
+    shares = [hard + rng.normal(each, 0.05, items) for each in ahead]
     return {
         f"m{model}": [graded(rng.binomial(11, np.clip(share, 0, 1)))]
         for model, share in enumerate(shares)
     }
+
+
+@pytest.mark.parametrize(
+    ("items", "ahead", "sets", "most"),
+    # Binomial: where the sets miss in 5 % of samples, more than `most` are found in less than one
+    # try in 1,000. If any pair with |t| > 2 were different, 43 of the first 200 would be missed.
+    [
+        (40, [0.0, 0.0, -0.1, -0.1, -0.1, -0.3], 200, 21),
+        pytest.param(20, [0.0, 0.0, -0.1, -0.1, -0.3], 600, 48, marks=pytest.mark.slow),
+        pytest.param(57, [-0.03 * n for n in range(10)], 600, 48, marks=pytest.mark.slow),
+        pytest.param(263, [-0.1 * (n // 5) for n in range(20)], 200, 21, marks=pytest.mark.slow),
+    ],
+)
+def test_the_sets_contain_the_true_ranks_of_all_models_in_95_samples_of_100(
+    items, ahead, sets, most
+):
+    rng = np.random.default_rng(items)
+    # The lower a model's mean, the fewer fields it has right over all cards.
+    true = {f"m{model}": 1 + sum(other > own for other in ahead) for model, own in enumerate(ahead)}
+    missed, places = 0, 0
+    for seed in range(sets):
+        found = rank_models(drawn(rng, items, ahead), **HEADLINE, resamples=400, seed=seed)
+        missed += not all(each.rank.low <= true[each.name] <= each.rank.high for each in found)
+        places += sum(each.rank.high - each.rank.low + 1 for each in found)
+    assert missed <= most
+    # Sets of all ranks would contain the true ones, and say nothing.
+    assert places < 0.8 * sets * len(ahead) ** 2
+
+
+def test_sets_contain_the_place_by_figure_and_follow_the_figures_where_tests_do():
+    rng = np.random.default_rng(11)
+    ordered = 0
+    for seed in range(40):
+        ahead = rng.uniform(-0.3, 0, rng.integers(1, 9))
+        found = rank_models(
+            drawn(rng, int(rng.integers(20, 60)), ahead), **HEADLINE, resamples=200, seed=seed
+        )
+        assert found[0].rank.low == 1
+        assert found[-1].rank.high == len(found)
+        for each in found:
+            place = 1 + sum(other.value > each.value for other in found)
+            assert each.rank.low <= place <= each.rank.high
+            assert each.rank.low == 1 + len(each.better)
+            worse = sum(each.name in other.better for other in found)
+            assert each.rank.high == len(found) - worse
+        # Whoever is better than a model is better than those with lower figures, and so on.
+        better = [set(each.better) for each in found]
+        worse = [{other.name for other in found if each.name in other.better} for each in found]
+        pairs = range(len(found) - 1)
+        if all(better[n] <= better[n + 1] and worse[n] >= worse[n + 1] for n in pairs):
+            ordered += 1
+            for one, other in pairwise(found):
+                assert one.rank.low <= other.rank.low
+                assert one.rank.high <= other.rank.high
+    assert ordered >= 10
 
 
 @pytest.mark.slow
@@ -270,16 +398,19 @@ def test_of_models_that_are_equal_any_pair_differs_in_about_one_data_set_in_twen
     rng = np.random.default_rng(items + models)
     found = 0
     for seed in range(sets):
-        runs = drawn(rng, items, models)
+        runs = drawn(rng, items, [0.0] * models)
         ranked = rank_models(runs, **HEADLINE, resamples=400, seed=seed)
-        found += any(each.rank > 1 for each in ranked)
+        found += any(each.rank.low > 1 for each in ranked)
     assert 0 < found <= most
 
 
 @pytest.mark.slow
 def test_a_model_that_is_better_is_found_among_ten():
     rng = np.random.default_rng(4)
-    sets = [rank_models(drawn(rng, 57, 10, 0.15), **HEADLINE, resamples=400) for _ in range(30)]
+    sets = [
+        rank_models(drawn(rng, 57, [0.15] + [0.0] * 9), **HEADLINE, resamples=400)
+        for _ in range(30)
+    ]
     better = sum("m0" in each.better for found in sets for each in found)
     wrong = sum(any(set(each.better) - {"m0"} for each in found) for found in sets)
     assert better >= 0.8 * 30 * 9

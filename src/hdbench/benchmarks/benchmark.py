@@ -21,6 +21,10 @@ _DESCRIPTION = "benchmark.yaml"
 _ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
+class NoBenchmarkError(HdbenchError):
+    """A benchmark is neither in a folder below the working directory nor on the Hub."""
+
+
 class Item(NamedTuple):
     """An item of a benchmark without its media."""
 
@@ -170,13 +174,14 @@ def load_benchmark(name: str, *, revision: str | None = None, media: bool = Fals
         media: whether its media are needed.
 
     Raises:
-        HdbenchError: there is no such benchmark, or its `benchmark.yaml` is unusable.
+        NoBenchmarkError: there is no such benchmark, or it cannot be fetched.
+        HdbenchError: its `benchmark.yaml` is unusable, or the revision cannot be fetched.
     """
     folder = Path(name)
     if revision is None and (folder / _DESCRIPTION).is_file():
         return Benchmark(name, folder, read_spec(folder / _DESCRIPTION))
     if not _ON_THE_HUB.fullmatch(name) or (revision is None and folder.is_dir()):
-        raise HdbenchError(
+        raise NoBenchmarkError(
             f"{name}: no benchmark here (no {folder / _DESCRIPTION}): "
             f"build it with: hdbench build {folder.name}"
         )
@@ -187,7 +192,7 @@ def load_benchmark(name: str, *, revision: str | None = None, media: bool = Fals
     except HdbenchError as error:
         if revision is not None:
             raise
-        raise HdbenchError(
+        raise NoBenchmarkError(
             f"{name}: no benchmark here (build it with: hdbench build {folder.name}), and none on "
             f"the Hub: {error}"
         ) from error

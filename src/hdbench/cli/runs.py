@@ -1,5 +1,6 @@
 """Commands over several runs: compare, leaderboard, audit."""
 
+import shlex
 import sys
 from dataclasses import asdict
 from enum import StrEnum
@@ -10,7 +11,7 @@ import typer
 from rich.console import Console
 
 from hdbench.cli.app import COMPARE, TRUST, OfBenchmark, Protocol, Runs, app
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, escaped
 
 
 class Form(StrEnum):
@@ -94,12 +95,12 @@ def leaderboard(
 ) -> None:
     """Rank runs, with intervals and tests.
 
-    The rank is 1 + the number of significantly better models. Runs with different protocols, item
-    sets or prompts are never ranked together: each kind has its own table. Several runs of one
-    model are one row with their mean and spread. Below 20 items there are figures, but no intervals
-    or ranks.
+    A rank is a range, such as 1–3: with 95 % confidence, the true ranks of all models lie in their
+    ranges. Runs with different protocols, item sets or prompts are never ranked together: each kind
+    has its own table. Several runs of one model are one row with their mean and spread, and a note
+    if they are inconsistent. Below 20 items there are figures, but no intervals or ranks.
     """
-    from hdbench.evaluation.runs import load_runs, strictly  # noqa: PLC0415
+    from hdbench.evaluation.runs import load_runs, strictly, without_unbuilt  # noqa: PLC0415
     from hdbench.evaluation.score import Settings  # noqa: PLC0415
     from hdbench.leaderboard import formats  # noqa: PLC0415  slow to import
     from hdbench.leaderboard.boards import leaderboards  # noqa: PLC0415
@@ -115,6 +116,10 @@ def leaderboard(
         )
     if show_changes and asked:
         raise HdbenchError("--changes and --revision: give only one of them")
+    if benchmark is None and not asked:
+        runs, missing = without_unbuilt(runs)
+        if missing:
+            _say_left_out(missing)
     if len(asked) > 1:
         side_by_side = revisions(runs, asked, benchmark=benchmark, protocol=protocol, seed=seed)
         formats.print_revisions(Console(), side_by_side)
@@ -138,6 +143,19 @@ def leaderboard(
             Form.latex: formats.latex,
         }
         typer.echo(write[form](boards), nl=False)
+
+
+def _say_left_out(missing: dict[str, int]) -> None:
+    """Say in one line which benchmarks are not there, and how to build them."""
+    count = sum(missing.values())
+    build = shlex.join(["hdbench", "build", *(name.rpartition("/")[2] for name in missing)])
+    typer.echo(
+        escaped(
+            f"note: left out {count} {'run' if count == 1 else 'runs'} of {', '.join(missing)}, "
+            f"not built here: build with: {build}"
+        ),
+        err=True,
+    )
 
 
 @app.command(rich_help_panel=TRUST)

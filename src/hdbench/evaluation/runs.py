@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
+from hdbench.benchmarks.benchmark import NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings, score_runs
@@ -51,6 +53,39 @@ def load_runs(
             results = {_stem(path) if name is None else name: each for name, each in scored.items()}
         named += [(result.model or name, result) for name, result in results.items()]
     return _distinct(named)
+
+
+def without_unbuilt(paths: Sequence[Path]) -> tuple[list[Path], dict[str, int]]:
+    """Runs without those in folders of runs whose benchmark is not there.
+
+    Args:
+        paths: as for `load_runs`. A run or a file that is itself named stays, as does everything
+            if no run's benchmark is there: `load_runs` then says what is missing.
+
+    Returns:
+        The paths, and benchmark → how many of its runs are left out.
+    """
+    kept: list[Path] = []
+    missing: Counter[str] = Counter()
+    is_there = cache(_is_there)  # its answer may take a request to the Hub
+    for path in paths:
+        if not path.is_dir() or is_run(path):
+            kept.append(path)
+            continue
+        for run, benchmark in _runs_at(path, None):
+            if benchmark is None or is_there(benchmark):
+                kept.append(run)
+            else:
+                missing[benchmark] += 1
+    return (kept, dict(missing)) if kept else (list(paths), {})
+
+
+def _is_there(benchmark: str) -> bool:
+    try:
+        load_benchmark(benchmark)
+    except NoBenchmarkError:
+        return False
+    return True
 
 
 def strictly(result: Result, name: str) -> Result:

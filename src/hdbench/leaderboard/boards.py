@@ -10,7 +10,7 @@ from hdbench.reading import READ_AS
 from hdbench.results.files import item_set
 from hdbench.results.result import Result
 from hdbench.statistics.bootstrap import Interval
-from hdbench.statistics.ranking import Standing, rank_models
+from hdbench.statistics.ranking import Ranks, Standing, rank_models
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,13 @@ class Row:
     """A model in a leaderboard, with all its runs of that kind.
 
     Attributes:
-        rank: 1 + the number of models that are significantly better; None where there are too few
-            items.
+        rank: the ranks that it may have; None where there are too few items.
         model: its name.
         provider: who ran it; None if that is not known.
         value: the headline, the mean over its runs.
         interval: its 95 % interval over items; None if there are too few.
         spread: the lowest and the highest headline of its runs; None with one run.
+        runs_apart: whether its runs lie further apart than their intervals allow; see `Standing`.
         better: the models that are significantly better.
         answered: the share of items that were answered, over its runs.
         seconds: mean time of an answer; None where that is not known.
@@ -93,12 +93,13 @@ class Row:
         runs: its runs, by name.
     """
 
-    rank: int | None
+    rank: Ranks | None
     model: str
     provider: str | None
     value: float
     interval: Interval | None
     spread: tuple[float, float] | None
+    runs_apart: bool
     better: tuple[str, ...]
     answered: float
     seconds: float | None
@@ -115,7 +116,7 @@ class Board:
         kind: the kind of its runs.
         headline: the figure that ranks.
         higher_is_better: its direction.
-        rows: the models, the best first.
+        rows: the models, the best figure first.
     """
 
     kind: Kind
@@ -205,6 +206,7 @@ def _row(standing: Standing, results: list[Result]) -> Row:
         value=standing.value,
         interval=standing.interval,
         spread=standing.spread,
+        runs_apart=standing.runs_apart,
         better=standing.better,
         answered=sum(run.answered for run in runs) / items if items else 0.0,
         seconds=_mean(results, "seconds"),

@@ -10,6 +10,7 @@ from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
 from hdbench.leaderboard.boards import Board, leaderboards
 from hdbench.reading import ReadAs
+from hdbench.statistics.ranking import Ranks
 
 PUBLISHED, AS_RECORDED, READ = "published", "documented, as recorded", "documented"
 
@@ -28,13 +29,12 @@ class Place(NamedTuple):
     Attributes:
         value: the headline.
         place: 1 + the number of models with a better headline, whether significantly or not.
-        rank: 1 + the number of models that are significantly better; None where there are too few
-            items.
+        rank: the ranks that it may have; None where there are too few items.
     """
 
     value: float
     place: int
-    rank: int | None
+    rank: Ranks | None
 
 
 @dataclass(frozen=True)

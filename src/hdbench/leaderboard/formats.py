@@ -1,9 +1,14 @@
 """Leaderboards for a terminal, and as Markdown, LaTeX, CSV and JSON."""
 
 import json
+import re
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
 from tabulate import tabulate
 
 from hdbench.common.printing import plain_table, printable
@@ -17,16 +22,43 @@ from hdbench.statistics.bootstrap import MIN_ITEMS, too_few
 MAX_NAME = 60
 """How many characters of an untrusted name are shown."""
 
+MAX_RUNS = 8
+"""How many runs of a model are named if they lie far apart."""
+
+_SEVERAL = "several runs"
+
+_DISPENSABLE = ("answered", "s/item", "tokens/item", "USD/run")
+"""The columns that are left out, from the right, if there is no room for the models' names."""
+
+_LEAST_ROOM = 24
+_PART = re.compile(r".+?(?:[-/_: ]+|$)")
+"""A part of a name, up to where it may be broken."""
+
 _MARKDOWN = str.maketrans({each: f"\\{each}" for each in r"\`*_{}[]<>#|"})
 
 
 def print_boards(console: Console, boards: Sequence[Board]) -> None:
-    """Print each leaderboard, with what its runs have in common above it."""
+    """Print each leaderboard, with what its runs have in common above it.
+
+    What several runs of a model have in common stands below its name. In a narrow terminal, columns
+    are left out if the names would have too little room.
+    """
     for board in boards:
         head, rows = _shown(board)
-        _print(console, title(board), head, rows)
+        below = [""] * len(rows)
+        if _SEVERAL in head:
+            column = head.index(_SEVERAL)
+            head.remove(_SEVERAL)
+            below = [row.pop(column) for row in rows]
+        left_out: list[str] = []
+        while head[-1] in _DISPENSABLE and _room(console, head, rows) < _wanted(head, rows):
+            left_out.insert(0, head.pop())
+            rows = [row[:-1] for row in rows]
+        _print(console, title(board), head, rows, above=about_ranks(board), below=below)
         for note in notes(board):
-            console.print(note, soft_wrap=True, markup=False, highlight=False)
+            _print_text(console, note)
+        if left_out:
+            _print_text(console, f"No room for {', '.join(left_out)}: see --format csv.")
         console.print()
 
 
@@ -40,9 +72,9 @@ def print_changes(console: Console, found: Sequence[Changes]) -> None:
         ]
         what = f"{title(board, protocol=False)}: {board.headline} (place)"
         _print(console, what, ["model", *RULES], rows)
-        console.print(
+        _print_text(
+            console,
             "Places go by the value alone: they do not tell whether a difference may be chance.\n",
-            soft_wrap=True,
         )
 
 
@@ -57,20 +89,28 @@ def print_revisions(console: Console, found: Sequence[Changes]) -> None:
         for model, places in each.models.items():
             values = [place.value for place in places.values()]
             shown = [
-                f"{place.value:.3f}" + ("" if place.rank is None else f" ({place.rank})")
+                f"{place.value:.3f}" + ("" if place.rank is None else f" ({place.rank.shown()})")
                 for place in places.values()
             ]
             rows.append([_name(model), *shown, f"{values[-1] - values[0]:+.3f}"])
         ranked = " (rank)" if first.kind.items >= MIN_ITEMS else ""
         what = f"{first.kind.benchmark}, {first.kind.protocol}: {first.headline}{ranked}"
-        _print(console, what, ["model", *heads, "change"], rows)
-        console.print(notes(first)[0] + "\n", soft_wrap=True, markup=False, highlight=False)
+        _print(console, what, ["model", *heads, "change"], rows, above=about_ranks(first))
+        _print_text(console, notes(first)[0] + "\n")
 
 
 def markdown(boards: Sequence[Board]) -> str:
     """A heading, a table and its notes for each leaderboard."""
     return "\n".join(
-        "\n".join([f"## {_in_markdown(title(board))}", "", _markdown(board), "", *notes(board), ""])
+        "\n\n".join(
+            [
+                f"## {_in_markdown(title(board))}",
+                about_ranks(board),
+                _markdown(board),
+                *map(_in_markdown, notes(board)),
+            ]
+        )
+        + "\n"
         for board in boards
     )
 
@@ -83,7 +123,7 @@ def latex(boards: Sequence[Board]) -> str:
     parts = []
     for board in boards:
         head, rows = _shown(board, plus_minus=True)
-        about = [title(board), *notes(board)]
+        about = [title(board), about_ranks(board), *notes(board)]
         if board.kind.items >= MIN_ITEMS:
             about.append("± is the longer side of the 95 % interval.")
         table = tabulate(rows, head, tablefmt="latex_booktabs", disable_numparse=True)
@@ -116,38 +156,121 @@ def title(board: Board, *, protocol: bool = True) -> str:
         f"{kind.benchmark} {kind.dataset_version}",
         *([kind.protocol] if protocol else []),
         *(kind.read_as if protocol else ()),
-        f"{kind.items} items" + (f" ({kind.subset})" if kind.subset else ""),
+        _count(kind.items, "item") + (f" ({kind.subset})" if kind.subset else ""),
         prompt,
     ]
     return escaped(", ".join(parts))
 
 
-def notes(board: Board) -> list[str]:
-    """How to read a leaderboard, one line each."""
-    runs = sum(len(row.runs) for row in board.rows)
+def about_ranks(board: Board) -> str:
+    """What the ranks mean, or why there are none, in one sentence."""
     if board.kind.items < MIN_ITEMS:
-        ranks = (
+        return (
             f"{too_few(board.kind.items)} or a rank, which need {MIN_ITEMS}: no model is called "
             "better than another."
         )
-    else:
-        ranks = (
-            "The rank is 1 + the number of models that are significantly better, all pairs tested "
-            "together at 5 %."
-        )
-    return [
-        f"{len(board.rows)} models, {runs} runs; {board.headline}, "
-        f"{'higher' if board.higher_is_better else 'lower'} is better. {ranks}"
+    return (
+        "A rank such as 1–3 means that over all items of this kind the model may be anywhere from "
+        "1st to 3rd; with 95 % confidence this holds for all models at once."
+    )
+
+
+def notes(board: Board) -> list[str]:
+    """How to read a leaderboard, one line each; the first says what is in it."""
+    runs = sum(len(row.runs) for row in board.rows)
+    lines = [
+        f"{_count(len(board.rows), 'model')}, {_count(runs, 'run')}, sorted by {board.headline}: "
+        f"{'higher' if board.higher_is_better else 'lower'} is better."
     ]
+    allowed = "the ranges of their single items"
+    if board.kind.items >= MIN_ITEMS:
+        allowed = "their own 95 % intervals"
+        lines.append(
+            "Ranks run from 1 + the number of models that are significantly better to the number "
+            "of all models minus the significantly worse ones, all pairs tested together at 5 %."
+        )
+    for row in board.rows:
+        if row.runs_apart:
+            each = [f"{run.value:.3f} ({_name(run.run or 'unnamed')})" for run in row.runs]
+            shown = ", ".join(each[:MAX_RUNS]) + (", …" if len(each) > MAX_RUNS else "")
+            lines.append(
+                f"{_name(row.model)}: its runs lie further apart than {allowed} allow: {shown}. "
+                "Look at them before you rely on their mean."
+            )
+    return lines
 
 
-def _print(console: Console, heading: str, head: Sequence[str], rows: list[list[str]]) -> None:
+def _print(
+    console: Console,
+    heading: str,
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    above: str = "",
+    below: Sequence[str] = (),
+) -> None:
+    """Print a table with the models' names broken where a word ends.
+
+    Args:
+        console: where to.
+        heading: stands above it.
+        head: the columns' names.
+        rows: their cells.
+        above: a sentence between heading and table.
+        below: for each row, what stands below the model's name.
+    """
     console.print(printable(heading, 1_000), style="bold")
-    where = list(head).index("model") + 1
-    table = plain_table(None, *head[:where], right=head[where:])
-    for row in rows:
-        table.add_row(*(printable(cell, MAX_NAME) for cell in row))
+    if above:
+        _print_text(console, above)
+    room = _room(console, head, rows)
+    where = list(head).index("model")
+    table = _table(head)
+    for row, extra in zip(rows, below or [""] * len(rows), strict=True):
+        name = Text("\n".join(_folded(row[where], room)))
+        if extra:
+            name.append(f"\n{extra}", "dim")
+        cells = [printable(cell, MAX_NAME) for cell in row]
+        table.add_row(*cells[:where], name, *cells[where + 1 :])
     console.print(table)
+
+
+def _print_text(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False)
+
+
+def _table(head: Sequence[str]) -> Table:
+    where = list(head).index("model") + 1
+    return plain_table(None, *head[:where], right=head[where:])
+
+
+def _room(console: Console, head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """The width that the other columns leave for the models' names."""
+    where = list(head).index("model")
+    others = _table(head)
+    for row in rows:
+        others.add_row(*row[:where], "", *row[where + 1 :])
+    taken = Measurement.get(console, console.options.update_width(10_000), others).maximum
+    return console.width - taken + len("model")
+
+
+def _wanted(head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """The width with which the models' names are easy to read."""
+    names = [row[list(head).index("model")] for row in rows]
+    parts = (cell_len(part.rstrip()) for name in names for part in _PART.findall(name))
+    return max(min(max(map(cell_len, names)), _LEAST_ROOM), *parts)
+
+
+def _folded(name: str, width: int) -> list[str]:
+    """A name in lines of at most that width, broken after a hyphen, slash, underscore or blank.
+
+    A part that is longer is a line by itself.
+    """
+    lines = [""]
+    for part in _PART.findall(name):
+        if lines[-1] and cell_len(lines[-1] + part.rstrip()) > width:
+            lines.append("")
+        lines[-1] += part
+    return lines
 
 
 def _shown(board: Board, *, plus_minus: bool = False) -> tuple[list[str], list[list[str]]]:
@@ -165,13 +288,14 @@ def _cells(board: Board, row: Row, plus_minus: bool) -> dict[str, str]:
         interval = f"{row.interval.low:.3f} to {row.interval.high:.3f}"
     spread = ""
     if row.spread is not None:
-        spread = f"{row.spread[0]:.3f} to {row.spread[1]:.3f} ({len(row.runs)})"
+        spread = f"{len(row.runs)} runs, {row.spread[0]:.3f} to {row.spread[1]:.3f}"
+        spread += ", inconsistent" if row.runs_apart else ""
     return {
-        "rank": "" if row.rank is None else str(row.rank),
+        "rank": "" if row.rank is None else row.rank.shown(),
         "model": _name(row.model),
         board.headline: value,
         "95 % interval": interval,
-        "spread (runs)": spread,
+        _SEVERAL: spread,
         "answered": f"{row.answered:.0%}",
         "s/item": "" if row.seconds is None else f"{row.seconds:.1f}",
         "tokens/item": "" if row.tokens is None else f"{row.tokens:.0f}",
@@ -192,7 +316,8 @@ def _lines(board: Board) -> list[dict[str, Cell]]:
             "subset": kind.subset,
             "prompt": kind.prompt,
             "prompt_sha256": kind.prompt_sha256,
-            "rank": row.rank,
+            "rank_low": row.rank.low if row.rank else None,
+            "rank_high": row.rank.high if row.rank else None,
             "model": row.model,
             "provider": row.provider,
             "headline": board.headline,
@@ -202,6 +327,7 @@ def _lines(board: Board) -> list[dict[str, Cell]]:
             "lowest_run": row.spread[0] if row.spread else row.value,
             "highest_run": row.spread[1] if row.spread else row.value,
             "runs": " ".join(run.run or "" for run in row.runs),
+            "runs_apart": row.runs_apart,
             "answered": row.answered,
             "seconds_per_item": row.seconds,
             "output_tokens_per_item": row.tokens,
@@ -225,3 +351,7 @@ def _in_markdown(text: str) -> str:
 def _name(name: str) -> str:
     text = escaped(name[: MAX_NAME + 1])
     return text if len(text) <= MAX_NAME else text[: MAX_NAME - 1] + "…"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")

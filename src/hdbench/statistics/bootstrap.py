@@ -159,7 +159,7 @@ def intervals(
     items = len(result.ids)
     names = rate_names(result.metric, result.metric.rates(result.totals))
     if items < MIN_ITEMS:
-        ranges = _item_ranges(result, names)
+        ranges = item_ranges(result, names)
         return Intervals(items, resamples, level, seed, {}, ranges, too_few(items))
     [drawn] = bootstrap(tables([result], result.ids), names, resamples, seed)
     figures = {
@@ -179,8 +179,16 @@ def too_few(items: int) -> str:
     return f"{items} {'item' if items == 1 else 'items'}: too few for an interval"
 
 
-def _item_ranges(result: Scored, names: Sequence[str]) -> dict[str, Interval]:
-    """From the lowest to the highest rate that one item has by itself."""
+def item_ranges(result: Scored, names: Sequence[str]) -> dict[str, Interval]:
+    """From the lowest to the highest rate that one item has by itself.
+
+    Args:
+        result: any result.
+        names: the rates wanted.
+
+    Returns:
+        Rate → its range, if any item has a value; empty with fewer than two items.
+    """
     if len(result.ids) < 2:  # noqa: PLR2004  for one item it is the figure itself
         return {}
     rates = []

@@ -1,4 +1,4 @@
-"""Ranking models: figures with intervals, and which models are significantly better."""
+"""Ranking models: figures with intervals, and the ranks that the items leave open."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hdbench.errors import HdbenchError
-from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, figure_interval
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, figure_interval, item_ranges
 from hdbench.statistics.comparison import check_comparable
 from hdbench.statistics.resampling import (
     NOTHING,
@@ -24,6 +24,28 @@ from hdbench.statistics.scored import Scored
 
 
 @dataclass(frozen=True)
+class Ranks:
+    """The ranks that a model may have: the confidence set of its rank.
+
+    Attributes:
+        low: the best of them, 1 + the number of models that are significantly better.
+        high: the worst, the number of all models - the number that are significantly worse.
+    """
+
+    low: int
+    high: int
+
+    def shown(self) -> str:
+        """Both ends, or the only rank.
+
+        Example:
+            >>> Ranks(1, 3).shown(), Ranks(4, 4).shown()
+            ('1–3', '4')
+        """
+        return f"{self.low}–{self.high}" if self.low < self.high else str(self.low)
+
+
+@dataclass(frozen=True)
 class Standing:
     """One model's place in a ranking.
 
@@ -33,8 +55,10 @@ class Standing:
         value: the mean of their headlines.
         interval: the interval of that mean; None if there are too few items.
         spread: the lowest and the highest headline of its runs; None if there is only one run.
-        rank: 1 + the number of significantly better models; None if there are too few items.
-        better: the names of those models, the best first.
+        runs_apart: whether two of its runs lie further apart than their intervals allow: these
+            do not meet. If there are too few items, the ranges of the single items count instead.
+        rank: the ranks that it may have; None if there are too few items.
+        better: the names of the models that are significantly better, the best first.
     """
 
     name: str
@@ -42,7 +66,8 @@ class Standing:
     value: float
     interval: Interval | None
     spread: tuple[float, float] | None
-    rank: int | None
+    runs_apart: bool
+    rank: Ranks | None
     better: tuple[str, ...]
 
 
@@ -63,13 +88,23 @@ def rank_models(
 ) -> list[Standing]:
     """Rank models by a figure, as far as the items can tell them apart.
 
+    A model's rank is 1 + the number of models that are truly better, over all items of this kind.
+    It cannot be known from a sample, so each model gets the set of ranks that it may have: from 1 +
+    the number of models that are significantly better to the number of all models - the number that
+    are significantly worse. All pairs are tested together, so that these sets contain the true
+    ranks of all models at the same time with a probability of `level` (Mogstad, Romano, Shaikh and
+    Wilhelm, "Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic
+    Achievement across Countries", Review of Economic Studies 91, 2024; without their stepwise
+    improvement, which can only make some sets smaller).
+
     A model's figure is the mean over its runs, which are repetitions on the same items. It has a
     bootstrap interval, same as in `intervals`; the same items are drawn for all runs. The interval
     says what other items would give, not what other runs would give: only the spread says something
-    about those.
+    about those. Two runs whose own intervals do not meet differ in more than chance, such as a run
+    that broke down: `runs_apart` says so, since their mean then stands for neither.
 
-    All pairs of models are tested at once, so that if all are truly equal, the probability that any
-    pair is called different is 1 - level: by the single-step maximum of |t| (Westfall and Young,
+    If all models are truly equal, the probability that any pair is called different is 1 - level:
+    all pairs are tested at once by the single-step maximum of |t| (Westfall and Young,
     "Resampling-based multiple testing", 1993, chapter 2; by the bootstrap it is the first step of
     Romano and Wolf, "Exact and approximate stepdown methods for multiple hypothesis testing",
     Journal of the American Statistical Association 100, 2005). A pair's t is its difference `d`
@@ -98,8 +133,9 @@ def rank_models(
 
     Degenerate cases: models that never differ are not different; two that differ by the same amount
     in every draw are. With fewer than 20 items there are no intervals and no ranks: drawing so few
-    says too little about others. A model with a lower figure can have a better rank if its figure
-    varies more. The order of models, runs and items has no influence.
+    says too little about others. The best figure's set begins with 1, and every set contains the
+    model's place by figure alone. A model with a lower figure can have a set that begins with a
+    better rank if its figure varies more. The order of models, runs and items has no influence.
 
     Args:
         models: name → its runs, one or more.
@@ -121,10 +157,18 @@ def rank_models(
     ranked = _read(models, headline)
     values = np.array([math.fsum(each.headlines) / len(each.headlines) for each in ranked])
     items = len(ranked[0].runs[0].values)
+    ranges: list[list[Interval | None]]
     found: list[Interval | None] = [None] * len(ranked)
     better = np.zeros((len(ranked), len(ranked)), np.bool_)
-    if items >= MIN_ITEMS:
-        drawn = _draw(ranked, headline, resamples, seed)
+    if items < MIN_ITEMS:
+        ranges = [
+            [item_ranges(run, [headline]).get(headline) for run in models[each.name]]
+            for each in ranked
+        ]
+    else:
+        every = _draw(ranked, headline, resamples, seed)
+        ranges = [[figure_interval(run, items, level, seed) for run in runs] for runs in every]
+        drawn = np.array([sum(runs) / len(runs) for runs in every])
         found = [figure_interval(row, items, level, seed) for row in drawn]
         apart = values[:, None] - values
         ahead = apart < 0 if higher_is_better else apart > 0  # of the row's model
@@ -134,6 +178,8 @@ def rank_models(
     for place in order:
         name, headlines, _ = ranked[place]
         ahead_of_it = tuple(ranked[other].name for other in order if better[place, other])
+        behind_it = int(np.count_nonzero(better[:, place]))
+        rank = Ranks(1 + len(ahead_of_it), len(ranked) - behind_it)
         standings.append(
             Standing(
                 name=name,
@@ -141,7 +187,8 @@ def rank_models(
                 value=float(values[place]),
                 interval=found[place],
                 spread=(min(headlines), max(headlines)) if len(headlines) > 1 else None,
-                rank=1 + len(ahead_of_it) if items >= MIN_ITEMS else None,
+                runs_apart=_apart(ranges[place]),
+                rank=rank if items >= MIN_ITEMS else None,
                 better=ahead_of_it,
             )
         )
@@ -175,17 +222,21 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
     return read
 
 
-def _draw(models: Sequence[_Model], headline: str, resamples: int, seed: int) -> Array:
-    """The models' figures on drawn items: models × draws."""
-    every = iter(
+def _draw(models: Sequence[_Model], headline: str, resamples: int, seed: int) -> list[list[Array]]:
+    """The figures of each model's runs on drawn items."""
+    drawn = iter(
         bootstrap([run for each in models for run in each.runs], [headline], resamples, seed)
     )
-    drawn = np.array(
-        [sum(next(every)[:, 0] for _ in each.runs) / len(each.runs) for each in models]
-    )
-    if np.isnan(drawn).any():
+    every = [[next(drawn)[:, 0] for _ in each.runs] for each in models]
+    if any(np.isnan(run).any() for runs in every for run in runs):
         raise HdbenchError(f"headline: {headline!r} has no value for some items: choose another")
-    return drawn
+    return every
+
+
+def _apart(ranges: Sequence[Interval | None]) -> bool:
+    """Whether two of them do not meet."""
+    known = [each for each in ranges if each is not None]
+    return bool(known) and max(each.low for each in known) > min(each.high for each in known)
 
 
 def _different(

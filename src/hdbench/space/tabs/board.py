@@ -103,6 +103,7 @@ def board_view(
         board=board,
         name=_name(board, language),
         rows=rows,
+        apart=[row for row in rows if row.runs_apart],
         facts=ranking.facts,
         bar=lambda row: _bar(row, span),
         span=span,

@@ -1,14 +1,14 @@
 """What the commands on runs accept: results, run folders, and answers to a named benchmark."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from hdbench.benchmarks.benchmark import NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.score import Settings, score_runs
+from hdbench.evaluation.score import Settings, score_under
 from hdbench.reading.run_info import RUN_FILE, is_run, read_run_info
 from hdbench.results.files import is_result, read_results
 from hdbench.results.result import Result
@@ -37,22 +37,47 @@ def load_runs(
         HdbenchError: a path is none of these, is unusable, or is given twice; a result lacks its
             details.
     """
+    return load_runs_under(paths, [settings], benchmark=benchmark)[0]
+
+
+def load_runs_under(
+    paths: Sequence[Path], settings: Sequence[Settings], *, benchmark: str | None = None
+) -> list[dict[str, Result]]:
+    """The results of runs under several rules; see `score_under`.
+
+    Args:
+        paths: see `load_runs`; results can have one setting only.
+        settings: how what is not scored yet is scored, in turn.
+        benchmark: see `load_runs`.
+
+    Returns:
+        For each of the settings: name → result, as `load_runs` gives it.
+
+    Raises:
+        HdbenchError: see `load_runs`.
+    """
     found = [each for path in paths for each in _runs_at(path, benchmark)]
-    named: list[tuple[str, Result]] = []
+    named: list[list[tuple[str, Result]]] = [[] for _ in settings]
     for path, folder in progress(found, "Scoring") if len(found) > 1 else found:
         if folder is None:
-            if settings.revision is not None:
+            if len(settings) > 1 or settings[0].revision is not None:
                 raise HdbenchError(
-                    f"{path}: is a result, which stays as it was scored: give the run or its "
+                    f"{path}: is a result, which stays as it was scored: give run folders or "
                     "answers"
                 )
             results = read_results(path)
-            _require_details(path, results.values(), settings.details)
+            _require_details(path, results.values(), settings[0].details)
+            named[0] += _named(results)
         else:
-            scored = score_runs(folder, path, settings)
-            results = {_stem(path) if name is None else name: each for name, each in scored.items()}
-        named += [(result.model or name, result) for name, result in results.items()]
-    return _distinct(named)
+            for under, scored in zip(named, score_under(folder, path, settings), strict=True):
+                under += _named(
+                    {_stem(path) if name is None else name: each for name, each in scored.items()}
+                )
+    return [_distinct(under) for under in named]
+
+
+def _named(results: Mapping[str, Result]) -> list[tuple[str, Result]]:
+    return [(result.model or name, result) for name, result in results.items()]
 
 
 def without_unbuilt(paths: Sequence[Path]) -> tuple[list[Path], dict[str, int]]:

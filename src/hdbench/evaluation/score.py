@@ -1,9 +1,10 @@
 """Scoring answers against a benchmark, one item at a time."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.common.progress import progress
@@ -83,23 +84,54 @@ def score_runs(
     Raises:
         HdbenchError: the benchmark, the predictions or an option is unusable.
     """
-    loaded = load_benchmark(benchmark, revision=settings.revision)
-    metric = loaded.spec.make_metric(settings.protocol, **settings.options)
+    return score_under(benchmark, predictions, [settings])[0]
+
+
+def score_under(
+    benchmark: str, predictions: Path | str, settings: Sequence[Settings]
+) -> list[dict[str | None, Result]]:
+    """Score each run under several rules; answers that they read alike are read once.
+
+    Args:
+        benchmark: see `score`, as for all the rest.
+        predictions: a file or folder.
+        settings: how they are scored, in turn; all with the first one's `revision` and `bounds`.
+
+    Returns:
+        For each of the settings: model → result, as `score_runs` gives it.
+
+    Raises:
+        HdbenchError: the benchmark, the predictions or an option is unusable.
+    """
+    loaded = load_benchmark(benchmark, revision=settings[0].revision)
+    rules = [
+        _Rules(loaded.spec.make_metric(each.protocol, **each.options), each) for each in settings
+    ]
     path = Path(predictions)
-    with OpenedRun.opened(path, loaded, settings.bounds) as run:
+    results: list[dict[str | None, Result]] = [{} for _ in settings]
+    with OpenedRun.opened(path, loaded, settings[0].bounds) as run:
         _check_run(path, run)
         answers = {"path": str(predictions), "sha256": answers_sha256(path)}
-        results = {model: _score_run(run, model, metric, settings) for model in run.models}
-        if run.info is None:
-            return {
-                model: replace(result, answers=answers, model=model)
-                for model, result in results.items()
-            }
-        about, its_model = run.info.about(), run.info.model
-        return {
-            model: replace(result, answers=answers, model=model or its_model, run=about)
-            for model, result in results.items()
-        }
+        for model in run.models:
+            for scored, result in zip(results, _score_run(run, model, rules), strict=True):
+                scored[model] = replace(result, answers=answers, model=model)
+                if run.info is not None:
+                    its_model, about = model or run.info.model, run.info.about()
+                    scored[model] = replace(scored[model], model=its_model, run=about)
+    return results
+
+
+class _Rules(NamedTuple):
+    """A metric, and the settings it was made with."""
+
+    metric: Metric
+    settings: Settings
+
+    @property
+    def read_as(self) -> ReadAs:
+        """How answers are read: under `published`, predictions are taken as given."""
+        read_as = self.settings.read_as
+        return read_as._replace(as_given=read_as.as_given or self.metric.protocol == "published")
 
 
 def _check_run(path: Path, run: OpenedRun) -> None:
@@ -116,12 +148,26 @@ def _check_run(path: Path, run: OpenedRun) -> None:
         )
 
 
-def _score_run(run: OpenedRun, model: str | None, metric: Metric, settings: Settings) -> Result:
-    """Score one model's answers, on the items that were asked."""
-    read_as = settings.read_as
-    as_published = read_as._replace(as_given=read_as.as_given or metric.protocol == "published")
-    answers = run.answers(model, read_as=as_published)
-    tally, checks, usage = Tally(metric, details=settings.details), Checks(metric), Usage()
+def _score_run(run: OpenedRun, model: str | None, rules: Sequence[_Rules]) -> list[Result]:
+    """Score one model's answers under each of the rules."""
+    results: dict[int, Result] = {}
+    for read_as in dict.fromkeys(each.read_as for each in rules):
+        places = [place for place, each in enumerate(rules) if each.read_as == read_as]
+        found = _score_read(run, model, read_as, [rules[place] for place in places])
+        results |= zip(places, found, strict=True)
+    return [results[place] for place in range(len(rules))]
+
+
+def _score_read(
+    run: OpenedRun, model: str | None, read_as: ReadAs, rules: Sequence[_Rules]
+) -> list[Result]:
+    """Score one model's answers, read once, on the items that were asked."""
+    answers = run.answers(model, read_as=read_as)
+    scorers = [
+        (each.metric, Tally(each.metric, details=each.settings.details), Checks(each.metric))
+        for each in rules
+    ]
+    usage = Usage()
     violations: dict[str, Counter[str]] = defaultdict(Counter)
     asked = (item for item in run.benchmark.items() if run.is_asked(item.id))
     for item in progress(asked, "Scoring", answers.number):
@@ -132,25 +178,26 @@ def _score_run(run: OpenedRun, model: str | None, metric: Metric, settings: Sett
             found = run.schema.violations(answer.prediction)
         for violation in found:
             violations[violation.field][violation.rule] += 1
-        scored = tally.add(candidate_of(answer, prepare(metric, item.ground_truth)))
-        if scored is not None:
-            checks.add(answer, scored, found)
-    result = tally.result(dataset=_about(run.benchmark))
+        for metric, tally, checks in scorers:
+            scored = tally.add(candidate_of(answer, prepare(metric, item.ground_truth)))
+            if scored is not None:
+                checks.add(answer, scored, found)
     of = sum(1 for _ in run.answered(model))
-    warnings = [
-        *(
-            RunWarning("ids", id_message(each), len(each.ids), of, each.ids[:EXAMPLES])
-            for each in answers.differences
-        ),
-        *checks.warnings(result),
+    other_ids = [
+        RunWarning("ids", id_message(each), len(each.ids), of, each.ids[:EXAMPLES])
+        for each in answers.differences
     ]
-    reading = {
-        **read_as._asdict(),
-        "notes": [*_not_asked(run, answers.number), *run.notes],
-        "schema_violations": {name: dict(rules) for name, rules in violations.items()},
-        "warnings": [warning.to_dict() for warning in warnings],
-    }
-    return replace(result, reading=reading, usage=usage.known)
+    results = []
+    for (_, settings), (_, tally, checks) in zip(rules, scorers, strict=True):
+        result = tally.result(dataset=_about(run.benchmark))
+        reading = {
+            **settings.read_as._asdict(),
+            "notes": [*_not_asked(run, answers.number), *run.notes],
+            "schema_violations": {name: dict(counts) for name, counts in violations.items()},
+            "warnings": [each.to_dict() for each in (*other_ids, *checks.warnings(result))],
+        }
+        results.append(replace(result, reading=reading, usage=usage.known))
+    return results
 
 
 def _about(benchmark: Benchmark) -> dict[str, object]:

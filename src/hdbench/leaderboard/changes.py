@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.runs import load_runs
+from hdbench.evaluation.runs import load_runs, load_runs_under
 from hdbench.evaluation.score import Settings
 from hdbench.leaderboard.boards import Board, leaderboards
 from hdbench.reading import ReadAs
+from hdbench.results.result import Result
 from hdbench.statistics.ranking import Ranks
 
 PUBLISHED, AS_RECORDED, READ = "published", "documented, as recorded", "documented"
@@ -50,36 +51,27 @@ class Changes:
     models: dict[str, dict[str, Place]]
 
 
-def changes(paths: Sequence[Path], *, benchmark: str | None = None, seed: int = 0) -> list[Changes]:
-    """Score runs by each of `RULES`, and put them in order.
+def changes(
+    paths: Sequence[Path],
+    rules: Mapping[str, Settings] = RULES,
+    *,
+    benchmark: str | None = None,
+    seed: int = 0,
+) -> list[Changes]:
+    """Score runs under each of several rules, and put them in order.
 
     Args:
         paths: run folders, or answers of the benchmark; results are already scored, and refused.
+        rules: name → how answers are scored; by default the two protocols, `documented` also with
+            the answers as they were recorded.
         benchmark: see `load_runs`.
         seed: for the random numbers.
 
     Raises:
         HdbenchError: see `load_runs`, or a path is a result.
     """
-    ranked = {
-        rules: leaderboards(
-            load_runs(paths, benchmark=benchmark, settings=settings).values(),
-            seed=seed,
-        )
-        for rules, settings in RULES.items()
-    }
-    found = []
-    for first in ranked[PUBLISHED]:
-        boards = {}
-        for rules, settings in RULES.items():
-            same = [each for each in ranked[rules] if each.kind.question == first.kind.question]
-            if len(same) != 1 or same[0].kind.protocol != settings.protocol:
-                raise HdbenchError(
-                    "some of these are results, already scored: give run folders or answers"
-                )
-            boards[rules] = same[0]
-        found.append(_changes(boards))
-    return found
+    loaded = load_runs_under(paths, list(rules.values()), benchmark=benchmark)
+    return _side_by_side(dict(zip(rules, loaded, strict=True)), seed)
 
 
 def revisions(
@@ -102,23 +94,25 @@ def revisions(
     Raises:
         HdbenchError: see `load_runs`, or the revisions do not have the same items.
     """
-    ranked = {
-        name: leaderboards(
-            load_runs(
-                paths, benchmark=benchmark, settings=Settings(protocol, revision=name)
-            ).values(),
-            seed=seed,
-        )
+    loaded = {
+        name: load_runs(paths, benchmark=benchmark, settings=Settings(protocol, revision=name))
         for name in names
     }
+    return _side_by_side(loaded, seed)
+
+
+def _side_by_side(loaded: Mapping[str, Mapping[str, Result]], seed: int) -> list[Changes]:
+    """The leaderboards of one and the same runs by each key, in the order of the first one's."""
+    ranked = {name: leaderboards(results.values(), seed=seed) for name, results in loaded.items()}
+    start = next(iter(ranked))
     found = []
-    for first in ranked[names[0]]:
+    for first in ranked[start]:
         boards = {}
         for name, boards_of in ranked.items():
             same = [each for each in boards_of if each.kind.question == first.kind.question]
             if len(same) != 1:
                 raise HdbenchError(
-                    f"{first.kind.benchmark}: {names[0]} and {name} do not have the same items: "
+                    f"{first.kind.benchmark}: {start} and {name} do not have the same items: "
                     "their scores cannot be compared"
                 )
             boards[name] = same[0]

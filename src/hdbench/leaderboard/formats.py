@@ -14,7 +14,7 @@ from tabulate import tabulate
 from hdbench.common.printing import plain_table, printable
 from hdbench.errors import escaped
 from hdbench.leaderboard.boards import Board, Row
-from hdbench.leaderboard.changes import RULES, Changes
+from hdbench.leaderboard.changes import Changes
 from hdbench.report.csv_files import csv_bytes
 from hdbench.report.rows import Cell, Rows
 from hdbench.statistics.bootstrap import MIN_ITEMS, too_few
@@ -63,19 +63,34 @@ def print_boards(console: Console, boards: Sequence[Board]) -> None:
 
 
 def print_changes(console: Console, found: Sequence[Changes]) -> None:
-    """Print the value and place of each model under each of the rules."""
+    """Print each model's value and place under each of the rules, and how the place changes."""
     for each in found:
         board = next(iter(each.boards.values()))
-        rows = [
-            [_name(model), *(f"{place.value:.3f} ({place.place})" for place in places.values())]
-            for model, places in each.models.items()
-        ]
-        what = f"{title(board, protocol=False)}: {board.headline} (place)"
-        _print(console, what, ["model", *RULES], rows)
+        rows = []
+        for model, places in each.models.items():
+            first = next(iter(places.values())).place
+            rows.append(
+                [
+                    _name(model),
+                    *(
+                        f"{place.value:.3f} ({place.place}{_moved(first, place.place)})"
+                        for place in places.values()
+                    ),
+                ]
+            )
+        what = f"{title(board, protocol=False)}: {board.headline} (place, and by how many it moves)"
+        _print(console, what, ["model", *each.boards], rows)
         _print_text(
             console,
             "Places go by the value alone: they do not tell whether a difference may be chance.\n",
         )
+
+
+def _moved(before: int, now: int) -> str:
+    """How many places a model moves up or down; nothing if it stays."""
+    if now == before:
+        return ""
+    return f" ↑{before - now}" if now < before else f" ↓{now - before}"
 
 
 def print_revisions(console: Console, found: Sequence[Changes]) -> None:

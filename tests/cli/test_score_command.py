@@ -388,7 +388,8 @@ def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(score):
             ("hdb/cards", "p.jsonl", "--option", 'weights={"year": 1, "year": 2}'),
             "the key 'year' occurs twice",
         ),
-        (("hdb/cards", "p.jsonl", "--option", "threshold=high"), "the value is not usable JSON"),
+        (("hdb/cards", "p.jsonl", "--option", "threshold=[0.8"), "the value is not usable JSON"),
+        (("hdb/cards", "p.jsonl", "--option", "threshold=high"), "not a number from 0 to 1"),
     ],
 )
 def test_wrong_arguments(cards, run_hdbench, arguments, message):

@@ -11,7 +11,12 @@ import typer
 from rich.console import Console
 
 from hdbench.cli.app import COMPARE, TRUST, OfBenchmark, Protocol, Runs, app
+<<<<<<< HEAD
 from hdbench.errors import HdbenchError, escaped
+=======
+from hdbench.cli.rules import Also, beside
+from hdbench.errors import HdbenchError
+>>>>>>> score --also and leaderboard --also: the same answers under other rules, side by side
 
 
 class Form(StrEnum):
@@ -76,6 +81,7 @@ def leaderboard(
             "the harness lost also read.",
         ),
     ] = False,
+    also: Also = None,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Rank by the figures in which only valid JSON counts."),
@@ -104,31 +110,40 @@ def leaderboard(
     from hdbench.evaluation.score import Settings  # noqa: PLC0415
     from hdbench.leaderboard import formats  # noqa: PLC0415  slow to import
     from hdbench.leaderboard.boards import leaderboards  # noqa: PLC0415
-    from hdbench.leaderboard.changes import changes, revisions  # noqa: PLC0415
+    from hdbench.leaderboard.changes import RULES, changes, revisions  # noqa: PLC0415
 
     asked = list(dict.fromkeys(revision or ()))
-    if (show_changes or len(asked) > 1) and form is not Form.table:
-        what = "--changes" if show_changes else "several revisions"
-        raise HdbenchError(f"{what}: cannot be written as {form}: leave out --format")
-    if strict and (show_changes or len(asked) > 1):
-        raise HdbenchError(
-            "--strict: does not go with --changes or several revisions: leave one of them out"
-        )
+    side_by_side = {
+        "--changes": show_changes,
+        "--also": bool(also),
+        "several revisions": len(asked) > 1,
+    }
+    chosen = [name for name, given in side_by_side.items() if given]
     if show_changes and asked:
         raise HdbenchError("--changes and --revision: give only one of them")
+<<<<<<< HEAD
     if benchmark is None and not asked:
         runs, missing = without_unbuilt(runs)
         if missing:
             _say_left_out(missing)
+=======
+    if len(chosen) > 1:
+        raise HdbenchError(f"{' and '.join(chosen)}: give only one of them")
+    if chosen and form is not Form.table:
+        raise HdbenchError(f"{chosen[0]}: cannot be written as {form}: leave out --format")
+    if chosen and strict:
+        raise HdbenchError(f"--strict: does not go with {chosen[0]}: leave one of them out")
+>>>>>>> score --also and leaderboard --also: the same answers under other rules, side by side
     if len(asked) > 1:
-        side_by_side = revisions(runs, asked, benchmark=benchmark, protocol=protocol, seed=seed)
-        formats.print_revisions(Console(), side_by_side)
-        return
-    if show_changes:
-        found = changes(runs, benchmark=benchmark, seed=seed)
-        formats.print_changes(Console(), found)
+        formats.print_revisions(
+            Console(), revisions(runs, asked, benchmark=benchmark, protocol=protocol, seed=seed)
+        )
         return
     settings = Settings(protocol, revision=asked[0] if asked else None)
+    if chosen:
+        rules = beside(settings, also) if also else RULES
+        formats.print_changes(Console(), changes(runs, rules, benchmark=benchmark, seed=seed))
+        return
     loaded = load_runs(runs, benchmark=benchmark, settings=settings)
     results = [strictly(result, name) if strict else result for name, result in loaded.items()]
     boards = leaderboards(results, seed=seed)

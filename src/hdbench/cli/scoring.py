@@ -1,14 +1,13 @@
 """Commands about one result: score, verify, report, cite."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
 
 from hdbench.cli.app import SCORE, TRUST, OfBenchmark, Protocol, Revision, app
-from hdbench.common.jsonio import parse_json
+from hdbench.cli.rules import Also, beside, read_options
 from hdbench.errors import HdbenchError, escaped
 from hdbench.reading import ReadAs
 
@@ -38,6 +37,7 @@ def score(
             metavar="NAME=VALUE",
         ),
     ] = None,
+    also: Also = None,
     json_out: Annotated[
         Path | None, typer.Option("--json", help="Write the result to this file.", metavar="OUT")
     ] = None,
@@ -62,19 +62,24 @@ def score(
     An id without an answer counts as a complete failure. A `model` column splits a file into runs.
     Exit status 0: scored; 2: the input is unusable, and the message says where.
     """
-    from hdbench.cli.tables import print_result  # noqa: PLC0415
-    from hdbench.evaluation.score import Settings, score_runs  # noqa: PLC0415  slow to import
+    from hdbench.cli.tables import print_result, print_under  # noqa: PLC0415
+    from hdbench.evaluation.score import Settings, score_under  # noqa: PLC0415  slow to import
     from hdbench.results.files import to_record, write_records  # noqa: PLC0415
 
     settings = Settings(
         protocol,
-        options=_options(option or ()),
+        options=read_options(option or ()),
         read_as=ReadAs(strict=strict, reread=reread),
         revision=revision,
         details=details,
     )
-    results = score_runs(benchmark, predictions, settings)
+    rules = beside(settings, also or ())
+    results, *others = score_under(benchmark, predictions, list(rules.values()))
     records = [to_record(result, details=details) for result in results.values()]
+    for model, record in zip(results, records, strict=True):
+        under = zip(list(rules)[1:], others, strict=True)
+        if found := {name: to_record(each[model], details=details) for name, each in under}:
+            record["also"] = found
     if json_out:
         write_records(json_out, records)
     for (model, result), record in zip(results.items(), records, strict=True):
@@ -89,22 +94,9 @@ def score(
             worst=result.worst,
             details=result.per_item,
         )
-
-
-def _options(texts: Sequence[str]) -> dict[str, Any]:
-    """The metric's options by name, from texts like `threshold=0.8`."""
-    options: dict[str, Any] = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign:
-            raise HdbenchError(f"--option {text}: must be NAME=VALUE")
-        if name in options:
-            raise HdbenchError(f"--option {text}: {name} is given twice: keep one")
-        try:
-            options[name] = parse_json(value, unique=True)
-        except ValueError as error:
-            raise HdbenchError(f"--option {text}: the value is not usable JSON: {error}") from error
-    return options
+        if others:
+            alike = [each[model] for each in (results, *others)]
+            print_under(Console(), dict(zip(rules, alike, strict=True)))
 
 
 @app.command(rich_help_panel=TRUST)
@@ -132,6 +124,7 @@ def verify(
     differs = False
     for found in verify_result(result, answers=answers, benchmark=benchmark, revision=revision):
         named = "" if found.model is None else f"{found.model}: "
+        named += "" if found.also is None else f"--also {found.also}: "
         verdict = "differs" if found.differences else "equal"
         under = f"under rules {found.rules}, reading {found.reading}"
         counts = f"{found.figures} figures, {found.values} per-item values"

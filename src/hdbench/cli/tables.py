@@ -10,11 +10,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hdbench.common.printing import plain_table, printable
+from hdbench.common.printing import heading, plain_table, printable
 from hdbench.scoring.metric import Metric
 
 if TYPE_CHECKING:  # scipy takes long to import
     from hdbench.publishing.repositories import Repository
+    from hdbench.results.result import Result
     from hdbench.running.evaluating import Evaluation
     from hdbench.statistics.comparison import Comparison
 
@@ -112,6 +113,36 @@ def print_result(
         console.print(_reading_table(details))
     console.print()
     console.print(Text(figures["signature"], style="dim"), soft_wrap=True)
+
+
+def print_under(console: Console, results: Mapping[str, "Result"]) -> None:
+    """Print the figures of the same answers under several rules, and how they differ.
+
+    Args:
+        console: where to.
+        results: what the rules are called → the result; the others are compared with the first.
+    """
+    result, *_ = results.values()
+    heads = [heading(each) for each in results]
+    table = plain_table("Under other rules (difference)", "figure", right=heads)
+    table.columns[0].no_wrap = True
+    for column in table.columns[1:]:  # where there is little room, the difference goes below
+        column.no_wrap = False
+    figures, *of_others = (each.metric.rates(each.totals) for each in results.values())
+    for figure in result.metric.figures:
+        value = figures.get(figure.name)
+        if not figure.is_rate or value is None:
+            continue
+        cells = [f"{value:.4f}"]
+        for other in of_others:
+            under = other.get(figure.name)
+            cells.append("" if under is None else f"{under:.4f} ({under - value:+.4f})")
+        table.add_row(figure.name, *cells)
+    console.print()
+    console.print(table)
+    for name, each in list(results.items())[1:]:
+        text = f"{name}: {each.figures()['signature']}"
+        console.print(Text.assemble((printable(text, MAX_NOTE).plain, "dim")), soft_wrap=True)
 
 
 def _figures_table(metric: Metric | type[Metric], figures: Mapping[str, Any]) -> Table:

@@ -1,5 +1,7 @@
 """Untrusted values and tables on a terminal."""
 
+import re
+import textwrap
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,6 +13,12 @@ from hdbench.errors import escaped
 
 MAX_VALUE = 48
 """Maximum number of characters shown of a value."""
+
+MAX_HEADING = 200
+"""How many characters are shown of a column's heading that was given on the command line."""
+
+HEADING_WIDTH = 18
+"""How many of them stand in one line."""
 
 
 def printable(value: Any, most: int = MAX_VALUE) -> Text:
@@ -24,7 +32,18 @@ def printable(value: Any, most: int = MAX_VALUE) -> Text:
     return Text(text if len(text) <= most else text[: most - 1] + "…")
 
 
-def plain_table(title: str | None, *columns: str, right: Iterable[str]) -> Table:
+def heading(text: str) -> Text:
+    r"""Options as the heading of a column: harmless, and in several lines, broken after commas.
+
+    Example:
+        >>> heading('normalize=["nfc"],threshold=0.5').plain
+        'normalize=["nfc"],\nthreshold=0.5'
+    """
+    shown = printable(text, MAX_HEADING).plain
+    return Text("\n".join(textwrap.wrap(re.sub(r",\s*", ", ", shown), HEADING_WIDTH)))
+
+
+def plain_table(title: str | None, *columns: str | Text, right: Iterable[str | Text]) -> Table:
     """An empty table in the common style: its title, columns of text, and columns of numbers."""
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     for column in columns:

@@ -70,9 +70,8 @@ def load_runs_under(
             named[0] += _named(results)
         else:
             for under, scored in zip(named, score_under(folder, path, settings), strict=True):
-                under += _named(
-                    {_stem(path) if name is None else name: each for name, each in scored.items()}
-                )
+                by_name = {_stem(path) if name is None else name: scored[name] for name in scored}
+                under.extend(_named(by_name))
     return [_distinct(under) for under in named]
 
 

@@ -28,6 +28,9 @@ SINCE_READING_2 = ("unparsable_kinds", "strictly")
 INTERVAL_DIGITS = 9
 """Decimals to which intervals are compared: quantiles of the same draws, computed by libraries."""
 INPUTS = {"metric", "rules", "reading", "protocol", "options", "versions"}
+APART = {"also"}
+"""The keys that hold records of their own, which are compared like the first."""
+
 MOVABLE = {"benchmark", "dataset_revision", "notes"}
 """The keys that name folders and files, which may be elsewhere now."""
 
@@ -38,6 +41,7 @@ class Verification:
 
     Attributes:
         model: which run; None in a file with one run.
+        also: which of the rules that were given with `--also`; None for those of the command.
         rules: the rules of the metric under which it was computed again.
         reading: the version of the reading rules under which it was computed again.
         figures: how many figures were compared.
@@ -48,6 +52,7 @@ class Verification:
     """
 
     model: str | None
+    also: str | None
     rules: int
     reading: int
     figures: int = 0
@@ -75,7 +80,7 @@ def verify(
         revision: the revision of the benchmark on the Hub: a tag, branch or commit.
 
     Returns:
-        One verification for each run in the file.
+        One verification for each run in the file, and for each of its records under other rules.
 
     Raises:
         HdbenchError: the file is not a result, or follows other rules; the answers or the benchmark
@@ -83,7 +88,7 @@ def verify(
     """
     scored: dict[tuple[str, str, str], list[Result]] = {}  # a file of answers often has all runs
     verifications = []
-    for where, record in read_records(Path(result)).items():
+    for where, also, record in _records(Path(result)):
         old = from_record(record, where)
         at = revision if revision or benchmark else old.dataset.get("dataset_revision")
         name = _benchmark(old, benchmark, at, where)
@@ -105,8 +110,19 @@ def verify(
                 f"{where}: model: {predictions} has no run {old.model!r}: "
                 "name the answers with --answers PATH"
             )
-        verifications.append(_compare(record, old, new))
+        verifications.append(_compare(record, old, new, also))
     return verifications
+
+
+def _records(result: Path) -> Iterator[tuple[str, str | None, Any]]:
+    """Each record in a file with its place, followed by those under the rules of `--also`."""
+    for where, record in read_records(result).items():
+        yield where, None, record
+        others = record.get("also", {})
+        if not isinstance(others, dict):
+            raise HdbenchError(f"{where}: also: is not an object of results by name")
+        for name, other in others.items():
+            yield f"{where}: also: {name[:100]}", name, other
 
 
 def _score(
@@ -157,7 +173,7 @@ def _answers(old: Result, given: Path | str | None, where: str) -> str:
     return path
 
 
-def _compare(record: Mapping[str, Any], old: Result, new: Result) -> Verification:
+def _compare(record: Mapping[str, Any], old: Result, new: Result, also: str | None) -> Verification:
     """A record compared with the same one computed now."""
     again = json.loads(json.dumps(to_record(new, details="per_item" in record)))
     again["signature"] = old.figures()["signature"]  # of the versions then; others are a note
@@ -165,7 +181,7 @@ def _compare(record: Mapping[str, Any], old: Result, new: Result) -> Verificatio
         again["signature"] = again["signature"].replace("|reading:1|", "|")
     if old.reading_version == 1:
         again = {name: value for name, value in again.items() if name not in SINCE_READING_2}
-    found = Verification(old.model, new.metric.rules, new.reading_version)
+    found = Verification(old.model, also, new.metric.rules, new.reading_version)
     method = (record.get("intervals") or {}).get("method")
     if method != METHOD:
         record, again = ({**each, "intervals": {}} for each in (record, again))
@@ -218,7 +234,7 @@ def _causes(old: Result, new: Result) -> Iterator[str]:
 
 def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record without what is compared by item and what may differ."""
-    left_out = BY_ITEM | INPUTS | MOVABLE
+    left_out = BY_ITEM | INPUTS | MOVABLE | APART
     compared = {name: value for name, value in record.items() if name not in left_out}
     if "warnings" in compared:  # their wording may change
         facts = ("kind", "count", "of", "ids")

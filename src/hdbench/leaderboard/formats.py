@@ -6,12 +6,15 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
+<<<<<<< HEAD
 from rich.measure import Measurement
 from rich.table import Table
+=======
+>>>>>>> score --also and leaderboard --also: the same answers under other rules, side by side
 from rich.text import Text
 from tabulate import tabulate
 
-from hdbench.common.printing import plain_table, printable
+from hdbench.common.printing import heading, plain_table, printable
 from hdbench.errors import escaped
 from hdbench.leaderboard.boards import Board, Row
 from hdbench.leaderboard.changes import Changes
@@ -78,10 +81,16 @@ def print_changes(console: Console, found: Sequence[Changes]) -> None:
                     ),
                 ]
             )
+<<<<<<< HEAD
         what = f"{title(board, protocol=False)}: {board.headline} (place, and by how many it moves)"
         _print(console, what, ["model", *each.boards], rows)
         _print_text(
             console,
+=======
+        what = f"{title(board, protocol=False)}: {board.headline} (place, change)"
+        _print(console, what, ["model", *map(heading, each.boards)], rows)
+        console.print(
+>>>>>>> score --also and leaderboard --also: the same answers under other rules, side by side
             "Places go by the value alone: they do not tell whether a difference may be chance.\n",
         )
 
@@ -190,6 +199,7 @@ def about_ranks(board: Board) -> str:
     )
 
 
+<<<<<<< HEAD
 def notes(board: Board) -> list[str]:
     """How to read a leaderboard, one line each; the first says what is in it."""
     runs = sum(len(row.runs) for row in board.rows)
@@ -254,6 +264,10 @@ def _print_text(console: Console, text: str) -> None:
 
 
 def _table(head: Sequence[str]) -> Table:
+=======
+def _print(console: Console, what: str, head: Sequence[str | Text], rows: list[list[str]]) -> None:
+    console.print(printable(what, 1_000), style="bold")
+>>>>>>> score --also and leaderboard --also: the same answers under other rules, side by side
     where = list(head).index("model") + 1
     return plain_table(None, *head[:where], right=head[where:])
 

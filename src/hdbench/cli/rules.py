@@ -1,0 +1,83 @@
+"""Rules to score by as they are given on the command line: `--option` and `--also`."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hdbench.common.jsonio import parse_json
+from hdbench.errors import HdbenchError
+
+if TYPE_CHECKING:  # slow to import
+    from hdbench.evaluation.score import Settings
+
+Also = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Also score by other rules, and show them side by side: a protocol, options of the "
+        "metric, or a protocol and options, with commas between them, such as published, "
+        "lists=position or published,threshold=0.8. A protocol starts without the options of the "
+        "command; options alone are added to them. May be repeated.",
+        metavar="RULES",
+    ),
+]
+
+_WORD = re.compile(r"[A-Za-z_]+")
+_NEXT_OPTION = re.compile(r",\s*(?=\w+=)")
+
+
+def read_options(texts: Sequence[str], where: str = "--option") -> dict[str, Any]:
+    """The metric's options by name, from texts like `threshold=0.8` or `lists=position`.
+
+    A value is JSON; a text that is one word needs no quotation marks.
+
+    Raises:
+        HdbenchError: a text is none of these, or an option is given twice.
+    """
+    options: dict[str, Any] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise HdbenchError(f"{where} {text}: must be NAME=VALUE")
+        if name in options:
+            raise HdbenchError(f"{where} {text}: {name} is given twice: keep one")
+        try:
+            options[name] = parse_json(value, unique=True)
+        except ValueError as error:
+            if not _WORD.fullmatch(value):
+                raise HdbenchError(
+                    f"{where} {text}: the value is not usable JSON: {error}"
+                ) from error
+            options[name] = value
+    return options
+
+
+def beside(settings: "Settings", also: Sequence[str]) -> dict[str, "Settings"]:
+    """What `--also` asks for, beside the settings of the command.
+
+    Returns:
+        A name → the settings; those of the command come first.
+
+    Raises:
+        HdbenchError: an option is unusable, or rules are asked for twice.
+    """
+    own = [
+        f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in settings.options.items()
+    ]
+    rules = {",".join([settings.protocol, *own]): settings}
+    for text in also:
+        first, *more = _NEXT_OPTION.split(text)
+        if "=" in first:
+            protocol, options = settings.protocol, dict(settings.options)
+            more.insert(0, first)
+        else:
+            protocol, options = first, {}
+        found = replace(settings, protocol=protocol, options=options | read_options(more, "--also"))
+        if text in rules or found in rules.values():
+            raise HdbenchError(f"--also {text}: these rules are there already: leave it out")
+        rules[text] = found
+    return rules

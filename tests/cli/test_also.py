@@ -1,0 +1,257 @@
+"""`--also`: the figures of the same answers under other rules, side by side."""
+
+import json
+
+import pytest
+from helpers.run_folders import SPEC, write_run
+
+from hdbench.evaluation.opened_run import OpenedRun
+from hdbench.evaluation.score import Settings, score_under
+
+PAGE = {"entries": [{"name": "Abegg"}, {"name": "Boreux"}, {"name": "Cuno"}]}
+SHIFTED = {"entries": [{"name": "Boreux"}, {"name": "Cuno"}]}  # the first entry is left out
+SPELLED = {"entries": [{"name": "ABEGG"}, {"name": "BOREUX"}, {"name": "CUNO"}]}
+WITHOUT_LAST = {"entries": [{"name": "Abegg"}, {"name": "BOREUX"}]}
+
+SCHEMA = {"type": "object", "properties": {"entries": {"type": "array"}}}
+OPTIONS = {"documented": {"root_list": "entries"}, "published": {"lists": "position"}}
+
+
+@pytest.fixture
+def pages(tmp_path):
+    """A working directory with a benchmark of one page with three entries, in hdb/pages."""
+    made = tmp_path / "hdb/pages"
+    made.mkdir(parents=True)
+    spec = {"name": "pages", "metric": "record_f1", "protocols": OPTIONS, "report_errors_at": None}
+    (made / "benchmark.yaml").write_text(json.dumps(SPEC | spec))
+    (made / "answer.schema.json").write_text(json.dumps(SCHEMA))
+    (made / "metadata.jsonl").write_text(
+        json.dumps({"id": "p1", "ground_truth": json.dumps(PAGE)}) + "\n"
+    )
+    return tmp_path
+
+
+@pytest.fixture
+def score(pages, run_hdbench):
+    def run(answers, *arguments):
+        return run_hdbench("score", "hdb/pages", answers, *arguments, cwd=pages)
+
+    return run
+
+
+def write(folder, name, prediction, **more):
+    (folder / name).write_text(json.dumps({"id": "p1", "prediction": prediction, **more}) + "\n")
+
+
+def rows(text):
+    """The table of figures under several rules: figure → its cells."""
+    table = text.partition("Under other rules (difference)")[2]
+    lines = [line.split() for line in table.splitlines()]
+    return {line[0]: line[1:] for line in lines if len(line) > 1 and line[1][:1].isdigit()}
+
+
+def test_an_entry_left_out_costs_everything_by_position(pages, score):
+    write(pages, "a.jsonl", SHIFTED)
+    done = score("a.jsonl", "--also", "lists=position", "--json", "r.json")
+    assert done.returncode == 0, done.stderr
+    found = rows(done.stdout)
+    # Aligned: two of three are found, and nothing is invented. By position nothing is equal.
+    assert found["recall_micro"] == ["0.6667", "0.0000", "(-0.6667)"]
+    assert found["precision_micro"] == ["1.0000", "0.0000", "(-1.0000)"]
+    assert found["f1_micro"] == ["0.8000", "0.0000", "(-0.8000)"]
+    assert found["records_f1"] == ["0.8000"]  # by position no item of a list is missed or invented
+    record = json.loads((pages / "r.json").read_text())
+    assert (record["recall_micro"], list(record["also"])) == (2 / 3, ["lists=position"])
+    under = record["also"]["lists=position"]
+    assert (under["recall_micro"], under["protocol"]) == (0.0, "documented")
+    assert under["options"]["root_list"] == "entries"  # the benchmark's own option stays
+
+
+def test_a_protocol_starts_afresh_and_options_are_added(pages, score):
+    write(pages, "a.jsonl", SPELLED)
+    rules = ["published", "lists=position", 'published,normalize=["casefold"]', "documented"]
+    also = [part for each in rules for part in ("--also", each)]
+    option = ("--option", 'normalize=["casefold"]')
+    done = score("a.jsonl", *option, *also, "--json", "r.json")
+    assert done.returncode == 0, done.stderr
+    record = json.loads((pages / "r.json").read_text())
+    assert record["f1_micro"] == 1.0
+    assert {name: each["f1_micro"] for name, each in record["also"].items()} == {
+        "published": 0.0,
+        "lists=position": 1.0,
+        'published,normalize=["casefold"]': 1.0,
+        "documented": 0.0,
+    }
+    assert "also" not in json.loads(json.dumps(record["also"]["published"]))
+
+
+def test_without_it_nothing_is_added(pages, score):
+    write(pages, "a.jsonl", PAGE)
+    done = score("a.jsonl", "--json", "r.json")
+    assert "Under other rules" not in done.stdout
+    assert "also" not in json.loads((pages / "r.json").read_text())
+
+
+def test_each_protocol_reads_answers_in_its_own_way(pages, score):
+    """Under `published`, a null prediction is null, whatever text stands beside it."""
+    write(pages, "a.jsonl", None, text=f"```json\n{json.dumps(PAGE)}\n```")
+    done = score("a.jsonl", "--also", "published", "--also", "lists=position", "--json", "r.json")
+    assert done.returncode == 0, done.stderr
+    record = json.loads((pages / "r.json").read_text())
+    assert (record["f1_micro"], record["status"]["unwrapped"]) == (1.0, 1)
+    published, position = record["also"].values()
+    assert (published["f1_micro"], published["status"]["unanswered"]) == (0.0, 1)
+    assert (position["f1_micro"], position["status"]["unwrapped"]) == (1.0, 1)
+
+
+def test_answers_are_read_once_for_each_way_of_reading(pages, monkeypatch):
+    write(pages, "a.jsonl", SHIFTED)
+    read, answers = [], OpenedRun.answers
+
+    def counted(run, model, *, read_as):
+        read.append(read_as.as_given)
+        return answers(run, model, read_as=read_as)
+
+    monkeypatch.setattr(OpenedRun, "answers", counted)
+    by_position = Settings(options={"lists": "position"})
+    rules = [Settings(), by_position, Settings("published"), Settings(options={"threshold": 0.5})]
+    found = score_under(str(pages / "hdb/pages"), pages / "a.jsonl", rules)
+    assert read == [False, True]
+    assert [result[None].figures()["true_positives"] for result in found] == [2, 0, 0, 2]
+
+
+@pytest.mark.parametrize(
+    "form", ["lines", "array", "csv", "folder", "bare list", "several models", "run"]
+)
+def test_answers_in_every_form_are_scored_under_each_rule(pages, score, form):
+    path = pages / {"csv": "a.csv", "folder": "a", "run": "a", "lines": "a.jsonl"}.get(
+        form, "a.json"
+    )
+    row = {"id": "p1", "prediction": SHIFTED}
+    if form == "lines":
+        write(pages, path.name, SHIFTED)
+    elif form == "array":
+        path.write_text(json.dumps([row]))
+    elif form == "bare list":
+        path.write_text(json.dumps([{"id": "p1", "prediction": SHIFTED["entries"]}]))
+    elif form == "csv":
+        quoted = json.dumps(SHIFTED).replace('"', '""')
+        path.write_text(f'id,prediction\np1,"{quoted}"\n')
+    elif form == "folder":
+        path.mkdir()
+        (path / "p1.json").write_text(json.dumps(SHIFTED))
+    elif form == "run":
+        write_run(path, {"p1": {"prediction": SHIFTED}}, benchmark="hdb/pages")
+    else:
+        other = {"id": "p1", "prediction": PAGE, "model": "b"}
+        path.write_text(json.dumps([row | {"model": "a"}, other]))
+    done = score(path.name, "--also", "lists=position", "--json", "r.json")
+    assert done.returncode == 0, done.stderr
+    record = json.loads((pages / "r.json").read_text())
+    runs = record.get("runs", [record])
+    found = [
+        (each["recall_micro"], each["also"]["lists=position"]["recall_micro"]) for each in runs
+    ]
+    assert found == [(2 / 3, 0.0), (1.0, 1.0)][: len(runs)]
+    assert len(runs) == (2 if form == "several models" else 1)
+    assert done.stdout.count("Under other rules") == len(runs)
+
+
+def test_they_are_verified_too(pages, score, run_hdbench):
+    write(pages, "a.jsonl", SHIFTED)
+    score("a.jsonl", "--also", "published", "--also", "lists=position", "--json", "r.json")
+    done = run_hdbench("verify", "r.json", cwd=pages)
+    assert (done.returncode, done.stdout.count("equal under rules")) == (0, 3)
+    record = json.loads((pages / "r.json").read_text())
+    record["also"]["lists=position"]["recall_micro"] = 0.9
+    (pages / "r.json").write_text(json.dumps(record))
+    done = run_hdbench("verify", "r.json", cwd=pages)
+    assert done.returncode == 1
+    assert "--also lists=position: differs under rules" in done.stdout
+    assert "recall_micro: 0.9 → 0.0" in done.stdout
+    record["also"] = ["lists=position"]
+    (pages / "r.json").write_text(json.dumps(record))
+    done = run_hdbench("verify", "r.json", cwd=pages)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "r.json: also: is not an object" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("also", "message"),
+    [
+        (["position"], "no protocol 'position'"),
+        (["published,documented"], "no protocol 'published,documented'"),
+        (["lists=sideways"], "lists: 'sideways' is not one of"),
+        (["lists=[position"], "--also lists=[position: the value is not usable JSON"),
+        (["lists=position,lists=aligned"], "--also lists=aligned: lists is given twice"),
+        (["documented"], "--also documented: these rules are there already"),
+        (["published", "published"], "--also published: these rules are there already"),
+        (["size=3"], "record_f1 has no option 'size'"),
+        ([""], "no protocol ''"),
+    ],
+)
+def test_rules_that_cannot_be_are_refused_in_one_line(pages, score, also, message):
+    write(pages, "a.jsonl", PAGE)
+    done = score("a.jsonl", *(part for each in also for part in ("--also", each)))
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert message in done.stderr
+
+
+@pytest.fixture
+def leaderboard(pages, run_hdbench):
+    """Three runs: one leaves out the first entry, one the last and spells one in capitals."""
+    runs = {"shifted": SHIFTED, "cut": WITHOUT_LAST, "capitals": SPELLED}
+    for model, prediction in runs.items():
+        answers = {"p1": {"prediction": prediction}}
+        write_run(pages / f"runs/{model}", answers, model=model, run=model, benchmark="hdb/pages")
+
+    def run(*arguments, runs="runs"):
+        return run_hdbench("leaderboard", runs, *arguments, cwd=pages)
+
+    return run
+
+
+def test_places_under_each_rule_with_their_change(leaderboard):
+    also = ("--also", "lists=position", "--also", 'normalize=["casefold"]')
+    done = leaderboard(*also)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    found = {
+        line[0]: line[1:] for line in lines if line and line[0] in {"shifted", "cut", "capitals"}
+    }
+    # Aligned: 2 of 2 and 3; 1 of 2 and 3; none. By position: none; 1 of 2 and 3; none.
+    # Without capitals: 2 of 2 and 3, twice; all.
+    assert found == {
+        "shifted": ["0.800", "(1)", "0.000", "(2", "↓1)", "0.800", "(2", "↓1)"],
+        "cut": ["0.400", "(2)", "0.400", "(1", "↑1)", "0.800", "(2)"],
+        "capitals": ["0.000", "(3)", "0.000", "(2", "↑1)", "1.000", "(1", "↑2)"],
+    }
+    assert "they do not tell whether a difference may be chance" in done.stdout
+
+
+def test_the_rules_of_the_command_come_first(leaderboard):
+    done = leaderboard("--protocol", "published", "--also", "documented")
+    assert done.stdout.index(" published ") < done.stdout.index(" documented ")
+    assert done.stdout.index("0.400 (1)") < done.stdout.index("0.400 (2 ↓1)")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--changes",), "--changes and --also: give only one of them"),
+        (("--revision", "a", "--revision", "b"), "--also and several revisions: give only one"),
+        (("--format", "csv"), "--also: cannot be written as csv"),
+        (("--strict",), "--strict: does not go with --also"),
+    ],
+)
+def test_what_it_does_not_go_with(leaderboard, more, message):
+    done = leaderboard("--also", "published", *more)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert message in done.stderr
+
+
+def test_a_result_stays_as_it_was_scored(leaderboard, score):
+    score("runs/cut", "--json", "r.json")
+    done = leaderboard("--also", "published", runs="r.json")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "r.json: is a result, which stays as it was scored" in done.stderr

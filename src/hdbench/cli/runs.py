@@ -11,12 +11,8 @@ import typer
 from rich.console import Console
 
 from hdbench.cli.app import COMPARE, TRUST, OfBenchmark, Protocol, Runs, app
-<<<<<<< HEAD
-from hdbench.errors import HdbenchError, escaped
-=======
 from hdbench.cli.rules import Also, beside
-from hdbench.errors import HdbenchError
->>>>>>> score --also and leaderboard --also: the same answers under other rules, side by side
+from hdbench.errors import HdbenchError, escaped
 
 
 class Form(StrEnum):
@@ -121,19 +117,16 @@ def leaderboard(
     chosen = [name for name, given in side_by_side.items() if given]
     if show_changes and asked:
         raise HdbenchError("--changes and --revision: give only one of them")
-<<<<<<< HEAD
-    if benchmark is None and not asked:
-        runs, missing = without_unbuilt(runs)
-        if missing:
-            _say_left_out(missing)
-=======
     if len(chosen) > 1:
         raise HdbenchError(f"{' and '.join(chosen)}: give only one of them")
     if chosen and form is not Form.table:
         raise HdbenchError(f"{chosen[0]}: cannot be written as {form}: leave out --format")
     if chosen and strict:
         raise HdbenchError(f"--strict: does not go with {chosen[0]}: leave one of them out")
->>>>>>> score --also and leaderboard --also: the same answers under other rules, side by side
+    if benchmark is None and not asked:
+        runs, missing = without_unbuilt(runs)
+        if missing:
+            _say_left_out(missing)
     if len(asked) > 1:
         formats.print_revisions(
             Console(), revisions(runs, asked, benchmark=benchmark, protocol=protocol, seed=seed)

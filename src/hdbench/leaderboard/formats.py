@@ -6,11 +6,8 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
-<<<<<<< HEAD
 from rich.measure import Measurement
 from rich.table import Table
-=======
->>>>>>> score --also and leaderboard --also: the same answers under other rules, side by side
 from rich.text import Text
 from tabulate import tabulate
 
@@ -81,16 +78,10 @@ def print_changes(console: Console, found: Sequence[Changes]) -> None:
                     ),
                 ]
             )
-<<<<<<< HEAD
-        what = f"{title(board, protocol=False)}: {board.headline} (place, and by how many it moves)"
-        _print(console, what, ["model", *each.boards], rows)
-        _print_text(
-            console,
-=======
         what = f"{title(board, protocol=False)}: {board.headline} (place, change)"
         _print(console, what, ["model", *map(heading, each.boards)], rows)
-        console.print(
->>>>>>> score --also and leaderboard --also: the same answers under other rules, side by side
+        _print_text(
+            console,
             "Places go by the value alone: they do not tell whether a difference may be chance.\n",
         )
 
@@ -199,7 +190,6 @@ def about_ranks(board: Board) -> str:
     )
 
 
-<<<<<<< HEAD
 def notes(board: Board) -> list[str]:
     """How to read a leaderboard, one line each; the first says what is in it."""
     runs = sum(len(row.runs) for row in board.rows)
@@ -227,8 +217,8 @@ def notes(board: Board) -> list[str]:
 
 def _print(
     console: Console,
-    heading: str,
-    head: Sequence[str],
+    what: str,
+    head: Sequence[str | Text],
     rows: Sequence[Sequence[str]],
     *,
     above: str = "",
@@ -238,13 +228,13 @@ def _print(
 
     Args:
         console: where to.
-        heading: stands above it.
+        what: stands above it.
         head: the columns' names.
         rows: their cells.
-        above: a sentence between heading and table.
+        above: a sentence between that and the table.
         below: for each row, what stands below the model's name.
     """
-    console.print(printable(heading, 1_000), style="bold")
+    console.print(printable(what, 1_000), style="bold")
     if above:
         _print_text(console, above)
     room = _room(console, head, rows)
@@ -263,16 +253,12 @@ def _print_text(console: Console, text: str) -> None:
     console.print(text, markup=False, highlight=False)
 
 
-def _table(head: Sequence[str]) -> Table:
-=======
-def _print(console: Console, what: str, head: Sequence[str | Text], rows: list[list[str]]) -> None:
-    console.print(printable(what, 1_000), style="bold")
->>>>>>> score --also and leaderboard --also: the same answers under other rules, side by side
+def _table(head: Sequence[str | Text]) -> Table:
     where = list(head).index("model") + 1
     return plain_table(None, *head[:where], right=head[where:])
 
 
-def _room(console: Console, head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+def _room(console: Console, head: Sequence[str | Text], rows: Sequence[Sequence[str]]) -> int:
     """The width that the other columns leave for the models' names."""
     where = list(head).index("model")
     others = _table(head)

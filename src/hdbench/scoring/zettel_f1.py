@@ -48,7 +48,7 @@ class PreparedCard(NamedTuple):
         leaves: path → value of every field, absent ones too; only for `published`.
     """
 
-    expected: list[Check]
+    expected: Sequence[Check]
     values: Leaves
     leaves: Leaves
 

@@ -146,6 +146,35 @@ def test_answers_that_are_lists_count_as_unparsable_and_are_warned_of(namespace)
     assert (result["unparsable"], result["fuzzy"]) == (1, 0.5)
 
 
+def test_answers_that_are_lists_are_read_without_a_warning_where_an_option_names_the_list(
+    namespace, recwarn
+):
+    metric = evaluate.load("hdb/record_f1")
+    page = {"entries": [{"name": "Abegg"}, {"name": "Boreux"}]}
+    bare = page["entries"][::-1]
+    asked = {"predictions": [bare, json.dumps(bare), page], "references": [page] * 3}
+    result = metric.compute(**asked, root_list="entries")
+    assert (result["f1_micro"], result["answered"]) == (1.0, 3)
+    assert [each for each in recwarn if issubclass(each.category, UserWarning)] == []
+    with pytest.warns(UserWarning, match="1 of 3 predictions are lists, and count as unparsable"):
+        assert metric.compute(**asked)["unparsable"] == 1
+
+
+def test_options_reach_the_metric(namespace):
+    page = {"entries": [{"name": "Abegg", "year": 1947}, {"name": "Boreux", "year": 1948}]}
+    read = {"entries": [{"name": "Boreux", "year": "1948"}, {"name": "Abegg", "year": "1.3.1947"}]}
+    metric = evaluate.load("hdb/record_f1")
+    dates = {"entries[].year": {"date": {"formats": ["%d.%m.%Y"]}}}
+    for options, found in (
+        ({"compare": dates}, 4),
+        ({"compare": "exact"}, 3),
+        ({"compare": dates, "lists": "position"}, 0),
+    ):
+        result = metric.compute(predictions=[read], references=[page], **options)
+        assert (result["true_positives"], result["false_negatives"]) == (found, 4 - found)
+        assert all(name in result["signature"] for name in options)
+
+
 def test_a_text_is_read_by_the_form_of_the_ground_truths(namespace):
     """As `score` reads it: a bare list, one advertisement a line, a wrapper, and an error."""
     metric = evaluate.load("hdb/avisblatt_cer")

@@ -15,7 +15,9 @@ APPS = sorted(resources.folder("metrics").glob("*/app.py"))
 HEADLINES = {
     "avisblatt_cer": "fuzzy",
     "letters_f1": "f1_micro",
+    "record_f1": "f1_micro",
     "sciencemeta_accuracy": "overall_accuracy",
+    "text_cer": "cer",
     "zettel_f1": "f1_micro",
 }
 

@@ -13,6 +13,7 @@ from hdbench.scoring import METRICS, check_headline, make_metric
 from hdbench.scoring.metric import OUTCOMES, figure_of
 
 SAMPLES = Path(__file__).parents[2] / "dataset_scripts"
+TEXTS = {"fixed_xml": "present", "folios[].text": "always", "folios[].addition1": "until_absent"}
 OPTIONS = {
     "zettel_f1": [{}, {"weights": {"publication": 0.5}}],
     "avisblatt_cer": [{}],
@@ -20,6 +21,15 @@ OPTIONS = {
     "sciencemeta_accuracy": [
         {},
         dict.fromkeys(("no_autojunk", "normalize_text", "canonical_identifiers", "sets"), True),
+    ],
+    "record_f1": [
+        {},
+        {"weights": {"entries": 0.5}, "lists": "ordered", "compare": "cer", "round": {"item": 2}},
+        {"lists": "position", "leaves": "truth", "absent": "compare", "dotted_keys": "split"},
+    ],
+    "text_cer": [
+        {"texts": TEXTS},
+        {"texts": TEXTS, "xml": True, "pages": "aligned", "unit": "grapheme", "round": {"run": 2}},
     ],
 }
 CASES = [
@@ -31,13 +41,12 @@ CASES = [
 
 
 def truths(metric):
-    (folder,) = (
-        path.parent
-        for path in SAMPLES.glob("*/benchmark.yaml")
+    return [
+        json.loads(row)["ground_truth"]
+        for path in sorted(SAMPLES.glob("*/benchmark.yaml"))
         if f"metric: {metric}\n" in path.read_text(encoding="utf-8")
-    )
-    rows = (folder / "sample/metadata.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(row)["ground_truth"] for row in rows]
+        for row in (path.parent / "sample/metadata.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def scored(metric, answer):
@@ -93,6 +102,11 @@ def test_the_right_answer_is_better_than_none_in_every_direction(name, protocol,
     assert better >= 3
     headline = figure_of(metric, metric.headline)
     assert right[metric.headline] == float(headline.higher_is_better)
+
+
+def test_every_metric_s_figures_are_looked_at():
+    assert {name for name, _, _ in CASES} == set(METRICS)
+    assert all(truths(name) for name in METRICS)
 
 
 def test_a_figure_in_a_table_is_found_by_its_last_known_name():

@@ -9,8 +9,13 @@ from hdbench.scoring.metric import PROTOCOLS
 from hdbench.scoring.sciencemeta_accuracy import FIELDS
 
 EVERY = [make_metric(name, protocol) for name in METRICS for protocol in PROTOCOLS]
-WEIGHTED = make_metric("zettel_f1", weights={"title": 0.3})
-METRICS_TO_TEST = [*EVERY, WEIGHTED]
+WEIGHTED = [make_metric(name, weights={"title": 0.3}) for name in ("zettel_f1", "record_f1")]
+ROUNDED = [make_metric(name, round={"run": 2}) for name in ("record_f1", "text_cer")]
+RENAMED = [
+    make_metric("record_f1", figures={"f1_micro": {"of": "similarity", "scale": 100}}),
+    make_metric("text_cer", figures={"cer": {"of": "cer_items"}}),
+]
+METRICS_TO_TEST = [*EVERY, *WEIGHTED, *ROUNDED, *RENAMED]
 
 COUNTS = st.integers(0, 4000)
 
@@ -26,7 +31,7 @@ def many_totals(metric, draw, rows):
             row["scored_ads"] = draw(st.integers(0, 50))
             row["fuzzy_sum"] = row["scored_ads"] * draw(shares)
             row["fuzzy"] = items * draw(shares)
-        if metric is WEIGHTED:
+        if metric in WEIGHTED:
             row["true_positives"] *= 0.3
         if metric.name == "sciencemeta_accuracy":
             for kind, fields in FIELDS.items():

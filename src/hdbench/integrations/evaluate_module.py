@@ -103,7 +103,8 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         **options: Any,
     ) -> dict[str, Any]:
         metric = make_metric(self.metric, self._protocol(), **options)
-        if lists := sum(text.startswith("[") for text in predictions):
+        reads_lists = isinstance(metric.as_record([]), dict)
+        if (lists := sum(text.startswith("[") for text in predictions)) and not reads_lists:
             warnings.warn(
                 f"{lists} of {len(predictions)} predictions are lists, and count as unparsable: "
                 "give a record (dict), or the model's text (str), which is searched for one",

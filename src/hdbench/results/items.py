@@ -154,10 +154,13 @@ class Tally:
 
         Args:
             dataset: what is scored against, to be named in the result.
+
+        Raises:
+            HdbenchError: the ground truths have nothing to score by.
         """
         self._count_fields()
         names = self._metric.statistics
-        return Result(
+        result = Result(
             metric=self._metric,
             ids=self._ids,
             status=self._status,
@@ -169,6 +172,8 @@ class Tally:
             per_item=self._per_item,
             dataset=dataset or {},
         )
+        self._metric.check_totals(result.totals)
+        return result
 
     def _count_fields(self) -> None:
         for outcome, paths in self._uncounted.items():

@@ -202,17 +202,28 @@ class Metric(ABC):
         """One statistic added up over items, in order, and rounded once."""
         return math.fsum(column)
 
+    def check_totals(self, totals: Mapping[str, float]) -> None:
+        """Refuse a run for which the figures would mean nothing.
+
+        Args:
+            totals: same as in `rates`.
+
+        Raises:
+            HdbenchError: there is nothing to score it by.
+        """
+
     @abstractmethod
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """The figures, from the statistics added up over items and the count `items`."""
 
-    @abstractmethod
     def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
-        """The headline for each of many totals: what `rates` gives, in a fraction of the time.
+        """The headline for each of many totals: what `rates` gives, if possible in less time.
 
         Args:
             totals: each of `statistics`, and `items`, with a number for each total.
         """
+        rows = zip(*totals.values(), strict=True)
+        return [self.rates(dict(zip(totals, row, strict=True)))[self.headline] for row in rows]
 
     @abstractmethod
     def field_rates(

@@ -251,7 +251,12 @@ class RecordF1(Metric):
 
     def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
         """The headline for each of many totals, as `rates` gives it."""
-        return list(map(f1, *(totals[name] for name in COUNTS)))
+        if self.headline in self._read.figures:
+            return super().headlines(totals)
+        found = map(f1, *(totals[name] for name in COUNTS))
+        if "run" in self._read.digits:
+            return [round(each, self._read.digits["run"]) for each in found]
+        return list(found)
 
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]

@@ -255,18 +255,26 @@ class TextCer(Metric):
         """Added up and rounded once, or plainly from left to right, as `sum` states."""
         return self._total(column)
 
+    def check_totals(self, totals: Mapping[str, float]) -> None:
+        """Refuse a run whose ground truths have no text at all.
+
+        Raises:
+            HdbenchError: there is no character, or no word, to divide by.
+        """
+        for rate in RATES:
+            if not totals[f"{rate}_length"]:
+                raise HdbenchError(f"{rate}: the ground truths have no text to divide by")
+
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """The figures, from the statistics added up over items.
 
-        Raises:
-            HdbenchError: the ground truths have no text at all.
+        `cer` and `wer` of items without any text, such as a single one may be, are 0.0 without an
+        error, otherwise 1.0.
         """
         texts, items = totals["texts"], totals["items"]
         figures: dict[str, Any] = {}
         for rate in RATES:
-            if not totals[f"{rate}_length"]:
-                raise HdbenchError(f"{rate}: the ground truths have no text to divide by")
-            figures[rate] = totals[f"{rate}_errors"] / totals[f"{rate}_length"]
+            figures[rate] = _micro(totals[f"{rate}_errors"], totals[f"{rate}_length"])
         for rate in RATES:
             figures[f"{rate}_macro"] = ratio(totals[f"{rate}_sum"], texts)
         for rate in RATES:
@@ -284,11 +292,11 @@ class TextCer(Metric):
         return figures | renamed(figures | {"items": items}, self._renamed)
 
     def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
-        """The headline for each of many totals, as `rates` gives it; 1.0 where there is no text."""
+        """The headline for each of many totals, as `rates` gives it."""
+        if self.headline in self._renamed:
+            return super().headlines(totals)
         pairs = zip(totals["cer_errors"], totals["cer_length"], strict=True)
-        return [
-            self._rounded(errors / length if length else 1.0, "run") for errors, length in pairs
-        ]
+        return [self._rounded(_micro(*pair), "run") for pair in pairs]
 
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
@@ -381,6 +389,10 @@ class TextCer(Metric):
         )
         # As many pairs as there can be, whatever they hold.
         return dict(assign(alike + int(alike.sum()) + 1))
+
+
+def _micro(errors: float, length: float) -> float:
+    return errors / length if length else float(errors > 0)
 
 
 def _prefix(name: str | None, at: int) -> str:

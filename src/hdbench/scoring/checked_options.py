@@ -1,7 +1,7 @@
 """Options that general metrics share, checked."""
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from hdbench.errors import HdbenchError
@@ -23,11 +23,15 @@ def read_digits(value: Any, known: Sequence[str]) -> dict[str, int]:
     return dict(value)
 
 
-def read_figures(value: Any) -> dict[str, tuple[str, float]]:
+def read_figures(value: Any, known: Collection[str]) -> dict[str, tuple[str, float]]:
     """The option `figures`: name → the figure that it repeats, and the factor.
 
+    Args:
+        value: the option.
+        known: the metric's own figures; `items` is one in any case.
+
     Raises:
-        HdbenchError: it is unusable.
+        HdbenchError: it is unusable, or repeats a figure that there is not.
     """
     if not isinstance(value, Mapping):
         raise HdbenchError(f"figures: {value!r} is not an object of names and figures")
@@ -35,6 +39,8 @@ def read_figures(value: Any) -> dict[str, tuple[str, float]]:
     for name, each in value.items():
         if not isinstance(each, Mapping) or not {"of"} <= each.keys() <= {"of", "scale"}:
             raise HdbenchError(f'figures: {name}: {each!r} is not {{"of": FIGURE, "scale": 1}}')
+        if each["of"] not in (*known, "items"):
+            raise HdbenchError(f"figures: {name}: there is no figure {each['of']!r} to repeat")
         figures[str(name)] = (str(each["of"]), number("figures", each.get("scale", 1)))
     return figures
 
@@ -47,7 +53,7 @@ def number(option: str, value: Any) -> float:
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise HdbenchError(f"{option}: {value!r} is not a number")
-    if not (math.isfinite(value) and value >= 0):
+    if not 0 <= value <= sys.float_info.max:  # nor NaN, nor an integer that is no float
         raise HdbenchError(f"{option}: {value!r} is not a number of 0 or more")
     return float(value)
 
@@ -64,16 +70,9 @@ def one_of(option: str, value: Any, choices: Sequence[str]) -> str:
 
 
 def renamed(figures: Mapping[str, Any], names: Mapping[str, tuple[str, float]]) -> dict[str, Any]:
-    """The figures that the option `figures` adds, from those of the metric.
-
-    Raises:
-        HdbenchError: one repeats a figure that there is not.
-    """
-    unknown = next((of for of, _ in names.values() if figures.get(of) is None), None)
-    if unknown is not None:
-        raise HdbenchError(f"figures: there is no figure {unknown!r} to repeat")
+    """The figures that the option `figures` adds, from those of the metric."""
     return {
-        name: figures[of] if scale == 1 else figures[of] * scale
+        name: figures[of] if scale == 1 or figures[of] is None else figures[of] * scale
         for name, (of, scale) in names.items()
     }
 

@@ -202,7 +202,7 @@ class Metric(ABC):
         """One statistic added up over items, in order, and rounded once."""
         return math.fsum(column)
 
-    def check_totals(self, totals: Mapping[str, float]) -> None:
+    def check_totals(self, totals: Mapping[str, float]) -> None:  # noqa: B027  most refuse nothing
         """Refuse a run for which the figures would mean nothing.
 
         Args:

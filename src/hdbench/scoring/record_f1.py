@@ -132,7 +132,7 @@ class RecordF1(Metric):
 
     def __init__(self, protocol: str = "documented", **options: Any) -> None:
         super().__init__(protocol)
-        self._read = read_options(options)
+        self._read = read_options(options, [each.name for each in self.figures])
         self._rules = self._read.rules
         self._total = math.fsum if self._read.values["sum"] == "exact" else added_plainly
 

@@ -174,7 +174,7 @@ class TextCer(Metric):
         plain = one_of("sum", self._options["sum"], ("exact", "plain")) == "plain"
         self._total = added_plainly if plain else math.fsum
         self._digits = read_digits(self._options["round"], ("text", "item", "run"))
-        self._renamed = read_figures(self._options["figures"])
+        self._renamed = read_figures(self._options["figures"], [each.name for each in self.figures])
 
     @property
     def options(self) -> dict[str, Any]:

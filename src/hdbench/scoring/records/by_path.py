@@ -10,6 +10,7 @@ from hdbench.scoring.records.tree import Rules
 from hdbench.scoring.similarity import similarity
 
 _STEP = re.compile(r"[.\[\]]+")
+_INDEX = re.compile(r"\d{1,9}")  # int() refuses thousands of digits, which a key may have
 
 
 class ByPath(NamedTuple):
@@ -99,7 +100,7 @@ def _look_up(value: Any, path: str) -> Any:
     for step in _STEP.split(path.rstrip("]")):
         if isinstance(value, dict) and step in value:
             value = value[step]
-        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+        elif isinstance(value, list) and _INDEX.fullmatch(step) and int(step) < len(value):
             value = value[int(step)]
         else:
             return None

@@ -1,6 +1,6 @@
 """The options of `hdb/record_f1`, read and checked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -75,8 +75,12 @@ class Options:
         return bool(self.values["weights"] != DEFAULTS["weights"])
 
 
-def read_options(given: Mapping[str, Any]) -> Options:
+def read_options(given: Mapping[str, Any], figures: Collection[str]) -> Options:
     """Options with their defaults, checked.
+
+    Args:
+        given: the options.
+        figures: the figures that the metric has.
 
     Raises:
         HdbenchError: a value is unusable; the message names the option.
@@ -96,7 +100,7 @@ def read_options(given: Mapping[str, Any]) -> Options:
         by_path=None if by_path == ByPath() else by_path,
         root_list=values["root_list"],
         digits=read_digits(values["round"], _ROUNDED),
-        figures=read_figures(values["figures"]),
+        figures=read_figures(values["figures"], figures),
     )
 
 
@@ -108,9 +112,9 @@ def _rules(values: Mapping[str, Any]) -> Rules:
     else:
         comparators = by_pattern("compare", compare, None, _comparator)
     ignore, blank = values["ignore"], values["blank"]
-    if isinstance(ignore, str) or not isinstance(ignore, Sequence):
+    if not _is_list(ignore) or not all(isinstance(each, str) for each in ignore):
         raise HdbenchError(f"ignore: {ignore!r} is not a list of paths")
-    if not isinstance(blank, Sequence) or not all(_is_scalar(each) for each in blank):
+    if not _is_list(blank) or not all(_is_scalar(each) for each in blank):
         raise HdbenchError(f"blank: {blank!r} is not a list of values such as null and ''")
     if len(set(ignore)) < len(ignore):
         raise HdbenchError("ignore: a path is given twice")
@@ -151,6 +155,10 @@ def _weight(option: str, value: Any) -> float:
     if weight > _MAX_WEIGHT:
         raise HdbenchError(f"{option}: {value!r} is not a number from 0 to {_MAX_WEIGHT:g}")
     return weight
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
 
 
 def _is_scalar(value: Any) -> bool:

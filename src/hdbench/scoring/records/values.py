@@ -1,9 +1,9 @@
 """How two values of a field are compared: each way gives a similarity from 0.0 to 1.0."""
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -66,12 +66,13 @@ def cer_similarity(reference: Any, prediction: Any) -> float:
     return 1.0 - min(1.0, Levenshtein.distance(truth, answer) / len(truth))
 
 
-def read_number(signs: _Signs, value: Any) -> float | None:
+def read_number(signs: _Signs, value: Any) -> Decimal | None:
     """The number that a value is or is written as; None if it is none."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return value if math.isfinite(value) else None
+        number = Decimal(repr(value))  # 0.1 as it is written, and integers of any length
+        return number if number.is_finite() else None
     if not isinstance(value, str):
         return None
     whole, point, part = value.strip().partition(signs.decimal)
@@ -84,8 +85,8 @@ def read_number(signs: _Signs, value: Any) -> float | None:
         or (len(groups) > 1 and len(groups[0]) > _GROUP)
     ):
         return None
-    number = float("".join(groups) + ("." + part if point else ""))
-    return -number if sign in ("-", "−") else number
+    number = Decimal("".join(groups) + ("." + part if point else ""))
+    return number.copy_negate() if sign in ("-", "−") else number
 
 
 def read_date(formats: Sequence[str], value: Any) -> tuple[int, ...] | None:
@@ -156,7 +157,19 @@ def _number(option: str, locale: Any = "en") -> Comparator:
 def _date(option: str, formats: Any = ()) -> Comparator:
     if not _are_texts(formats):
         raise HdbenchError(f'{option}: formats: {formats!r} is not a list such as ["%d.%m.%Y"]')
+    for form in formats:
+        if not _reads_years(form):
+            raise HdbenchError(f"{option}: formats: {form!r} is not a format of dates with a year")
     return partial(_same, partial(read_date, tuple(formats)), _is_within)
+
+
+def _reads_years(form: str) -> bool:
+    """Whether a format has a year, and nothing that Python cannot read."""
+    year = 1987
+    try:
+        return datetime.strptime(datetime(year, 3, 2).strftime(form), form).year == year
+    except ValueError:
+        return False
 
 
 def _boolean(option: str, **spellings: Any) -> Comparator:

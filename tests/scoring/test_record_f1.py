@@ -1,0 +1,601 @@
+"""Record F1, rule by rule: what is expected was derived by hand from the rules."""
+
+import math
+import random
+import time
+
+import pytest
+from helpers.records import shuffled
+
+from hdbench.errors import HdbenchError
+from hdbench.results.items import Candidate, prepare, score_items
+from hdbench.scoring import make_metric
+from hdbench.scoring.record_f1 import RecordF1
+
+COUNTS = ("true_positives", "false_positives", "false_negatives")
+RECORDS = ("records_found", "records_missed", "records_invented")
+
+
+def scored(answer, truth, **options):
+    metric = RecordF1(**options)
+    return metric.score(answer, metric.prepare(truth)).statistics
+
+
+def counts(answer, truth, **options):
+    """True positives, false positives, false negatives, and the similarity."""
+    found = scored(answer, truth, **options)
+    return *(found[name] for name in COUNTS), round(found["similarity"], 4)
+
+
+def records(answer, truth, **options):
+    """Records found, missed and invented."""
+    return tuple(scored(answer, truth, **options)[name] for name in RECORDS)
+
+
+def outcomes(answer, truth, **options):
+    metric = RecordF1(**options)
+    prepared = metric.prepare(truth)
+    matches = metric.explain(metric.score(answer, prepared), prepared)
+    return {match.field: match.outcome for match in matches}
+
+
+def figures(pairs, protocol="documented", **options):
+    metric = make_metric("record_f1", protocol, **options)
+    candidates = (Candidate(str(n), prepare(metric, t), a) for n, (a, t) in enumerate(pairs))
+    return score_items(metric, candidates).to_dict()
+
+
+COMPANIES = {"entries": [{"name": "Abegg"}, {"name": "Boreux"}, {"name": "Cailler"}]}
+
+
+@pytest.mark.parametrize(
+    ("lists", "expected"),
+    [("aligned", (2, 0, 1, 2 / 3)), ("ordered", (2, 0, 1, 2 / 3)), ("position", (0, 2, 3, None))],
+)
+def test_an_entry_that_was_left_out_shifts_the_others_by_position_only(lists, expected):
+    answer = {"entries": COMPANIES["entries"][1:]}
+    *found, similarity = counts(answer, COMPANIES, lists=lists)
+    assert found == list(expected[:3])
+    if expected[3]:
+        assert similarity == round(expected[3], 4)
+
+
+def test_another_order_is_an_error_where_order_counts():
+    answer = {"entries": COMPANIES["entries"][::-1]}
+    assert counts(answer, COMPANIES) == (3, 0, 0, 1.0)
+    assert counts(answer, COMPANIES, lists="ordered")[:3] == (1, 2, 2)
+    assert counts(answer, COMPANIES, lists="position")[:3] == (1, 2, 2)  # the one in the middle
+    assert counts({"e": ["b", "a"]}, {"e": ["a", "b"]}, lists="ordered")[:3] == (1, 1, 1)
+
+
+@pytest.mark.parametrize("hidden", [{"z": None}, {"z": ""}, [], {}, [None]])
+def test_no_field_of_the_truth_is_left_out_behind_a_container(hidden):
+    truth = {"title": "Zettel", "name": "Abegg"}
+    assert counts({"title": hidden, "name": "Abegg"}, truth) == (1, 0, 1, 0.5)
+
+
+def test_what_is_below_a_container_in_the_place_of_a_value_is_invented():
+    assert counts({"title": {"z": "x"}}, {"title": "Zettel"})[:3] == (0, 1, 1)
+    assert counts({"title": "Zettel"}, {"title": {"z": "Zettel"}})[:3] == (0, 1, 1)
+    assert counts({"a": {"z": "x", "y": "", "w": None}, "b": "x"}, {"a": "", "b": "x"}) == (
+        *(1, 1, 0),
+        1.0,
+    )
+    assert counts({"a": "x"}, {"a": []}) == (0, 1, 0, 1.0)
+    assert records({"e": ["a", "b"]}, {"e": "x"}) == (0, 0, 2)
+
+
+# Fields
+
+
+def test_two_values_match_from_the_threshold_on():
+    # One of twelve characters is missing on one side: 1 - 1 / 23. Of six: 1 - 1 / 11.
+    assert counts({"a": "Abegg & Cie"}, {"a": "Abegg & Cie."}) == (1, 0, 0, round(22 / 23, 4))
+    assert counts({"a": "Abbegg"}, {"a": "Abegg"}) == (0, 1, 1, round(10 / 11, 4))
+    assert counts({"a": "Abbegg"}, {"a": "Abegg"}, threshold=0.9)[:3] == (1, 0, 0)
+    of_one = {"b": 0.9}
+    assert counts({"a": "Abbegg", "b": "Abbegg"}, {"a": "Abegg", "b": "Abegg"}, threshold=of_one)[
+        :3
+    ] == (1, 1, 1)
+
+
+def test_an_empty_string_equals_an_empty_string_and_is_nothing_without_a_counterpart():
+    assert counts({"a": ""}, {"a": ""}) == (1, 0, 0, 1.0)
+    assert counts({}, {"a": "", "b": "x"}) == (0, 0, 1, 0.0)
+    assert counts({"a": ""}, {"a": None, "b": "x"}) == (0, 0, 1, 0.0)
+    assert counts({"a": "x"}, {"a": ""}) == (0, 1, 1, 0.0)
+
+
+def test_without_an_answer_every_field_that_is_not_blank_is_missed():
+    truth = {"a": "", "b": "x", "c": None}
+    assert counts(None, truth) == (0, 0, 2, 0.0)
+    assert counts(None, truth, unanswered="empty_object") == (0, 0, 1, 0.0)
+    assert counts(None, truth, blank=[None, ""]) == (0, 0, 1, 0.0)
+    assert records(None, {"e": ["a", None, ""]}) == (0, 2, 0)
+
+
+def test_a_truth_without_a_field_is_answered_by_nothing_and_missed_by_no_answer():
+    empty, none = scored({}, {"a": None}), scored(None, {"a": None})
+    assert [empty[name] for name in ("similarity", "f1", "perfect")] == [1.0, 0.0, 1]
+    assert [none[name] for name in ("similarity", "f1", "perfect")] == [0.0, 0.0, 0]
+
+
+def test_blank_values_are_absent_on_both_sides_before_texts_are_normalized():
+    blank = [None, "null"]
+    assert counts({"a": "null"}, {"a": None}, blank=blank) == (0, 0, 0, 1.0)
+    assert counts({"a": "x"}, {"a": "null"}, blank=blank)[:3] == (0, 1, 0)
+    assert counts({"a": "NULL"}, {"a": None}, blank=blank, normalize=["lowercase"])[:3] == (0, 1, 0)
+    assert counts({"a": None}, {"a": None}, blank=["null"]) == (1, 0, 0, 1.0)
+
+
+@pytest.mark.parametrize(("value", "invented"), [(False, 1), (0.0, 1), (0, 0), (None, 0)])
+def test_blank_values_are_told_apart_by_type(value, invented):
+    assert counts({"a": value}, {}, blank=[None, 0])[1] == invented
+
+
+def test_a_text_that_normalizing_empties_is_an_empty_string():
+    options = {"normalize": ["punctuation"]}
+    assert counts({}, {"a": "…"}, **options) == (0, 0, 0, 1.0)
+    assert counts({"a": ""}, {"a": "…"}, **options) == (1, 0, 0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("steps", "read", "truth"),
+    [
+        (["nfc"], "a\u0308", "ä"),
+        (["nfkc"], "ﬁn", "fin"),
+        (["lowercase"], "ABEGG", "abegg"),
+        (["casefold"], "STRASSE", "Straße"),
+        (["whitespace"], " Abegg \n & Cie. ", "Abegg & Cie."),
+        (["punctuation"], "«Abegg»", "Abegg."),
+        (["long_s"], "Waſſer", "Wasser"),
+        (["long_s", "lowercase", "whitespace"], "WAſſER  AG", "wasser ag"),
+    ],
+)
+def test_steps_of_normalizing(steps, read, truth):
+    assert counts({"a": read}, {"a": truth}, compare="exact")[0] == 0
+    assert counts({"a": read}, {"a": truth}, compare="exact", normalize=steps)[0] == 1
+    both = {"a": read, "b": read}, {"a": truth, "b": truth}
+    assert counts(*both, compare="exact", normalize={"b": steps})[:3] == (1, 1, 1)
+
+
+def test_the_order_of_the_steps_counts_and_only_texts_are_normalized():
+    # "x" and "x", or "x" and "x ".
+    assert counts({"a": "x!"}, {"a": "x ."}, normalize=["punctuation", "whitespace"])[0] == 1
+    assert counts({"a": "x!"}, {"a": "x ."}, normalize=["whitespace", "punctuation"])[0] == 0
+    assert counts({"a": "5"}, {"a": -5}, normalize=["punctuation"], compare="exact")[0] == 0
+
+
+# Comparisons
+
+
+@pytest.mark.parametrize(
+    ("compare", "read", "truth", "similarity"),
+    [
+        ("exact", "1947", 1947, 1),
+        ("exact", 1.0, 1, 0),
+        ("exact", 1, True, 0),
+        ("exact", "true", True, 1),  # as JSON writes it
+        ("exact", "True", True, 0),
+        ("exact", "Abbegg", "Abegg", 0),
+        ("similarity", 1, True, 1),  # they are equal in Python
+        ("cer", "ab", "abcd", 0.5),
+        ("cer", "abcd", "ab", 0),
+        ("cer", "abXd", "abcd", 0.75),
+        ("cer", "", "abcd", 0),
+        ("number", "1200", 1200, 1),
+        ("number", "1,200", 1200, 1),
+        ("number", "1200.0", 1200, 1),
+        ("number", "-5", -5, 1),
+        ("number", "−5", -5, 1),
+        ("number", "1'200", 1200, 0),
+        ("number", "12,00", 1200, 0),
+        ("number", True, 1, 0),
+        ("number", "n. a.", "n. a.", 1),
+        ("number", 10**400, 10**400 + 1, 0),
+        ("number", "9" * 400, "8" * 400, 0),
+        ("number", "0.1", 0.1, 1),
+        ({"number": {"locale": "de-CH"}}, "1'200", 1200, 1),
+        ({"number": {"locale": "de_CH"}}, "1’200.5", 1200.5, 1),
+        ({"number": {"locale": "de-CH"}}, "1'20", 120, 0),
+        ({"number": {"locale": "de"}}, "1.200,5", 1200.5, 1),
+        ({"number": {"locale": "de"}}, "1,200", 1200, 0),
+        ({"number": {"locale": "fr"}}, "1\u202f200,5", 1200.5, 1),
+        ("date", "1947-03-02", 1947, 1),
+        ("date", "1947-03-02", "1947-03", 1),
+        ("date", "1947", "1947-03", 0),
+        ("date", "1947-02-30", "1947-02", 0),
+        ("date", "spring", "spring", 1),
+        ({"date": {"formats": ["%d.%m.%Y", "%m/%Y"]}}, "2.3.1947", "1947-03-02", 1),
+        ({"date": {"formats": ["%d.%m.%Y", "%m/%Y"]}}, "03/1947", "1947-03", 1),
+        ({"date": {"formats": ["%d.%m.%Y", "%m/%Y"]}}, "1947", "2.3.1947", 0),
+        ("boolean", "true", True, 1),
+        ("boolean", "False", False, 1),
+        ("boolean", 1, True, 0),
+        ("boolean", "ja", True, 0),
+        ({"boolean": {"true": ["ja"], "false": ["nein"]}}, " Ja ", True, 1),
+        ({"boolean": {True: ["ja"], False: ["nein"]}}, "nein", "false", 1),  # as YAML reads it
+        ({"boolean": {"true": ["ja"], "false": ["nein"]}}, "nein", True, 0),
+    ],
+)
+def test_ways_to_compare(compare, read, truth, similarity):
+    expected = (1, 0, 0) if similarity == 1 else (0, 1, 1)
+    assert counts({"a": read}, {"a": truth}, compare=compare) == (*expected, similarity)
+    assert counts({"b": read}, {"b": truth}, compare={"b": compare})[3] == similarity
+    entries = {"e": [{"b": read}]}, {"e": [{"b": truth}]}
+    if similarity >= 0.5:
+        assert counts(*entries, compare={"e[].b": compare}) == (*expected, similarity)
+    else:  # they are no pair
+        assert counts(*entries, compare={"e[].b": compare})[3] == 0
+
+
+# Patterns
+
+
+@pytest.mark.parametrize(
+    ("patterns", "loose"),
+    [
+        ({"*": 0.9}, True),
+        ({"entries": 0.9}, True),
+        ({"entries[]": 0.9}, True),
+        ({"entries[].author": 0.9}, True),
+        ({"entries[].*.family": 0.9}, True),
+        ({"*[].author.family": 0.9}, True),
+        ({"*.author": 0.9}, False),  # `*` is a key, not an item
+        ({"entries.author": 0.9}, False),
+        ({"entries[].auth": 0.9}, False),
+        ({"*[].author.family": 1, "entries": 0.9}, True),  # a literal before `*`
+        ({"entries[].*.family": 1, "entries[].author": 0.9}, True),
+        ({"entries[]": 1, "entries[].author": 0.9}, True),  # the longer one
+        ({"entries[].author": 1, "entries[].*.family": 0.9}, False),
+        ({"*": 1, "entries[].author.family": 0.9}, True),
+    ],
+)
+def test_the_most_specific_path_counts(patterns, loose):
+    answer = {"entries": [{"author": {"family": "Abbegg"}}]}
+    truth = {"entries": [{"author": {"family": "Abegg"}}]}
+    assert counts(answer, truth, threshold=patterns)[0] == int(loose)
+
+
+def test_a_list_s_path_is_the_list_and_its_items_are_another():
+    truth = {"e": [["a", "b"], ["c", "d"]]}
+    answer = {"e": [["d", "c"], ["b", "a"]]}
+    found = [
+        counts(answer, truth, lists=lists)[0]
+        for lists in (
+            "aligned",
+            {"e[]": "position"},
+            {"e": "position"},
+            {"e": "position", "e[]": "aligned"},
+        )
+    ]
+    assert found == [4, 0, 0, 0]
+    swapped = {"e": [["c", "d"], ["a", "b"]]}
+    assert counts(swapped, truth, lists={"e[]": "position"})[0] == 4
+
+
+def test_a_key_with_a_dot_is_one_segment_of_a_path():
+    truth, answer = {"a.b": "Abegg", "a": {"c": "Abegg"}}, {"a.b": "Abbegg", "a": {"c": "Abbegg"}}
+    assert counts(answer, truth, threshold={"a": 0.9})[0] == 1
+    assert counts(answer, truth, threshold={"*": 0.9})[0] == 2
+
+
+def test_what_is_ignored_neither_counts_nor_pairs():
+    truth = {"entries": [{"id": "1", "name": "Abegg"}, {"id": "2", "name": "Boreux"}], "page": 7}
+    answer = {"entries": [{"id": "2", "name": "Abegg"}, {"id": "1", "name": "Boreux"}]}
+    assert counts(answer, truth)[0] == 2
+    options = {"ignore": ["entries[].id", "page"]}
+    assert counts(answer, truth, **options) == (2, 0, 0, 1.0)
+    assert counts({**answer, "page": {"x": 1}}, truth, **options) == (2, 0, 0, 1.0)
+
+
+def test_weights_multiply_counts_and_nothing_else():
+    answer, truth = {"a": "x", "b": "y"}, {"a": "x", "b": "z"}
+    assert counts(answer, truth, weights={"a": 3, "b": 0.5}) == (3, 0.5, 0.5, 0.5)
+    assert not scored({"a": "x"}, {"a": "y"}, weights={"a": 0})["perfect"]
+    page, read = {"e": [{"a": "x", "b": "y"}]}, {"e": [{"a": "-", "b": "y"}, {"a": "x", "b": "-"}]}
+    paired = outcomes(read, page)
+    assert outcomes(read, page, weights={"e[].a": 100, "e[].b": 0}) == paired
+    assert records(read, page, weights={"e": 5}) == (1, 0, 1)
+
+
+# Pairing
+
+
+def test_a_match_goes_before_any_similarity():
+    truth = {"e": [{"a": "x", "b": "abcdefghij"}]}
+    answer = {"e": [{"a": "y", "b": "abcdefghxy"}, {"a": "x", "b": "-"}]}
+    assert counts(answer, truth)[0] == 1
+    assert outcomes(answer, truth)["e[0].a"] == "correct"
+
+
+def test_a_pair_needs_half_a_similarity_per_field_of_the_truth_or_a_match():
+    assert records({"e": ["abxy"]}, {"e": ["abcd"]}) == (1, 0, 0)  # 4 of 8 characters
+    assert counts({"e": ["abxy"]}, {"e": ["abcd"]}) == (0, 1, 1, 0.5)
+    assert records({"e": ["axyz"]}, {"e": ["abcd"]}) == (0, 1, 1)
+    assert counts({"e": ["axyz"]}, {"e": ["abcd"]}) == (0, 1, 1, 0.0)
+    assert records({"e": [{"a": "abxy"}]}, {"e": [{"a": "abcd", "b": "x"}]}) == (0, 1, 1)
+    assert records({"e": [{"a": "abxy"}]}, {"e": [{"a": "abcd", "b": ""}]}) == (1, 0, 0)
+
+
+def test_of_equal_sums_the_one_with_fewer_pairs_is_taken():
+    # 0.8 + 0.8 in one pair, or 0.5 + 0.5 and 0.6 in two.
+    truth = {"e": [{"a": "abcde", "b": "abcde"}, {"a": "qqcdx"}]}
+    answer = {"e": [{"a": "abcdx", "b": "abcdx"}, {"a": "abz", "b": "abz"}]}
+    assert records(answer, truth) == (1, 1, 1)
+    assert counts(answer, truth) == (0, 4, 3, round(1.6 / 3, 4))
+
+
+def test_a_pair_is_worth_what_the_best_pairs_inside_it_are():
+    truth = {"e": [{"n": "x", "a": ["p", "q", "r"]}, {"n": "y", "a": ["s"]}]}
+    answer = {"e": [{"n": "x", "a": ["s"]}, {"n": "y", "a": ["r", "q", "p"]}]}
+    assert counts(answer, truth) == (4, 2, 2, round(4 / 6, 4))
+
+
+def test_repeated_items_are_paired_one_to_one():
+    assert counts({"e": ["a"]}, {"e": ["a", "a", "a"]}) == (1, 0, 2, round(1 / 3, 4))
+    assert counts({"e": ["a", "a", "a"]}, {"e": ["a"]}) == (1, 2, 0, 1.0)
+    assert records({"e": ["a", "b", "a"]}, {"e": ["a", "a", "c"]}) == (2, 1, 1)
+
+
+def test_items_of_lists_that_are_unmatched_have_records_of_their_own():
+    truth = {"e": [{"f": ["x", "y"]}]}
+    assert records({}, truth) == (0, 3, 0)
+    assert records(truth, {}) == (0, 0, 3)
+    assert records(truth, truth) == (3, 0, 0)
+
+
+def test_an_empty_list_is_an_absent_one():
+    for nothing in ({}, {"e": []}, {"e": None}, {"e": {}}, {"e": [None]}, {"e": [[], {}]}):
+        assert counts(nothing, {"e": []}) == (0, 0, 0, 1.0)
+        assert records(nothing, {"e": []}) == (0, 0, 0)
+        assert counts(nothing, {"e": ["a"]}) == (0, 0, 1, 0.0)
+        assert counts({"e": ["a"]}, nothing) == (0, 1, 0, 1.0)
+
+
+def test_what_is_no_record_is_paired_with_what_is_none():
+    assert counts({"e": ["Abegg", None, 7]}, {"e": [{"name": "Abegg"}, "7"]}) == (1, 1, 1, 0.5)
+
+
+def test_an_item_in_which_nothing_counts_is_neither_missed_nor_invented():
+    assert records({"e": []}, {"e": ["a", None, ""]}) == (0, 1, 0)
+    assert records({"e": [None, "", "a"]}, {}) == (0, 0, 1)
+    assert records({"e": [""]}, {"e": [""]}) == (1, 0, 0)
+
+
+def test_ties_do_not_depend_on_the_order_of_the_items():
+    truth = {"e": [{"name": "A", "note": ""}]}
+    one, other = {"name": "A", "note": "x"}, {"name": "A"}
+    assert counts({"e": [one, other]}, truth) == counts({"e": [other, one]}, truth)
+    # Only what is not scored tells these apart.
+    page = {"e": [{"n": "A", "id": "1"}, {"n": "A", "id": "2"}]}
+    for weights in ({}, {"e[].n": 3}):
+        for answer in (page["e"], page["e"][::-1]):
+            found = counts({"e": answer}, page, ignore=["e[].id"], weights=weights or 1)
+            assert found == (2 * (3 if weights else 1), 0, 0, 1.0)
+
+
+def test_details_keep_the_place_of_each_entry():
+    answer = {"entries": [{"name": "Dorn"}, *COMPANIES["entries"][:0:-1]]}
+    metric = RecordF1()
+    prepared = metric.prepare(COMPANIES)
+    matches = metric.explain(metric.score(answer, prepared), prepared)
+    assert sorted((match.field, match.outcome, match.prediction) for match in matches) == [
+        ("entries[0].name", "missing", None),
+        ("entries[0].name", "spurious", "Dorn"),
+        ("entries[1].name", "correct", "Boreux"),
+        ("entries[2].name", "correct", "Cailler"),
+    ]
+
+
+# Figures
+
+
+def test_figures_of_several_items():
+    pairs = [({"a": "x", "b": 1}, {"a": "x", "b": 2}), (None, {"a": ["x"]})]
+    found = figures(pairs)
+    assert [found[name] for name in COUNTS] == [1, 1, 2]
+    assert found["f1_micro"] == 2 / 5
+    assert found["f1_macro"] == (1 / 2 + 0) / 2
+    assert found["precision_micro"] == 1 / 2
+    assert found["recall_micro"] == 1 / 3
+    assert found["similarity"] == (1 / 2 + 0) / 2
+    assert (found["records_f1"], found["records_missed"]) == (0.0, 1)
+    assert (found["items"], found["unanswered"], found["items_perfect"]) == (2, 1, 0)
+    assert figures(pairs[:1])["records_f1"] is None
+
+
+def test_a_perfect_item_has_every_value_exactly_right():
+    long = "Die hüftnahen Femurosteotomien"
+    near = scored({"a": long + "."}, {"a": long})
+    assert (near["true_positives"], near["perfect"]) == (1, 0)
+    assert scored({"a": "X"}, {"a": "x"}, normalize=["lowercase"])["perfect"] == 1
+
+
+def test_rounding_and_other_names():
+    pair = ({"a": "x"}, {"a": "x", "b": "z", "c": "u"})
+    names = {"total": {"of": "true_positives"}, "percent": {"of": "recall_micro", "scale": 100}}
+    found = figures([pair] * 3, round={"item": 1, "run": 2}, figures=names)
+    assert (found["f1_macro"], found["similarity"]) == (0.5, 0.3)
+    assert (found["recall_micro"], found["percent"], found["total"]) == (0.33, 33.0, 3)
+    assert figures([pair], figures={"lists": {"of": "records_f1", "scale": 2}})["lists"] is None
+    tenth = ({"a": "x"}, dict.fromkeys("abcdefghij", "x"))
+    assert figures([tenth] * 10)["similarity"] == 0.1
+    plain = figures([tenth] * 10, sum="plain")["similarity"]
+    assert plain == (0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1) / 10 != 0.1
+
+
+def test_an_answer_that_is_only_an_error_is_none_under_documented():
+    pair = ({"error": "timeout"}, {"a": "x"})
+    assert figures([pair])["unparsable"] == 1
+    published = figures([pair], protocol="published")
+    assert [published[name] for name in ("answered", *COUNTS)] == [1, 0, 1, 1]
+
+
+def test_a_bare_list_is_the_list_that_an_option_names():
+    pair = ([{"x": "A"}], {"entries": [{"x": "A"}]})
+    assert figures([pair])["unparsable"] == 1
+    found = figures([pair], root_list="entries")
+    assert (found["f1_micro"], found["answered"], found["status"]["unwrapped"]) == (1.0, 1, 1)
+    assert figures([pair], root_list="other")["f1_micro"] == 0.0
+
+
+# Options for published rules
+
+BY_PATH = {"lists": "position", "leaves": "truth", "absent": "compare", "blank": [None, ""]}
+
+
+def test_only_the_truth_s_fields_and_two_absent_ones_are_alike():
+    assert counts({"b": "y"}, {"a": None, "b": "x"}, **BY_PATH) == (1, 1, 1, 0.5)
+    assert counts({"z": "y"}, {"a": ""}, **BY_PATH) == (1, 0, 0, 1.0)
+    assert counts({}, {"a": "x"}, **BY_PATH) == (0, 0, 1, 0.0)
+    assert counts({"a": "x"}, {"a": None}, **BY_PATH) == (0, 1, 0, 0.0)
+
+
+def test_a_container_that_is_looked_up_is_a_value():
+    truth, answer = {"date": ""}, {"date": {"transcription": "1940"}}
+    assert counts(answer, truth, **BY_PATH)[3] == 1.0  # no value: two absent ones
+    assert counts(answer, truth, **BY_PATH, dotted_keys="split")[3] == 0.0
+
+
+def test_a_parent_is_one_only_before_a_dot():
+    options = {"lists": "position", "parents": "drop", "dotted_keys": "split"}
+    assert counts({"a": ["x"]}, {"a": "y"}, **options)[:3] == (0, 2, 1)
+    assert counts({"a": {"b": "x"}}, {"a": "y"}, **options)[:3] == (0, 1, 0)
+
+
+def test_a_key_that_looks_like_a_path_is_not_found():
+    options = {"lists": "position", "dotted_keys": "split"}
+    assert counts({"a.b": "x"}, {"a.b": "x"}, **options)[:3] == (0, 0, 0)
+    assert counts({"a.b": "x", "a": {"b": "y"}}, {"a": {"b": "x"}}, **options)[:3] == (0, 1, 1)
+    digits = "9" * 5_000
+    assert counts({"a": ["x"]}, {"a": {digits: "x"}}, **options)[:3] == (0, 1, 1)
+
+
+# Errors
+
+WRONG = [
+    ({"lists": "set"}, "lists: 'set' is not one of aligned, ordered, position"),
+    ({"lists": {"a": "set"}}, "lists: a: 'set' is not one of aligned, ordered, position"),
+    ({"lists": {"a..b": "aligned"}}, "lists: 'a..b' is not a path such as title"),
+    ({"lists": {1: "aligned"}}, "lists: 1 is not a path such as title"),
+    ({"compare": "same"}, "compare: 'same' is none of similarity, exact, cer, number, date"),
+    ({"compare": {"a": 3}}, "compare: a: 3 is none of similarity, exact"),
+    ({"compare": {"number": {"locale": "xx"}}}, "compare: no locale 'xx': choose one of en, de"),
+    ({"compare": {"a": {"date": {"formats": "%Y"}}}}, "compare: a: formats: '%Y' is not a list"),
+    ({"compare": {"date": {"formats": ["%Q"]}}}, "compare: formats: '%Q' is not a format of dates"),
+    ({"compare": {"date": {"formats": ["%d.%m."]}}}, "'%d.%m.' is not a format of dates with a y"),
+    ({"compare": {"boolean": {"true": "ja"}}}, "compare: true: 'ja' is not a list of texts"),
+    ({"compare": {"a": {"boolean": {"yes": []}}}}, "compare: a: {'boolean': {'yes': []}} is none"),
+    ({"threshold": 2}, "threshold: 2 is not a number from 0 to 1"),
+    ({"threshold": {"a": -1}}, "threshold: a: -1 is not a number of 0 or more"),
+    ({"threshold": True}, "threshold: True is not a number"),
+    ({"threshold": math.nan}, "threshold: nan is not a number of 0 or more"),
+    ({"normalize": "nfc"}, "normalize: 'nfc' is not a list of nfc, nfkc"),
+    ({"normalize": {"a": ["hyphenation"]}}, "normalize: a: 'hyphenation' is none of nfc, nfkc"),
+    ({"blank": "null"}, "blank: 'null' is not a list of values such as null and ''"),
+    ({"blank": [{}]}, "blank: [{}] is not a list of values"),
+    ({"ignore": "a"}, "ignore: 'a' is not a list of paths"),
+    ({"ignore": [{}]}, "ignore: [{}] is not a list of paths"),
+    ({"ignore": ["a[0]"]}, "ignore: 'a[0]' is not a path such as title"),
+    ({"ignore": ["a", "a"]}, "ignore: a path is given twice"),
+    ({"weights": {"a": -1}}, "weights: a: -1 is not a number of 0 or more"),
+    ({"weights": {"a": 10**400}}, "is not a number of 0 or more"),
+    ({"weights": 1e9}, "weights: 1000000000.0 is not a number from 0 to 1e+06"),
+    ({"root_list": ["a"]}, "root_list: ['a'] is not the name of a list"),
+    ({"leaves": "all"}, "leaves: 'all' is not one of union, truth"),
+    ({"leaves": "truth"}, "leaves, parents, absent, dotted_keys: these need lists: position"),
+    ({"absent": "compare", "lists": {"a": "position"}}, "these need lists: position"),
+    ({"parents": "lose", "lists": "position"}, "parents: 'lose' is not one of keep, drop"),
+    ({"dotted_keys": None}, "dotted_keys: None is not one of plain, split"),
+    ({"unanswered": "zero"}, "unanswered: 'zero' is not one of failure, empty_object"),
+    ({"round": {"text": 2}}, "round: {'text': 2} is not an object of item, run and decimals"),
+    ({"round": {"item": True}}, "round: {'item': True} is not an object of item, run"),
+    ({"sum": "fast"}, "sum: 'fast' is not one of exact, plain"),
+    ({"figures": ["f1"]}, "figures: ['f1'] is not an object of names and figures"),
+    ({"figures": {"a": {"scale": 1}}}, "figures: a: {'scale': 1} is not"),
+    ({"figures": {"a": {"of": "fuzzy"}}}, "figures: a: there is no figure 'fuzzy' to repeat"),
+    ({"figures": {"a": {"of": "items", "scale": -1}}}, "figures: -1 is not a number of 0 or more"),
+    ({"tresholds": 1}, "record_f1 has no option 'tresholds': it has lists, compare"),
+]
+
+
+@pytest.mark.parametrize(("options", "told"), WRONG, ids=[str(n) for n in range(len(WRONG))])
+def test_an_unusable_option_is_told_in_a_line(options, told):
+    with pytest.raises(HdbenchError) as error:
+        make_metric("record_f1", **options)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+# Hostile input
+
+
+def nested(depth, leaf, wrap=lambda value: [value]):
+    for _ in range(depth):
+        leaf = wrap(leaf)
+    return leaf
+
+
+def test_ten_thousand_invented_entries():
+    truth = {"e": [{"n": f"Abegg {n}", "p": "Basel"} for n in range(20)]}
+    answer = {"e": [{"n": f"Boreux {n}", "p": "Genf"} for n in range(10_000)] + truth["e"]}
+    started = time.perf_counter()
+    assert counts(answer, truth) == (40, 20_000, 0, 1.0)
+    assert records(answer, truth, lists="ordered") == (20, 0, 10_000)
+    assert time.perf_counter() - started < 10
+
+
+def test_lists_nested_fifty_deep():
+    assert counts({"e": nested(50, "x")}, {"e": nested(50, "x")}) == (1, 0, 0, 1.0)
+    assert counts({"e": nested(49, "x")}, {"e": nested(50, "x")})[:3] == (0, 1, 1)
+    deep = nested(50, {"n": "x"}, lambda value: {"e": [value, {"n": "y"}]})
+    assert counts(deep, shuffled(deep, 1)) == (51, 0, 0, 1.0)
+
+
+ODD = [
+    "text",
+    None,
+    7,
+    math.nan,
+    math.inf,
+    -math.inf,
+    10**400,
+    True,
+    "",
+    [],
+    {},
+    [[]],
+    ["x"],
+    {"": {"": ""}},
+    {"n": math.nan},
+    {"n": ["x", None]},
+    "\ud800",
+    {"a.b[0]": {"[]": "*"}},
+]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"lists": lists} for lists in ("aligned", "ordered", "position")),
+        *({"compare": compare} for compare in ("exact", "number", "date", "boolean", "cer")),
+        {**BY_PATH, "parents": "drop", "dotted_keys": "split"},
+    ],
+    ids=str,
+)
+def test_entries_of_any_kind_give_finite_figures(options):
+    order = random.Random(0)
+    metric = RecordF1(**options)
+    for _ in range(15):
+        truth = {"e": order.sample(ODD, 5), "f": order.choice(ODD), "n": math.nan}
+        answer = {"e": order.choice([*ODD, order.sample(ODD, 6)]), "f": order.choice(ODD)}
+        for one, other in ((answer, truth), (truth, truth), (truth, {}), (None, truth)):
+            found = figures([(one, other)], **options)
+            for rate in metric.figures:
+                value = found[rate.name]
+                assert value is None or math.isfinite(value)
+                assert not rate.is_rate or value is None or 0 <= value <= 1
+        if options.get("leaves") != "truth":
+            right = counts(truth, truth, **options)
+            assert right[1:3] == (0, 0)

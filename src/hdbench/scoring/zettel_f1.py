@@ -28,7 +28,7 @@ from hdbench.scoring.metric import (
 )
 from hdbench.scoring.rates import counts_and_rates, f1, ratio
 from hdbench.scoring.records.compare import Fields, compare_fields
-from hdbench.scoring.records.options import read_options
+from hdbench.scoring.records.options import read_rules
 from hdbench.scoring.records.tree import Check, take_apart
 
 _LEFT_OUT = re.compile(
@@ -123,7 +123,7 @@ class ZettelF1(Metric):
         self.threshold = _check_number("threshold", threshold, 1)
         self.weights = _check_weights(weights)
         self._total_weight = self._weigh if self.weights else len
-        self._rules = read_options({"lists": "position", "threshold": self.threshold}).rules
+        self._rules = read_rules({"lists": "position", "threshold": self.threshold})
 
     @property
     def options(self) -> dict[str, Any]:

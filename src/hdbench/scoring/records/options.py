@@ -95,7 +95,7 @@ def read_options(given: Mapping[str, Any], figures: Collection[str]) -> Options:
         raise HdbenchError(f"root_list: {values['root_list']!r} is not the name of a list")
     return Options(
         values=values,
-        rules=_rules(values),
+        rules=read_rules(given),
         weights=by_pattern("weights", values["weights"], 1.0, _weight),
         by_path=None if by_path == ByPath() else by_path,
         root_list=values["root_list"],
@@ -104,7 +104,13 @@ def read_options(given: Mapping[str, Any], figures: Collection[str]) -> Options:
     )
 
 
-def _rules(values: Mapping[str, Any]) -> Rules:
+def read_rules(given: Mapping[str, Any]) -> Rules:
+    """What options say about each path; those that are not given have their defaults.
+
+    Raises:
+        HdbenchError: a value is unusable; the message names the option.
+    """
+    values = DEFAULTS | dict(given)
     compare = values["compare"]
     if has_parameters(compare):
         compare = _comparator("compare", compare)

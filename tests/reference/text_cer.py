@@ -123,6 +123,11 @@ def pair_pages(truth, answer, fields, options):
     return [(i, best.get(i)) for i in range(len(truth))]
 
 
+def signs(text, options):
+    """What counts as a character each."""
+    return regex.findall(r"\X", text) if options["unit"] == "grapheme" else list(text)
+
+
 def text_scores(truth, answer, there, options):
     """Distance, length and rate of one text by figure, and its similarity."""
     digits = options["round"].get("text")
@@ -136,8 +141,8 @@ def text_scores(truth, answer, there, options):
             continue
         if figure == "wer":
             a, b = a.split(), b.split()
-        elif options["unit"] == "grapheme":
-            a, b = regex.findall(r"\X", a), regex.findall(r"\X", b)
+        else:
+            a, b = signs(a, options), signs(b, options)
         errors = distance(a, b)
         rate = error_rate(errors, len(a)) if there else 1.0
         result[figure] = (errors, len(a), rounded(rate, digits))
@@ -193,7 +198,7 @@ def score(answer, truth, **given):
     return {
         "texts": texts,
         "means": {name: rounded(mean, digits) for name, mean in means.items()},
-        "invented": sum(len(normalized(text, names)) for text in invented),
+        "invented": sum(len(signs(normalized(text, names), options)) for text in invented),
         "pairs": pairs,
         "well_formed": parsed,
     }

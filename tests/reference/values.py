@@ -33,7 +33,7 @@ def rounded(value, digits):
 def normalized(value, names):
     """
     >>> normalized("Waſſer-\\n  Melone!", ["long_s", "hyphenation", "whitespace", "punctuation"])
-    'Wasser Melone'
+    'WasserMelone'
     >>> normalized("Zuͤrich é", ["diacritics", {"remove": "Z "}])
     'uriche'
     """
@@ -56,8 +56,10 @@ def normalized(value, names):
                 "casefold": str.casefold,
                 "whitespace": lambda text: " ".join(text.split()),
                 "long_s": lambda text: text.replace("ſ", "s"),
-                "line_breaks": lambda text: re.sub(r"\r\n|\r|\n", " ", text),
-                "hyphenation": lambda text: re.sub(r"[-‐¬⸗=](\r\n|\r|\n)", "", text),
+                "line_breaks": lambda text: re.sub(
+                    r"\r\n|\r|\n", " ", re.sub(r"(\r\n|\r|\n)$", "", text)
+                ),
+                "hyphenation": lambda text: re.sub(r"[-‐¬⸗=]\s*?\n[^\S\n]*", "", text),
             }[name](value)
     return value
 
@@ -98,23 +100,27 @@ def error_rate(errors, length):
     return min(1.0, errors / length) if length else 1.0
 
 
-def number(value, locale=None):
+def number(value, locale="en"):
     """
     >>> number("1'200", "de_CH") == number("1.200,0", "de") == number(1200) == number("1200.0")
     True
     >>> number("1,2,3", "en"), number(True), number("12.00", "de")
     (None, None, None)
     """
-    groups, point = MARKS[locale] if locale else ("", ".")
+    groups, point = MARKS[locale]
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
     if not isinstance(value, str):
         return Decimal(str(value)) if math.isfinite(value) else None
     grouped = rf"\d{{1,3}}(?:[{groups}]\d{{3}})+|" if groups else ""
-    match = re.fullmatch(rf"([-+]?)({grouped}\d+)(?:{re.escape(point)}(\d+))?", value.strip(), re.A)
+    match = re.fullmatch(
+        rf"([-+−]?)({grouped}\d+)(?:{re.escape(point)}(\d+))?", value.strip(), re.A
+    )
     if not match:
         return None
-    return Decimal(match[1] + re.sub(r"\D", "", match[2]) + "." + (match[3] or "0"))
+    return Decimal(
+        match[1].replace("−", "-") + re.sub(r"\D", "", match[2]) + "." + (match[3] or "0")
+    )
 
 
 def date(value, formats=()):
@@ -142,12 +148,22 @@ def boolean(value, **spellings):
     >>> boolean("ja", true=["ja"]), boolean("false"), boolean(1)
     (True, False, None)
     """
+    if isinstance(value, str):
+        value = value.strip().casefold()
     for result, name in ((True, "true"), (False, "false")):
         if value is result or (
-            isinstance(value, str) and value in [name, *spellings.get(name, [])]
+            isinstance(value, str) and value in [name, *map(str.casefold, spellings.get(name, []))]
         ):
             return result
     return None
+
+
+def text(value):
+    """
+    >>> text(True), text(1), text("1")
+    ('true', '1', '1')
+    """
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def compared(truth, answer, how):
@@ -162,11 +178,11 @@ def compared(truth, answer, how):
     if how == "similarity":
         return similarity(truth, answer)
     if how == "cer":
-        truth, answer = str(truth), str(answer)
+        truth, answer = text(truth), text(answer)
         return 1 - error_rate(distance(truth, answer), len(truth))
     if how != "exact":
         read = {"number": number, "date": date, "boolean": boolean}[how]
         a, b = read(truth, **parameters), read(answer, **parameters)
         if a is not None and b is not None:
             return float(a == b[: len(a)] if how == "date" else a == b)
-    return float(str(truth) == str(answer))
+    return float(text(truth) == text(answer))

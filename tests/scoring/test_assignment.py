@@ -41,13 +41,13 @@ def matrices(draw):
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(weights=matrices())
 def test_any_pairs(weights):
     assert assign(np.array(weights, np.int64)) == best(weights, every_way(weights))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(weights=matrices())
 def test_pairs_that_do_not_cross(weights):
     ways = (

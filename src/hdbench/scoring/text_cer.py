@@ -411,8 +411,8 @@ def _page_texts(
             names = _numbered(page, name)
             invented += [
                 _Invented(prefix + key, _text(found, key))
-                for key in found or ()
-                if isinstance(found, dict) and _is_numbered(key, name) and key not in names
+                for key in (found if isinstance(found, dict) else ())
+                if _is_numbered(key, name) and key not in names
             ]
         for key in names:
             reference, prediction = _text(page, key), _text(found, key)

@@ -9,7 +9,6 @@ from hdbench.scoring.records.patterns import segments_of
 from hdbench.scoring.records.tree import Rules
 from hdbench.scoring.similarity import similarity
 
-_STEP = re.compile(r"[.\[\]]+")
 _INDEX = re.compile(r"\d{1,9}")  # int() refuses thousands of digits, which a key may have
 
 
@@ -97,7 +96,7 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 def _look_up(value: Any, path: str) -> Any:
     """What is found by splitting a path: a value, an object or a list; None if nothing is."""
-    for step in _STEP.split(path.rstrip("]")):
+    for step in path.replace("]", "").replace("[", ".").split("."):
         if isinstance(value, dict) and step in value:
             value = value[step]
         elif isinstance(value, list) and _INDEX.fullmatch(step) and int(step) < len(value):

@@ -1,0 +1,416 @@
+"""Text CER, rule by rule: what is expected was derived by hand from the rules."""
+
+import math
+import time
+
+import pytest
+
+from hdbench.errors import HdbenchError
+from hdbench.results.items import Candidate, prepare, score_items
+from hdbench.scoring import make_metric
+from hdbench.scoring.text_cer import TextCer
+
+PAGES = {"pages[].text": "always"}
+FOLIOS = {"f[].folio": "present", "f[].text": "always", "f[].addition1": "until_absent"}
+
+
+def result_of(pairs, protocol="documented", **options):
+    metric = make_metric("text_cer", protocol, **options)
+    candidates = (Candidate(str(n), prepare(metric, t), a) for n, (a, t) in enumerate(pairs))
+    return score_items(metric, candidates, details=True)
+
+
+def figures(*pairs, **options):
+    return result_of(pairs, **options).to_dict()
+
+
+def text_figures(answer, truth, **options):
+    return figures(({"text": answer}, {"text": truth}), **options)
+
+
+def cer(answer, truth, **options):
+    return text_figures(answer, truth, **options)["cer"]
+
+
+def pages(*texts):
+    return {"pages": [{"text": text} for text in texts]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "truth", "cer_is", "wer_is"),
+    [
+        ("Rother Wein", "Rother Wein", 0, 0),
+        ("Roter Wein", "Rother Wein", 1 / 11, 1 / 2),
+        ("kitten", "sitting", 3 / 7, 1),
+        ("Wein Rother", "Rother Wein", None, 1),
+        ("Rother  Wein\n", "Rother Wein", 2 / 11, 0),  # words are what stands between white space
+        ("", "Rother Wein", 1, 1),
+        ("Wein Wein Wein", "Wein", 10 / 4, 2),  # micro is not bounded
+    ],
+)
+def test_one_text(answer, truth, cer_is, wer_is):
+    found = text_figures(answer, truth)
+    assert cer_is is None or found["cer"] == cer_is
+    assert found["wer"] == wer_is
+    assert found["cer_macro"] == found["cer_items"] == min(1, found["cer"])
+    assert found["wer_macro"] == found["wer_items"] == min(1, wer_is)
+
+
+def test_micro_counts_characters_macro_texts_and_items_items():
+    one = (pages("ax", "abcdefgh"), pages("ab", "abcdefgh"))  # 1 of 2 and 0 of 8
+    other = (pages("abcx"), pages("abcd"))  # 1 of 4
+    found = figures(one, other, texts=PAGES)
+    assert found["cer"] == 2 / 14
+    assert found["cer_macro"] == pytest.approx((1 / 2 + 0 + 1 / 4) / 3)
+    assert found["cer_items"] == (1 / 4 + 1 / 4) / 2
+    assert found["similarity"] == ((1 / 2 + 1) / 2 + 6 / 8) / 2
+    assert (found["texts"], found["texts_perfect"], found["items_perfect"]) == (3, 1, 0)
+
+
+@pytest.mark.parametrize("empty", [None, "", " \n", [], {}, ["abcd"]])
+def test_what_is_no_text_is_an_empty_one(empty):
+    found = figures(({"text": empty}, {"text": "abcd"}), ({"text": "abcd"}, {"text": empty}))
+    assert (found["cer"], found["cer_macro"], found["similarity"]) == (8 / 4, 1, 0)
+    assert found["characters_invented"] == 4
+    both = figures(({"text": empty}, {"text": ""}), ({"text": "a"}, {"text": "a"}))
+    assert (both["cer_macro"], both["similarity"], both["texts_perfect"]) == (0, 1, 2)
+
+
+def test_a_number_is_its_text():
+    assert cer(1947, "1947") == 0
+    assert cer("1948", 1947) == 1 / 4
+
+
+def test_without_an_answer_every_text_is_missed():
+    truth = {"text": "abcd ef"}
+    for options in ({}, {"unanswered": "empty_object"}):
+        found = figures((None, truth), **options)
+        assert (found["cer"], found["wer"], found["similarity"]) == (1, 1, 0)
+        assert (found["unanswered"], found["items_perfect"]) == (1, 0)
+    # An empty text is missed, too, where it is always scored.
+    found = figures((None, {"text": ""}), ({"text": "a"}, {"text": "a"}))
+    assert (found["cer"], found["cer_macro"], found["similarity"]) == (0, 1 / 2, 1 / 2)
+
+
+@pytest.mark.parametrize("truth", [{}, {"text": ""}, {"text": None}, {"pages": []}])
+def test_truths_without_any_text_are_refused(truth):
+    with pytest.raises(HdbenchError, match="cer: the ground truths have no text to divide by"):
+        figures(({"text": "abcd"}, truth))
+
+
+def test_truths_without_a_word_are_refused():
+    with pytest.raises(HdbenchError, match="wer: the ground truths have no text to divide by"):
+        figures(({"text": "a"}, {"text": "a"}), normalize={"wer": [{"remove": "a"}]})
+
+
+@pytest.mark.parametrize("items", [3, 30])
+def test_an_item_without_a_text_does_not_stop_the_intervals(items):
+    pairs = [({"text": "x"}, {"text": "" if n else "xy"}) for n in range(items)]
+    found = result_of(pairs).intervals.to_dict()
+    ends = [end for each in found["figures"].values() for end in each]
+    ends += [end for each in found.get("item_ranges", {}).values() for end in each]
+    assert ends
+    assert all(math.isfinite(end) for end in ends)
+    assert found.get("item_ranges", {"cer": [0.5, 1.0]})["cer"] == [0.5, 1.0]
+
+
+# Which texts are scored
+
+
+def test_what_is_scored_and_what_is_invented():
+    truth = {"f": [{"folio": "", "text": "abcd", "addition1": ""}]}
+    answer = {"f": [{"folio": "7", "text": "abcd", "addition1": "xy", "addition2": "uvw"}]}
+    found = figures((answer, truth), texts=FOLIOS)
+    # The folio and the first addition are there only in the answer, but are scored; the second
+    # addition is not in the truth at all.
+    assert (found["texts"], found["cer"]) == (3, 3 / 4)
+    assert found["cer_macro"] == pytest.approx(2 / 3)
+    assert found["characters_invented"] == 1 + 2 + 3
+
+
+def test_numbered_texts_end_with_the_first_that_the_truth_lacks():
+    texts = {"addition1": "until_absent", "text": "always"}
+    truth = {
+        "text": "abcd",
+        "addition1": "ab",
+        "addition2": None,
+        "addition3": "cd",
+        "addition5": "e",
+    }
+    found = figures(({"text": "abcd"}, truth), texts=texts)
+    assert (found["texts"], found["cer"]) == (
+        3,
+        4 / 8,
+    )  # the empty one is none, the fifth is left out
+    found = figures((truth | {"addition4": "xyz"}, truth), texts=texts)
+    assert found["characters_invented"] == 3 + 1
+    ten = {"text": "a"} | {f"addition{n}": "ab" for n in range(1, 11)}
+    assert figures((ten, ten), texts=texts)["texts"] == 11
+
+
+def test_present_is_left_out_if_it_is_empty_on_both_sides_and_always_is_not():
+    truth, answer = {"a": "", "b": "", "c": "xy"}, {"a": "", "b": "", "c": "xy"}
+    for when, texts in (("present", 1), ("always", 3)):
+        options = {"texts": {"a": when, "b": when, "c": "always"}}
+        found = figures((answer, truth), **options)
+        assert (found["texts"], found["cer_macro"], found["items_perfect"]) == (texts, 0, 1)
+
+
+def test_an_invented_page_is_only_counted():
+    found = figures((pages("abcd", "efg"), pages("abcd")), texts=PAGES)
+    assert (found["cer"], found["similarity"], found["characters_invented"]) == (0, 1, 3)
+    assert found["items_perfect"] == 0
+
+
+@pytest.mark.parametrize("place", ["abcd", None, 7, []])
+def test_no_page_at_a_place_is_a_missed_text(place):
+    truth = {"f": [{"folio": "", "text": "abcd"}, {"text": ""}]}
+    found = figures(({"f": [place]}, truth), texts=FOLIOS)
+    assert (found["cer"], found["cer_macro"], found["similarity"]) == (1, 1, 0)
+
+
+# Pairing
+
+
+def test_aligned_pages_find_their_counterparts_and_pages_by_position_do_not():
+    truth, answer = pages("ab", "abcdefgh"), pages("abcdefgh")
+    assert figures((answer, truth), texts=PAGES)["cer"] == 14 / 10
+    assert figures((answer, truth), texts=PAGES, pages="aligned")["cer"] == 2 / 10
+
+
+def test_aligned_pages_are_as_many_pairs_as_there_can_be():
+    found = figures(
+        (pages("efgh", "zzzzzzzz"), pages("abcd", "efgh")), texts=PAGES, pages="aligned"
+    )
+    assert (found["cer"], found["cer_macro"]) == (8 / 8, 1 / 2)
+    assert found["characters_invented"] == 0
+
+
+def test_equally_good_pages_are_paired_as_they_stand():
+    same = pages("abcd", "abcd", "abcd")
+    result = result_of([(pages("abcd", "abcx", "abcd"), same)], texts=PAGES, pages="aligned")
+    wrong = [each["field"] for each in result.per_item[0]["fields"] if each["outcome"] != "correct"]
+    assert wrong == ["pages[1].text"]
+    assert figures((same, same), texts=PAGES, pages="aligned")["items_perfect"] == 1
+
+
+# Characters: facts of Unicode, as tests of other OCR tools have them
+
+
+def test_nfc_and_nfd_are_alike_unless_texts_stay_as_they_are():
+    for one, other in (("ä", "a\u0308"), ("a\u0308", "ä")):
+        assert cer(one, other) == 0
+        assert cer(one, other, normalize=[]) == 2 / len(other)
+    # A letter and a sign without a composed form, in any order of two signs.
+    assert cer("Sch\u0364ne", "Sch\u0364ne") == 0
+    assert cer("s\u0323\u0307", "s\u0307\u0323") == 0  # both are ṩ
+    assert cer("\u1e9b\u0323", "\u017f\u0323\u0307") == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "truth", "points", "clusters"),
+    [
+        ("Schlyñ", "Schlym\u0303", 2 / 7, 1 / 6),  # m with a tilde has no composed form
+        ("Schlym\u0303", "Schlyñ", 2 / 6, 1 / 6),
+        ("ub", "u\u0364b", 1 / 3, 1 / 2),
+        ("", "\U0001f1e8\U0001f1ed", 1, 1),  # a flag of two letters
+        ("x", "\U0001f1e8\U0001f1ed", 1, 1),
+        ("\U0001f468\u200d\U0001f469", "\U0001f468", 2, 1),  # one picture of two, joined
+        ("a\r\nb", "a\r\nb", 0, 0),
+        ("ab", "a\r\nb", 2 / 4, 1 / 3),  # CR and LF are one line break
+        ("ﬁn", "fin", 2 / 3, 2 / 3),
+    ],
+)
+def test_grapheme_clusters(answer, truth, points, clusters):
+    assert cer(answer, truth) == pytest.approx(points)
+    assert cer(answer, truth, unit="grapheme") == pytest.approx(clusters)
+
+
+def test_invented_characters_are_counted_in_the_same_unit():
+    truth, answer = {"a": "x"}, {"a": "x", "b": "u\u0364b"}
+    options = {"texts": {"a": "always", "b": "present"}}
+    assert figures((answer, truth), **options)["characters_invented"] == 3
+    assert figures((answer, truth), **options, unit="grapheme")["characters_invented"] == 2
+
+
+# Normalization
+
+
+@pytest.mark.parametrize(
+    ("steps", "answer", "truth"),
+    [
+        (["nfkc"], "fin", "ﬁn"),
+        (["lowercase"], "WEIN", "wein"),
+        (["casefold"], "STRASSE", "straße"),
+        (["whitespace"], " Rother \n Wein", "Rother Wein"),
+        (["punctuation"], "Wein", "»Wein!«"),
+        (["long_s"], "Wasser", "Waſſer"),
+        (["line_breaks"], "Rother Wein", "Rother\r\nWein"),
+        (["hyphenation"], "Wasser", "Waſ-\nser".replace("ſ", "s")),
+        (["hyphenation"], "Wasser", "Was¬\r\n  ser"),
+        (["hyphenation", "line_breaks"], "Wasser ist", "Was⸗\nser\nist"),
+        (["diacritics"], "Zuricher", "Zu\u0308r\u0364icher"),
+        (["diacritics"], "Zuricher", "Züricher"),
+        ([{"remove": " \n\r"}], "RotherWein", "Rother\r\n Wein"),
+    ],
+)
+def test_steps_of_normalizing(steps, answer, truth):
+    assert cer(answer, truth, normalize=[]) > 0
+    found = text_figures(answer, truth, normalize=steps)
+    assert (found["cer"], found["similarity"], found["texts_perfect"]) == (0, 1, 1)
+
+
+def test_lowercase_is_not_casefold_and_the_order_of_steps_counts():
+    assert cer("STRASSE", "straße", normalize=["lowercase"]) == 2 / 6
+    # After its line break has become a blank, a hyphen is at no line's end.
+    assert cer("Wasser", "Was-\nser", normalize=["line_breaks", "hyphenation"]) == 2 / 8
+
+
+def test_each_figure_can_have_its_own_steps():
+    steps = {"cer": ["lowercase"], "similarity": []}
+    found = text_figures("WEIN", "Wein", normalize=steps)
+    assert (found["cer"], found["wer"], found["similarity"]) == (0, 1, 1 / 4)
+
+
+# XML
+
+
+@pytest.mark.parametrize(
+    ("text", "well_formed"),
+    [
+        ("<a>x</a>", 1),
+        ("<a b='1'><b/>&amp;&#252;</a>", 1),
+        ("<a>", 0),
+        ("<a>&uuml;</a>", 0),  # not one of the five that XML has
+        ("plain", 0),
+        ("<a/><b/>", 0),
+        ("<a>\x00</a>", 0),
+        ("<a>\ud800</a>", 0),
+        ('<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', 0),
+        ("<!DOCTYPE a><a/>", 0),
+        ('<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>', 0),
+        ("<a>" + "x" * 2**20 + "</a>", 0),
+        ("<a>" * 10_000 + "</a>" * 10_000, 1),
+    ],
+    ids=range(13),
+)
+def test_well_formed_xml(text, well_formed):
+    metric = TextCer(xml=True)
+    statistics = metric.score({"text": text}, {"text": "<a/>"}).statistics
+    assert statistics["well_formed"] == well_formed
+
+
+def test_entities_are_never_expanded():
+    lol = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
+    bomb = f'<!DOCTYPE a [<!ENTITY l0 "lol">{lol}]><a>&l11;</a>'
+    started = time.perf_counter()
+    found = figures(({"text": bomb}, {"text": "<a/>"}), xml=True)
+    assert found["well_formed"] == 0
+    assert time.perf_counter() - started < 2
+
+
+def test_the_share_of_well_formed_texts_is_over_all_texts_that_are_scored():
+    right, wrong = {"text": "<a/>"}, {"text": "<a>"}
+    assert figures((right, right), (wrong, right), (None, right), xml=True)["well_formed"] == 1 / 3
+    assert figures((right, right))["well_formed"] is None
+
+
+# Figures
+
+
+def test_rounding_and_other_names():
+    truth = pages("abc", "abc", "abc")
+    answer = pages("abx", "abc", "abc")  # 1/3, 0, 0
+    options = {
+        "texts": PAGES,
+        "round": {"text": 2, "item": 1, "run": 3},
+        "figures": {"fuzzy": {"of": "similarity", "scale": 100}, "cer": {"of": "cer_items"}},
+    }
+    found = figures((answer, truth), **options)
+    assert found["cer_macro"] == 0.11  # 0.33 / 3
+    assert found["cer_items"] == found["cer"] == 0.1
+    assert found["fuzzy"] == 90.0  # (0.67 + 1 + 1) / 3, to one decimal
+    assert result_of([(answer, truth)] * 20, **options).intervals.figures["cer"].low <= 0.1
+
+
+def test_sums_are_rounded_once_or_added_plainly():
+    pair = ({"text": "abcdefghiX"}, {"text": "abcdefghij"})
+    assert figures(*[pair] * 10)["cer_macro"] == 0.1
+    plain = 0.0
+    for _ in range(10):
+        plain += 0.1
+    assert figures(*[pair] * 10, sum="plain")["cer_macro"] == plain / 10 != 0.1
+
+
+def test_what_became_of_each_text():
+    truth = {"f": [{"folio": "1", "text": "abcd", "addition1": ""}, {"text": "efgh"}]}
+    answer = {"f": [{"folio": "1", "text": "abxd", "addition1": "x", "addition2": "y"}]}
+    [item] = result_of([(answer, truth)], texts=FOLIOS).per_item
+    assert [(each["field"], each["outcome"]) for each in item["fields"]] == [
+        ("f[0].addition2", "spurious"),
+        ("f[0].addition1", "spurious"),
+        ("f[1].text", "missing"),
+        ("f[0].text", "substituted"),
+        ("f[0].folio", "correct"),
+    ]
+
+
+WRONG = [
+    ({"texts": {}}, "texts: {} is not an object of paths and present, always, until_absent"),
+    ({"texts": "text"}, "texts: 'text' is not an object of paths"),
+    ({"texts": {"a[].b[].c": "always"}}, "texts: 'a[].b[].c' is not a path such as text"),
+    ({"texts": {"a": "sometimes"}}, "texts: a: 'sometimes' is not one of present, always"),
+    ({"texts": {"a": ["always"]}}, "texts: a: ['always'] is not one of present, always"),
+    ({"texts": {"a": "until_absent"}}, "texts: a: until_absent needs a number, as in addition1"),
+    ({"pages": "paired"}, "pages: 'paired' is not one of position, aligned"),
+    ({"normalize": "nfc"}, "normalize: cer: 'nfc' is not a list of nfc, nfkc"),
+    ({"normalize": ["umlauts"]}, "normalize: cer: 'umlauts' is none of nfc, nfkc"),
+    ({"normalize": [{"remove": 3}]}, "normalize: cer: {'remove': 3} is none of nfc, nfkc"),
+    ({"normalize": {"fuzzy": []}}, "normalize: 'fuzzy' is not one of cer, wer, similarity"),
+    ({"unit": "word"}, "unit: 'word' is not one of character, grapheme"),
+    ({"xml": "yes"}, "xml: 'yes' is not true or false"),
+    ({"unanswered": "zero"}, "unanswered: 'zero' is not one of failure, empty_object"),
+    ({"round": {"page": 1}}, "round: {'page': 1} is not an object of text, item, run and decimals"),
+    ({"sum": "fast"}, "sum: 'fast' is not one of exact, plain"),
+    ({"figures": {"a": {"of": "fuzzy"}}}, "figures: a: there is no figure 'fuzzy' to repeat"),
+    ({"lists": "aligned"}, "text_cer has no option 'lists': it has texts, pages"),
+]
+
+
+@pytest.mark.parametrize(("options", "told"), WRONG, ids=[str(n) for n in range(len(WRONG))])
+def test_an_unusable_option_is_told_in_a_line(options, told):
+    with pytest.raises(HdbenchError) as error:
+        make_metric("text_cer", **options)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+ODD = [
+    *("text", None, 7, math.nan, math.inf, True, "", [], {}, [[]], {"text": math.nan}, "\ud800"),
+    *({"text": ["x"]}, {"text": {}}, {"addition\u0661": "x"}, {"addition99999": "x"}),
+]
+
+
+@pytest.mark.parametrize("pairing", ["position", "aligned"])
+@pytest.mark.parametrize("odd", [*ODD, ODD], ids=str)
+def test_pages_of_any_kind_give_finite_figures(odd, pairing):
+    truth = {"f": [{"text": "abcd", "addition1": "x"}, {"text": "efgh"}]}
+    for options in ({}, {"unit": "grapheme", "xml": True}):
+        for answer in (
+            {"f": odd},
+            {"f": [odd, odd, odd]},
+            {"f": [{"text": odd}]},
+            {"f": odd, "x": odd},
+        ):
+            found = figures((answer, truth), texts=FOLIOS, pages=pairing, **options)
+            for figure in TextCer.figures:
+                value = found[figure.name]
+                assert value is None or math.isfinite(value)
+
+
+def test_a_thousand_invented_pages():
+    many = pages(*(f"page {n}" for n in range(1_000)))
+    truth = pages("page 500", "abcd")
+    found = figures((many, truth), texts=PAGES, pages="aligned")
+    assert found["cer"] <= 9 / 12
+    assert found["characters_invented"] > 5_000

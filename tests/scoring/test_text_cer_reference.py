@@ -1,0 +1,124 @@
+"""Agreement with the naive reference, which tries every pairing of pages."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import text_cer as naive
+
+from hdbench.errors import HdbenchError
+from hdbench.results.items import Candidate, prepare, score_items
+from hdbench.scoring.text_cer import TextCer
+
+SIGNS = "aäbzſßAZ .,-¬⸗=\n\r\t\u0308\u0364\u0323ṩ\U0001f1e8\U0001f1ed\u200d"
+texts = st.text(SIGNS, max_size=20) | st.sampled_from(["Rother Wein", "Was-\n ser", "ein Wein"])
+values = st.one_of(texts, texts, st.none(), st.integers(0, 99), st.booleans(), st.just(["x"]))
+numbered = [f"addition{number}" for number in (1, 2, 3, 12)]
+
+
+@st.composite
+def edited(draw, text):
+    """A copy of a text with a few characters misread or lost."""
+    for _ in range(draw(st.integers(0, 3))):
+        at = draw(st.integers(0, len(text)))
+        text = text[:at] + draw(st.sampled_from(["", "x", " ", "a\u0308"])) + text[at + 1 :]
+    return text
+
+
+@st.composite
+def items(draw, longest=4):
+    """An answer, and a truth that it is an edited copy of, with pages moved or left out."""
+    page = st.fixed_dictionaries(
+        {"text": values}, optional=dict.fromkeys(["folio", *numbered], values)
+    )
+    pages = draw(st.lists(page, max_size=longest))
+    truth = {"pages": pages, "title": draw(values)}
+    if draw(st.integers(0, 9)) == 0:
+        return draw(st.sampled_from([None, {}, {"pages": "abc"}, {"pages": [7, None]}])), truth
+    read = [
+        {
+            key: draw(edited(value)) if isinstance(value, str) else value
+            for key, value in each.items()
+            if draw(st.integers(0, 5))
+        }
+        for each in pages
+    ]
+    kind = draw(st.sampled_from(["as it is", "moved", "more", "fewer", "odd"]))
+    if kind == "moved":
+        read = draw(st.permutations(read))
+    elif kind == "more":
+        read += draw(st.lists(page, max_size=2))
+    elif kind == "fewer":
+        read = read[1:]
+    elif kind == "odd":
+        read = [*read[:1], draw(st.sampled_from([None, 7, "abc", []])), *read[1:]]
+    return {"pages": read, "title": draw(values)}, truth
+
+
+FIELDS = {
+    "title": "always",
+    "pages[].folio": "present",
+    "pages[].text": "always",
+    "pages[].addition1": "until_absent",
+}
+OPTIONS = {
+    "plain": {},
+    "aligned": {"pages": "aligned"},
+    "graphemes": {"unit": "grapheme", "normalize": []},
+    "lines": {"normalize": ["hyphenation", "line_breaks", "whitespace", "long_s"]},
+    "each": {
+        "normalize": {
+            "similarity": [],
+            "cer": ["lowercase", "whitespace"],
+            "wer": ["casefold", "punctuation", "diacritics", {"remove": "zx"}],
+        },
+        "pages": "aligned",
+    },
+    "rounded": {
+        "round": {"text": 3, "item": 3, "run": 3},
+        "sum": "plain",
+        "figures": {"fuzzy": {"of": "similarity", "scale": 100}, "cer": {"of": "cer_items"}},
+    },
+    "xml": {"xml": True},
+}
+
+
+def agree(pairs, **options):
+    """That both give the same figures, or refuse to."""
+    metric = TextCer(texts=FIELDS, **options)
+    candidates = [Candidate(str(n), prepare(metric, t), a) for n, (a, t) in enumerate(pairs)]
+    try:
+        expected = naive.score_run(pairs, texts=FIELDS, **options)
+    except ValueError:
+        with pytest.raises(HdbenchError, match="have no text to divide by"):
+            score_items(metric, candidates)
+        return
+    found = score_items(metric, candidates).to_dict()
+    expected.pop("pairs")
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@settings(max_examples=20, deadline=None)
+@given(pairs=st.lists(items(), min_size=1, max_size=3))
+def test_pages_of_every_shape(options, pairs):
+    agree(pairs, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@settings(max_examples=100, deadline=None)
+@given(pairs=st.lists(items(), min_size=1, max_size=4))
+def test_many_pages_of_every_shape(options, pairs):
+    agree(pairs, **options)
+
+
+@settings(max_examples=20, deadline=None)
+@given(pages=st.lists(texts, min_size=1, max_size=4, unique=True), data=st.data())
+def test_the_order_of_aligned_pages_that_are_all_there_changes_nothing(pages, data):
+    truth = {"pages": [{"text": text} for text in pages]}
+    answer = {"pages": data.draw(st.permutations(truth["pages"]))}
+    metric = TextCer(texts={"pages[].text": "always"}, pages="aligned", normalize=[])
+    statistics = metric.score(answer, truth).statistics
+    empty = sum(not text.strip() for text in pages)
+    assert statistics["cer_errors"] == 0
+    assert statistics["texts_perfect"] >= len(pages) - empty

@@ -9,6 +9,7 @@ from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
 from hdbench.leaderboard.boards import leaderboards
 from hdbench.leaderboard.changes import AS_RECORDED, PUBLISHED, READ, changes
+from hdbench.statistics.ranking import Ranks
 
 pytestmark = pytest.mark.slow
 
@@ -59,11 +60,22 @@ def test_the_three_sets_of_letters_are_three_leaderboards(folder, monkeypatch):
     sizes = [(board.kind.items, sum(len(row.runs) for row in board.rows)) for board in boards]
     assert sizes == [(57, 48), (32, 45), (25, 42)]
     for board in boards:
-        ranks = {row.model: row.rank for row in board.rows}
-        for row in board.rows:
-            assert row.rank == 1 + len(row.better)
+        assert board.rows[0].rank.low == 1
+        for place, row in enumerate(board.rows, 1):
+            worse = [other for other in board.rows if row.model in other.better]
+            assert row.rank == Ranks(1 + len(row.better), len(board.rows) - len(worse))
+            assert row.rank.low <= place <= row.rank.high
             assert all(other.value > row.value for other in board.rows if other.model in row.better)
-        assert min(ranks.values()) == 1
+
+
+def test_a_run_that_broke_down_is_not_averaged_in_silence(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    board, *_ = leaderboards(load_runs([folder / "hdb/results/rheinschifffahrt"]).values())
+    [apart] = [row for row in board.rows if row.runs_apart]
+    assert (apart.model, [round(run.value, 3) for run in apart.runs]) == (
+        "mistral-medium-2505",
+        [0.475, 0.0],
+    )
 
 
 def test_five_pages_separate_nothing(folder, monkeypatch):

@@ -129,8 +129,9 @@ def expected_rows(found):
     for row in found:
         interval = "{low:.3f}–{high:.3f}".format(**row["interval"])
         spread = "\n{:.3f}–{:.3f}".format(*row["spread"]) if row["spread"] else ""
+        low, high = row["rank"]["low"], row["rank"]["high"]
         yield [
-            str(row["rank"]),
+            f"{low}–{high}" if low < high else str(low),
             row["model"].replace("\u202e", r"\u202e"),
             f"{row['value']:.3f} {interval}",
             f"{len(row['runs'])}{spread}",
@@ -145,8 +146,13 @@ def test_ranks_and_values_are_those_of_the_command(opened, folder, run_hdbench, 
         page.locator("#board-protocol").get_by_label("published").check()
         page.get_by_text("published protocol: 24 items").wait_for()
     found = by_command(run_hdbench, folder, "--protocol", protocol)
-    assert [row["rank"] for row in found] == [1, 1, 3, 3]
+    assert [row["rank"] for row in found] == [{"low": 1, "high": 2}] * 2 + [
+        {"low": 3, "high": 4}
+    ] * 2
     assert [row[:5] for row in rows(page)] == list(expected_rows(found))
+    told = page.locator(".hdb-board").inner_text()
+    meaning = "A rank such as 1–3 means that over all items of this kind the model may be anywhere"
+    assert told.index(meaning) < told.index("open-small")
     table = page.locator(".hdb-board table")
     assert "24 items, prompt.txt; models: 4" in table.locator("caption").inner_text()
     heads = table.locator("thead th[scope=col]").all_inner_texts()
@@ -190,13 +196,13 @@ def test_filters_hide_rows_and_keep_ranks(opened):
     wait_for_rows(page, 2)
     page.get_by_label("Runs locally").check()
     wait_for_rows(page, 1)
-    assert rows(page)[0][:2] == ["1", "open-small"]
+    assert rows(page)[0][:2] == ["1–2", "open-small"]
     page.get_by_label("Runs locally").uncheck()
     page.get_by_label("Open weights").uncheck()
     wait_for_rows(page, 4)
     page.locator("#board-words").get_by_label("Model").fill("SERV")
     wait_for_rows(page, 1)
-    assert rows(page)[0][:2] == ["3", "service"]
+    assert rows(page)[0][:2] == ["3–4", "service"]
     told = page.locator(".hdb-board [role=status]").inner_text()
     assert told == "1 of 4 models shown. The ranks are among all 4."
     page.locator("#board-words").get_by_label("Model").fill("nobody")
@@ -211,7 +217,8 @@ def test_the_board_of_most_models_comes_first_and_the_other_can_be_chosen(opened
     choose(page, "#board", re.compile("^4 items"))
     wait_for_rows(page, 1)
     told = page.locator(".hdb-board").inner_text()
-    assert "4 items are too few for an interval or a rank, which need 20" in told
+    why = "4 items are too few for an interval or a rank, which need 20"
+    assert told.index(why) < told.index("unsure")
     assert rows(page)[0][0] == "unsure"  # no rank before it
     assert rows(page)[0][4:8] == ["not known"] * 4
     page.locator("#board-protocol").get_by_label("published").check()
@@ -280,7 +287,7 @@ def test_new_runs_appear_without_a_restart_and_unusable_ones_are_named(opened, f
     page = opened()
     assert len(rows(page)) == 4
     added = [
-        add_run(folder, "f1", 23, model="newcomer"),
+        add_run(folder, "f1", 23, model="maker/newcomer"),
         add_run(folder, "g1", 1, items=["none"], model="lost"),
     ]
     try:
@@ -289,7 +296,8 @@ def test_new_runs_appear_without_a_restart_and_unusable_ones_are_named(opened, f
         page.locator("#board-protocol").get_by_label("documented").check()
         page.get_by_text("documented protocol").wait_for()
         wait_for_rows(page, 5)
-        assert ["newcomer", "f1"] in [[row[1], row[-1]] for row in rows(page)]
+        assert ["maker/newcomer", "f1"] in [[row[1], row[-1]] for row in rows(page)]
+        assert page.locator("tbody .hdb-model wbr").count() == 1  # the line may end at the slash
         told = page.locator(".hdb-board .hdb-warnings").inner_text()
         assert "Left out because they cannot be read: 1" in told
         assert "g1: its run.json declares an item that hdb/cards has not, 'none'" in told
@@ -297,6 +305,28 @@ def test_new_runs_appear_without_a_restart_and_unusable_ones_are_named(opened, f
     finally:
         for each in added:
             shutil.rmtree(each)
+
+
+def test_inconsistent_runs_are_named_above_the_table(opened, folder):
+    page = opened()
+    assert page.locator(".hdb-board .hdb-warnings").count() == 0
+    assert "inconsistent" not in page.locator(".hdb-board").inner_text()
+    added = add_run(folder, "a3", 0, model="open-small")
+    try:
+        page.locator("#board-protocol").get_by_label("published").check()
+        told = page.locator(".hdb-board .hdb-warnings")
+        told.wait_for()
+        assert "open-small: 1.000 (a1); 0.917 (a2); 0.500 (a3)" in told.inner_text()
+        assert "further apart than their own 95 % intervals allow" in told.inner_text()
+        [cell] = [row[3] for row in rows(page) if row[1] == "open-small"]
+        assert cell == "3\n0.500–1.000\ninconsistent"
+        page.locator("#board-protocol").get_by_label("documented").check()
+        page.get_by_text("documented protocol").wait_for()
+        german = opened("Rangliste", language="de-CH").locator(".hdb-board")
+        assert "Ein Rang wie 1–3 bedeutet" in german.inner_text()
+        assert "open-small: 1,000 (a1); 0,917 (a2); 0,500 (a3)" in german.inner_text()
+    finally:
+        shutil.rmtree(added)
 
 
 def test_hostile_names_run_nothing(opened):

@@ -171,7 +171,7 @@ def pair(matches: Sequence[FieldMatch]) -> list[FieldMatch]:
     A set is a field with several values and no places, such as the persons of a letter. The most
     similar two are paired first, if their similarity is at least `PAIRED_SIMILARITY`; two values
     that are both numbers or dates are always paired. Values with places in a list (Avisblatt's ads)
-    have been paired by their metric.
+    have been paired by their metric, and so have the items of lists that are records.
 
     Example:
         >>> missing = FieldMatch("sender_persons", "missing", "Muster, Anna", None, 0.0)
@@ -183,7 +183,7 @@ def pair(matches: Sequence[FieldMatch]) -> list[FieldMatch]:
         [
             (place, match.field, words_of(form(value)))
             for place, match in enumerate(matches)
-            if match.outcome == outcome and not match.field.endswith("]")
+            if match.outcome == outcome and not match.field.endswith("]") and match.record is None
             for value in (match.reference if outcome == "missing" else match.prediction,)
         ]
         for outcome in ("missing", "spurious")

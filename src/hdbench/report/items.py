@@ -1,8 +1,9 @@
 """What a page shows of each item: its fields, reference beside answer, and what is wrong."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from hdbench.analysis.error_classes import errors
@@ -12,6 +13,9 @@ from hdbench.scoring.metric import FieldMatch, Metric
 
 LOST = ("unanswered", "unparsable")
 """The statuses of items without an answer that could be scored."""
+
+_OF_LIST = re.compile(r".*\[\d+\](?=\.)", re.DOTALL)
+"""The item of a list in the path of one of its fields."""
 
 MAX_FIELD = 100
 """How many characters of a field's path are shown."""
@@ -98,6 +102,9 @@ class Row:
         prediction: the answer's value.
         similarity: 0.0 to 1.0.
         error: the class of the error; None if there is none.
+        label: its path, shortened, without that of the group it is shown in.
+        group: the path of the item of a list to which it belongs; empty if it is shown alone.
+        record: `missed` or `invented` if that item has no counterpart; otherwise None.
     """
 
     field: str
@@ -106,6 +113,9 @@ class Row:
     prediction: Value
     similarity: float
     error: str | None
+    label: str
+    group: str
+    record: str | None
 
     @property
     def band(self) -> Band:
@@ -170,7 +180,7 @@ def _view(item: Mapping[str, Any], metric: Metric, limits: Limits) -> ItemView:
     matches = [FieldMatch(**match) for match in item["fields"]]
     if item["status"] in LOST:
         wrong: list[tuple[FieldMatch, str | None]] = []
-        others = matches
+        others = [replace(match, record=None) for match in matches]  # all are missed
     else:
         wrong = list(errors(matches, metric.person_fields, metric.value_forms))
         others = [match for match in matches if match.outcome == "correct"]
@@ -178,14 +188,30 @@ def _view(item: Mapping[str, Any], metric: Metric, limits: Limits) -> ItemView:
         id=item["id"],
         status=item["status"],
         figure=float(item[metric.item_figure]),
-        errors=[_row(match, error, limits.value) for match, error in wrong[: limits.rows]],
+        errors=_rows(wrong[: limits.rows], limits.value),
         more_errors=max(0, len(wrong) - limits.rows),
-        others=[_row(match, None, limits.value) for match in others[: limits.rows]],
+        others=_rows([(match, None) for match in others[: limits.rows]], limits.value),
         more_others=max(0, len(others) - limits.rows),
     )
 
 
-def _row(match: FieldMatch, error: str | None, most: int) -> Row:
+def _rows(found: Sequence[tuple[FieldMatch, str | None]], most: int) -> list[Row]:
+    """The fields with their errors, those of one item of a list together.
+
+    A single field of an item with a counterpart is shown alone.
+    """
+    groups: dict[tuple[str, str | None], list[tuple[FieldMatch, str | None]]] = {}
+    for match, error in found:
+        item = _OF_LIST.match(match.field)
+        groups.setdefault((item[0] if item else "", match.record), []).append((match, error))
+    rows = []
+    for (item_path, record), those in groups.items():
+        group = item_path if len(those) > 1 or record is not None else ""
+        rows += [_row(match, error, most, group) for match, error in those]
+    return rows
+
+
+def _row(match: FieldMatch, error: str | None, most: int, group: str) -> Row:
     truth, answer = text_of(match.reference), text_of(match.prediction)
     if truth and answer:
         truth_parts, answer_parts = differences(truth[:most], answer[:most])
@@ -198,6 +224,9 @@ def _row(match: FieldMatch, error: str | None, most: int) -> Row:
         prediction=Value(answer_parts, match.prediction is None, max(0, len(answer) - most)),
         similarity=match.similarity,
         error=error,
+        label=cut(match.field[len(group) :].removeprefix(".")),
+        group=cut(group),
+        record=match.record,
     )
 
 

@@ -25,7 +25,7 @@ from hdbench.scoring.metric import (
 WORST = 5
 """How many of the worst items are kept, with what is wrong in them."""
 
-_MATCH = tuple(each.name for each in fields(FieldMatch))
+_MATCH = tuple(each.name for each in fields(FieldMatch) if each.name != "record")
 
 
 class Candidate(NamedTuple):
@@ -79,7 +79,9 @@ class ScoredItem:
             "status": self.status,
             **self.score.statistics,
             "fields": [
-                {name: _finite(getattr(match, name)) for name in _MATCH} for match in self.matches
+                {name: _finite(getattr(match, name)) for name in _MATCH}
+                | ({} if match.record is None else {"record": match.record})
+                for match in self.matches
             ],
         }
 

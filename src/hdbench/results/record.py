@@ -82,7 +82,7 @@ class _Record(_Checked):
     usage: dict[Literal["input_tokens", "output_tokens", "seconds"], _Used] = {}
 
 
-_MATCH = {each.name for each in dataclasses.fields(FieldMatch)}
+_MATCH = {each.name for each in dataclasses.fields(FieldMatch)} - {"record"}
 
 _WARNING = {"kind": str, "message": str, "count": int, "of": int, "ids": list}
 _SAID = {"key": str, "values": dict}
@@ -226,7 +226,8 @@ def _is_json(value: Any) -> bool:
 def _is_match(match: Any) -> bool:
     return (
         isinstance(match, dict)
-        and match.keys() == _MATCH
+        and match.keys() - {"record"} == _MATCH
+        and match.get("record") in (None, "missed", "invented")
         and isinstance(match["field"], str)
         and match["outcome"] in OUTCOMES
         and type(match["similarity"]) in (int, float)

@@ -11,6 +11,9 @@ from hdbench.errors import HdbenchError
 
 ProtocolName = Literal["documented", "published"]
 Coverage = Literal["answered", "unanswered", "unparsable"]
+RecordOutcome = Literal["missed", "invented"]
+"""What became of an item of a list that has no counterpart."""
+
 Outcome = Literal["correct", "substituted", "missing", "spurious"]
 """What can become of a field: a substituted one is both a false positive and a false negative, a
 missing one is a false negative, and a spurious one (only in the answer) is a false positive."""
@@ -49,6 +52,8 @@ class FieldMatch:
         reference: the ground truth's value; None if it has no such field.
         prediction: the answer's value; None if it has no such field.
         similarity: 0.0 to 1.0, higher is better.
+        record: whether the field belongs to an item of a list without a counterpart. An invented
+            one has its place in the answer, so a field of another item can have the same path.
     """
 
     field: str
@@ -56,6 +61,7 @@ class FieldMatch:
     reference: Any
     prediction: Any
     similarity: float
+    record: RecordOutcome | None = None
 
 
 ValueForm = Literal["book_format", "year", "extent"]

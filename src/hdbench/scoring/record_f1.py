@@ -17,6 +17,7 @@ from hdbench.scoring.metric import (
     ItemScore,
     Metric,
     Outcome,
+    RecordOutcome,
 )
 from hdbench.scoring.rates import counts_and_rates, f1, ratio
 from hdbench.scoring.records.by_path import ByPath, compare_by_path
@@ -201,7 +202,9 @@ class RecordF1(Metric):
     def explain(self, score: ItemScore, prepared: PreparedRecord) -> list[FieldMatch]:
         """What became of each field of one item, errors first."""
         matches: dict[Outcome, list[FieldMatch]] = {outcome: [] for outcome in OUTCOMES[::-1]}
+        records: dict[str, RecordOutcome | None] = {}
         for pair, fields, references, predictions in score.compared:
+            record = _unpaired(pair, records)
             for outcome, paths in zip(OUTCOMES, fields[:4], strict=True):
                 for path in paths:
                     alike = fields.alike.get(path, float(outcome == "correct"))
@@ -212,6 +215,7 @@ class RecordF1(Metric):
                             references.get(path),
                             predictions.get(path),
                             alike,
+                            record,
                         )
                     )
         return [match for found in matches.values() for match in found]
@@ -369,6 +373,27 @@ def _count_items(
         if item is not None and item.leaves.keys() != {""}:  # a list of values is a field itself
             fields[outcome].append(_INDEX.sub("[]", prefix))
     return counts
+
+
+def _unpaired(pair: Pair, records: dict[str, RecordOutcome | None]) -> RecordOutcome | None:
+    """Whether an item of a list lacks a counterpart; a plain value is a field of what it is in.
+
+    Args:
+        pair: the item and its counterpart, after what it is in.
+        records: path → what was found so far; the latest, as a missed and an invented item can have
+            the same path, and what is in an item follows it at once.
+    """
+    record: RecordOutcome | None = None
+    item = pair.truth if pair.truth is not None else pair.answer
+    if item is not None and item.leaves.keys() == {""}:
+        of_list = pair.prefix[: pair.prefix.rfind("[")]
+        record = records.get(of_list[: of_list.rfind("]") + 1])
+    elif pair.prefix and pair.answer is None:
+        record = "missed"
+    elif pair.prefix and pair.truth is None:
+        record = "invented"
+    records[pair.prefix] = record
+    return record
 
 
 def _field_rates(outcomes: Mapping[str, int]) -> dict[str, Any]:

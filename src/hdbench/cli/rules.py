@@ -17,9 +17,9 @@ if TYPE_CHECKING:  # slow to import
 Also = Annotated[
     list[str] | None,
     typer.Option(
-        help="Also score by other rules, and show them side by side: a protocol, options of the "
-        "metric, or a protocol and options, with commas between them, such as published, "
-        "lists=position or published,threshold=0.8. A protocol starts without the options of the "
+        help="Also score by other rules, and show them side by side: a protocol (published), an "
+        "option of the metric (lists=position), or several, the protocol first and a comma before "
+        "each option (published,threshold=0.8). A protocol starts without the options of the "
         "command; options alone are added to them. May be repeated.",
         metavar="RULES",
     ),

@@ -1,7 +1,7 @@
 """The best pairs of two lists, exactly, and always the same ones among equally good ones."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 Weights = NDArray[np.int64]
+
+FEW = 12
+"""Number of weights up to which all solutions are tried: 73 of four rows and three columns."""
 
 
 def assign(weights: Weights) -> list[tuple[int, int]]:
@@ -30,11 +33,34 @@ def assign(weights: Weights) -> list[tuple[int, int]]:
         >>> assign(np.array([[5, 9], [9, 9]]))
         [(0, 1), (1, 0)]
     """
+    height, width = weights.shape
+    if min(height, width) == 1:
+        best = int(weights.argmax())
+        return [divmod(best, width)] if weights.flat[best] else []
+    if np.count_nonzero(weights) <= min(height, width):
+        rows, columns = (places.tolist() for places in np.nonzero(weights))
+        if len(set(rows)) == len(set(columns)) == len(rows):  # there is nothing to choose
+            return list(zip(rows, columns, strict=True))
+    if weights.size <= FEW:
+        return _of_few(weights.tolist())
     pairs: list[tuple[int, int]] = []
-    for rows, columns in _components(weights):
-        part = weights[np.ix_(rows, columns)]
-        pairs += [(int(rows[row]), int(columns[column])) for row, column in _assign(part)]
+    for members, others in _components(weights):
+        part = weights[np.ix_(members, others)]
+        pairs += [(int(members[row]), int(others[column])) for row, column in _assign(part)]
     return sorted(pairs)
+
+
+def _of_few(weights: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    """The same for a few rows and columns, by trying all there is: scipy takes long to start."""
+    solutions: list[tuple[int, list[tuple[int, int]]]] = [(0, [])]
+    for row, of_row in enumerate(weights):
+        solutions += [
+            (lost - weight, [*pairs, (row, column)])
+            for lost, pairs in solutions
+            for column, weight in enumerate(of_row)
+            if weight and all(column != taken for _, taken in pairs)
+        ]
+    return min((lost, len(pairs), pairs) for lost, pairs in solutions)[2]
 
 
 def _components(weights: Weights) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:

@@ -1,6 +1,6 @@
 """The items of two lists, paired by what they hold."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -8,13 +8,16 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
 from hdbench.scoring.records.assignment import assign
-from hdbench.scoring.records.tree import Record, Rules, in_order
+from hdbench.scoring.records.tree import ListMode, Record, Rules, in_order
 from hdbench.scoring.similarity import similarity
 
 Integers = NDArray[np.int64]
 
 MAX_PAIRS = 25_000_000
 """Maximum number of pairs of items that are looked at: 5,000 items in each of two lists."""
+
+MAX_AT_ONCE = 1_000_000
+"""Maximum number of pairs that are looked at together if they are of several lists."""
 
 ENOUGH = 500
 """Thousandths of similarity per field of the ground truth from which two items without a matching
@@ -56,8 +59,9 @@ def pair_items(truths: Sequence[Record], answers: Sequence[Record], rules: Rules
     """
     counterparts: dict[int, Record] = {}
     if truths and answers:
-        ours, theirs, found, _ = _best(truths, answers, rules)
-        counterparts = {id(ours[i]): theirs[j] for i, j in found}
+        ours, theirs = _in_order(truths, rules), _compared(_in_order(answers, rules), len(truths))
+        weights = _weights(ours, _likeness(ours, theirs, rules))
+        counterparts = {id(ours[i]): theirs[j] for i, j in _best(weights, ours[0].path.mode)}
     paired = {id(each) for each in counterparts.values()}
     return [
         *((each, counterparts.get(id(each))) for each in truths),
@@ -65,33 +69,19 @@ def pair_items(truths: Sequence[Record], answers: Sequence[Record], rules: Rules
     ]
 
 
-class _Best(NamedTuple):
-    """The best pairs of two lists.
-
-    Attributes:
-        truths: the ground truth's items in the order in which they were compared.
-        answers: the answer's.
-        pairs: the indices of the pairs in these.
-        alike: how alike each is to each.
-    """
-
-    truths: Sequence[Record]
-    answers: Sequence[Record]
-    pairs: list[tuple[int, int]]
-    alike: Likeness
+def _in_order(items: Sequence[Record], rules: Rules) -> Sequence[Record]:
+    """Items in the order in which they are compared: that of an aligned list means nothing."""
+    return in_order(items, rules) if items[0].path.mode == "aligned" else items
 
 
-def _best(truths: Sequence[Record], answers: Sequence[Record], rules: Rules) -> _Best:
+def _compared(answers: Sequence[Record], number: int) -> Sequence[Record]:
+    """Those of the answer's items that are compared with a number of the ground truth's."""
+    return answers[: max(1, MAX_PAIRS // number)]
+
+
+def _best(weights: Integers, mode: ListMode) -> list[tuple[int, int]]:
     """The best pairs of two lists with items."""
-    is_aligned = truths[0].path.mode == "aligned"
-    if is_aligned:
-        truths, answers = in_order(truths, rules), in_order(answers, rules)
-    answers = answers[: max(1, MAX_PAIRS // len(truths))]
-    alike = _likeness(truths, answers, rules)
-    weights = _weights(truths, alike)
-    return _Best(
-        truths, answers, assign(weights) if is_aligned else _without_crossing(weights), alike
-    )
+    return assign(weights) if mode == "aligned" else _without_crossing(weights)
 
 
 def _weights(truths: Sequence[Record], alike: Likeness) -> Integers:
@@ -171,31 +161,68 @@ def _add_lists(
 ) -> None:
     """Add what a list within the items contributes: the sums of its own best pairs."""
     ours = [(i, each.lists[path]) for i, each in enumerate(truths) if path in each.lists]
-    theirs = [(j, each.lists[path]) for j, each in enumerate(answers) if path in each.lists]
-    known: dict[tuple[str, str], tuple[int, int, int]] = {}
+    theirs = [
+        (j, _in_order(each.lists[path], rules))
+        for j, each in enumerate(answers)
+        if path in each.lists
+    ]
+    if not theirs:
+        return
+    # The same lists come again and again.
     our_names = [_name(items, rules) for _, items in ours]
     their_names = [_name(items, rules) for _, items in theirs]
-    for (i, items), our_name in zip(ours, our_names, strict=True):
-        for (j, others), their_name in zip(theirs, their_names, strict=True):
-            key = our_name, their_name
-            if key not in known:
-                known[key] = _sums(items, others, rules)
-            matches, thousandths, counted = known[key]
-            alike.matches[i, j] += matches
-            alike.thousandths[i, j] += thousandths
-            alike.counted[i, j] += counted
+    our_lists = dict(zip(our_names, (items for _, items in ours), strict=True))
+    their_lists = dict(zip(their_names, (items for _, items in theirs), strict=True))
+    sums = np.array([_sums(items, [*their_lists.values()], rules) for items in our_lists.values()])
+    rows = {name: at for at, name in enumerate(our_lists)}
+    columns = {name: at for at, name in enumerate(their_lists)}
+    chosen = np.ix_([rows[name] for name in our_names], [columns[name] for name in their_names])
+    places = np.ix_([i for i, _ in ours], [j for j, _ in theirs])
+    for at, total in enumerate(alike):
+        total[places] += sums[..., at][chosen]
 
 
 def _sums(
-    truths: Sequence[Record], answers: Sequence[Record], rules: Rules
-) -> tuple[int, int, int]:
-    """The matches and thousandths of the best pairs, and how many fields more count in them."""
-    ours, _, found, alike = _best(truths, answers, rules)
-    return (
-        sum(int(alike.matches[pair]) for pair in found),
-        sum(int(alike.thousandths[pair]) for pair in found),
-        sum(int(alike.counted[pair]) - ours[pair[0]].filled for pair in found),
-    )
+    truths: Sequence[Record], lists: Sequence[Sequence[Record]], rules: Rules
+) -> Integers:
+    """For each of an answer's lists, what its best pairs with a list of the ground truth hold.
+
+    Returns:
+        lists × 3: their matches and thousandths, and how many fields more count in them.
+    """
+    sums = []
+    ours = _in_order(truths, rules)
+    for batch in _batches([_compared(each, len(ours)) for each in lists], ours):
+        alike = _likeness(ours, [item for items in batch for item in items], rules)
+        weights = _weights(ours, alike)
+        end = 0
+        for items in batch:
+            start, end = end, end + len(items)
+            found = _best(weights[:, start:end], ours[0].path.mode)
+            pairs = [(i, start + j) for i, j in found]
+            sums.append(
+                (
+                    sum(int(alike.matches[pair]) for pair in pairs),
+                    sum(int(alike.thousandths[pair]) for pair in pairs),
+                    sum(int(alike.counted[pair]) - ours[pair[0]].filled for pair in pairs),
+                )
+            )
+    return np.array(sums)
+
+
+def _batches(
+    lists: Sequence[Sequence[Record]], others: Sequence[Record]
+) -> Iterator[list[Sequence[Record]]]:
+    """Lists in batches, each with so few items that comparing them needs little memory."""
+    batch: list[Sequence[Record]] = []
+    items = 0
+    for each in lists:
+        items += len(each)
+        if batch and items * len(others) > MAX_AT_ONCE:
+            yield batch
+            batch, items = [], len(each)
+        batch.append(each)
+    yield batch
 
 
 def _name(items: Sequence[Record], rules: Rules) -> str:

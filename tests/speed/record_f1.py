@@ -106,8 +106,7 @@ def compare(source: str, **metrics: Metric) -> None:
     first = next(iter(seconds.values()))
     for about, taken in seconds.items():
         print(
-            f"{source:20} {about:12} {len(answers) / taken:9,.0f} answers/s   "
-            f"{taken / first:.2f}"
+            f"{source:20} {about:12} {len(answers) / taken:9,.0f} answers/s   {taken / first:.2f}"
         )
 
 

@@ -135,6 +135,7 @@ class RecordF1(Metric):
         super().__init__(protocol)
         self._read = read_options(options, [each.name for each in self.figures])
         self._rules = self._read.rules
+        self._has_weights = self._read.has_weights
         self._total = math.fsum if self._read.values["sum"] == "exact" else added_plainly
 
     @property
@@ -178,15 +179,16 @@ class RecordF1(Metric):
             return self._score_by_path(record, prepared)
         answered = take_apart(record or {}, self._rules)
         compared = []
-        fields: dict[Outcome, list[str]] = {outcome: [] for outcome in OUTCOMES}
+        fields: dict[Outcome, list[str]] = {}
         alike: list[float] = []
         for pair in pairs(Pair("", prepared.record, answered), self._rules):
             one = self._compare(pair, unanswered=record is None)
             compared.append(one)
             for outcome, paths in zip(OUTCOMES, one.fields[:4], strict=True):
-                fields[outcome] += (
-                    [joined(pair.prefix, path) for path in paths] if pair.prefix else paths
-                )
+                if pair.prefix:
+                    fields[outcome] += [joined(pair.prefix, path) for path in paths]
+                else:  # the record itself, which comes first
+                    fields[outcome] = paths.copy()
             alike += one.fields.alike.values()
         both = len(fields["correct"]) + len(fields["substituted"])
         number = both + len(fields["missing"])
@@ -326,7 +328,8 @@ class RecordF1(Metric):
     def _statistics(
         self, fields: Mapping[Outcome, Sequence[str]], similarity: float, *, perfect: bool
     ) -> dict[str, float]:
-        correct, substituted, missing, spurious = map(self._weigh, fields.values())
+        weigh = self._weigh if self._has_weights else len
+        correct, substituted, missing, spurious = map(weigh, fields.values())
         tp, fp, fn = correct, substituted + spurious, substituted + missing
         item_f1 = f1(tp, fp, fn)
         if "item" in self._read.digits:
@@ -346,8 +349,6 @@ class RecordF1(Metric):
 
     def _weigh(self, paths: Sequence[str]) -> float:
         """The weights of some fields, added up."""
-        if not self._read.has_weights:
-            return len(paths)
         return math.fsum(self._read.weights[segments_of(path)] for path in paths)
 
 

@@ -182,9 +182,7 @@ def _add_lists(
         total[places] += sums[..., at][chosen]
 
 
-def _sums(
-    truths: Sequence[Record], lists: Sequence[Sequence[Record]], rules: Rules
-) -> Integers:
+def _sums(truths: Sequence[Record], lists: Sequence[Sequence[Record]], rules: Rules) -> Integers:
     """For each of an answer's lists, what its best pairs with a list of the ground truth hold.
 
     Returns:

@@ -85,8 +85,8 @@ class Path:
         text: the path from the innermost item of an aligned or ordered list, or from the record.
         segments: the whole path, with `[]` for an item of a list.
         base: the segments of that item.
-        below: key, index, or None for any item → the path there, if it is kept.
-        ignored: whether it is not scored.
+            below: key, index, or None for any item → the path there, if it is kept.
+            ignored: whether it is not scored.
         lists: how a list at this path is compared.
         mode: how the list is compared whose item this is.
         steps: how its texts are normalized.
@@ -274,6 +274,8 @@ def _add_object(value: dict[str, Any], at: Path, record: Record, rules: Rules) -
         path = known.get(key) or at.key(key)
         if type(child) is str and path.is_plain and child not in blank_texts:  # as most are
             leaves[path.text] = child
+        elif type(child) is dict and not path.ignored:
+            _add_object(child, path, record, rules)
         else:
             _add(child, path, record, rules)
 

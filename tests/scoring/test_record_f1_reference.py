@@ -85,7 +85,7 @@ def is_scored(answer):
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(item=items())
 def test_records_of_every_shape(options, item):
     assert ours(*item, **options) == theirs(*item, **options)
@@ -100,7 +100,7 @@ def test_many_records_of_every_shape(options, item):
 
 
 @pytest.mark.parametrize("name", ["aligned", "ordered", "blank", "truth", "parents"])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(item=items(odd_keys))
 def test_keys_that_look_like_paths(name, item):
     if is_scored(item[0]):
@@ -108,7 +108,7 @@ def test_keys_that_look_like_paths(name, item):
 
 
 @pytest.mark.parametrize("options", [OPTIONS[name] for name in ALIGNED], ids=ALIGNED)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(item=items(longest=5), seeds=st.tuples(st.integers(0, 99), st.integers(0, 99)))
 def test_the_order_of_items_and_of_keys_changes_no_figure(options, item, seeds):
     answer, truth = item
@@ -117,7 +117,7 @@ def test_the_order_of_items_and_of_keys_changes_no_figure(options, item, seeds):
 
 
 @pytest.mark.parametrize("options", [{"lists": "ordered"}, {"lists": "position"}], ids=str)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(item=items(), data=st.data())
 def test_the_order_of_keys_changes_no_figure(options, item, data):
     def turned(value):
@@ -169,7 +169,7 @@ def defects(draw):
     ],
     ids=str,
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(item=defects(), seed=st.integers(0, 99))
 def test_lists_that_others_stumble_over(options, item, seed):
     assert ours(*item, **options) == theirs(*item, **options)
@@ -178,14 +178,14 @@ def test_lists_that_others_stumble_over(options, item, seed):
         assert ours(*moved, **options) == ours(*item, **options)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(bare=lists(nodes(longest=2)), truth=lists(ENTRIES, 3))
 def test_bare_lists(bare, truth):
     options = {"root_list": "entries"}
     assert ours(bare, {"entries": truth}, **options) == theirs(bare, {"entries": truth}, **options)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     pairs=st.lists(items(), min_size=1, max_size=6),
     options=st.sampled_from(
@@ -207,7 +207,7 @@ def test_figures_of_a_run(pairs, options):
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(item=st.tuples(objects(), objects()))
 def test_unrelated_records(item):
     assert ours(*item) == theirs(*item)

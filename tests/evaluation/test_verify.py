@@ -209,11 +209,11 @@ def test_a_result_from_before_readings_had_a_number_is_equal(scored, cards):
 
 
 def test_a_result_of_other_rules_names_the_version_to_verify_it_with(scored, cards):
-    edit(cards / "result.json", lambda result: result.update(rules=2))
+    edit(cards / "result.json", lambda result: result.update(rules=3))
     done = scored()
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
-    assert "scored under rules 2 of zettel_f1, and this hdbench" in line
+    assert "scored under rules 3 of zettel_f1, and this hdbench" in line
     assert "use the hdbench version that the file names under versions" in line
 
 

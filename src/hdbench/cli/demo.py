@@ -59,7 +59,11 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
     title = f"{name} (sample), {result['protocol']}"
     print_result(console, title, rules, result, fields, worst=worst)
     hdbench = _command()
-    another = next(other for other in recipe_names() if other != benchmark)
+    another = next(
+        other
+        for other in recipe_names()
+        if other != benchmark and find_recipe(other, sample=True).spec.media != "text"
+    )
     console.print("\n[bold]Where to go next[/]")
     console.print(
         f"  look at the items and ground truths:    {built.folder}/README.md, metadata.jsonl\n"

@@ -57,9 +57,13 @@ def test_the_prompt_s_columns_are_among_what_is_shown(cards):
     assert benchmark.shown()["a"].values == {"page_number": "12", "place": ""}
 
 
-def test_the_options_of_the_protocols_are_kept_as_they_are_written(cards):
+def test_the_metric_has_the_options_that_each_protocol_states(cards):
     options = {"documented": {"blank": [None, "null"], "compare": {"a.b": "exact"}}}
-    assert load_benchmark(described(cards, protocols=options)).spec.protocols == options
+    spec = load_benchmark(described(cards, metric="record_f1", protocols=options)).spec
+    assert spec.protocols == options
+    assert spec.make_metric().signed_options == options["documented"]
+    assert spec.make_metric(blank=[None]).signed_options == {"compare": {"a.b": "exact"}}
+    assert spec.make_metric("published").signed_options == {}
     assert load_benchmark(described(cards)).spec.protocols == {}
 
 
@@ -68,6 +72,8 @@ def test_the_options_of_the_protocols_are_kept_as_they_are_written(cards):
     [
         ({"protocols": {"mine": {}}}, "protocols.mine.*: Input should be 'documented' or 'publis"),
         ({"protocols": {"published": []}}, "protocols.published: Input should be a valid dict"),
+        ({"protocols": {"published": {"blank": []}}}, "zettel_f1 has no option 'blank'"),
+        ({"protocols": {"documented": {"threshold": 2}}}, "threshold: 2 is not a number from 0 to"),
         ({"prompt_columns": ["page"]}, "prompt_columns: 'page' is not one of the columns"),
         ({"media": "texts"}, "media: Input should be 'image', 'pages', 'pdf' or 'text'"),
     ],

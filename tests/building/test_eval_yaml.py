@@ -25,7 +25,9 @@ def test_each_protocol_of_a_benchmark_is_a_task(recipe):
     assert found["name"] == spec.title
     assert [task.pop("id") for task in found["tasks"]] == list(PROTOCOLS)
     assert found["tasks"] == [{"config": "default", "split": spec.split}] * len(PROTOCOLS)
-    better = "higher is better" if spec.higher_is_better else "lower is better: results have 1 - it"
+    better = (
+        "higher is better" if spec.higher_is_better else "lower is better: results hold 1 minus it"
+    )
     assert f"{spec.metric}: {spec.headline} ({better})" in found["description"]
 
 

@@ -15,7 +15,7 @@ from hdbench.building.media import MEDIA_FOLDERS
 from hdbench.building.recipe import find_recipe, read_registry
 from hdbench.common import resources
 from hdbench.common.jsonio import read_jsonl
-from hdbench.scoring import METRICS, make_metric
+from hdbench.scoring import METRICS
 
 FOLDERS = sorted(
     folder
@@ -81,7 +81,7 @@ def test_the_sample_s_prompt_and_the_schema_name_the_same_fields(folder, schema)
 
 
 def test_a_perfect_answer_to_each_sample_item_scores_one(spec, truths):
-    metric = make_metric(spec.metric, "documented")
+    metric = spec.make_metric()
     for truth in truths:
         score = metric.score(as_the_prompt_asks(spec.name, truth), metric.prepare(truth))
         assert score.statistics[metric.item_figure] == 1.0
@@ -117,7 +117,8 @@ def test_the_sample_is_built_loaded_and_scored_by_the_literal_calls(
     answers = {line["id"]: line.get("prediction", line.get("text")) for line in lines}
     predictions = [answers.get(item_id) for item_id in items["id"]]
     metric = evaluate.load(f"hdb/{spec.metric}", cache_dir=cache)
-    result = metric.compute(predictions=predictions, references=items["ground_truth"])
+    options = spec.protocols.get("documented", {})
+    result = metric.compute(predictions=predictions, references=items["ground_truth"], **options)
     assert 0 < result[spec.headline] < 1
     done = run_hdbench(
         *("score", name, f"{name}/example_predictions.jsonl", "--json", "result.json"),

@@ -49,7 +49,10 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
         answers = run.answers(None)
         taken = [answers.take(item_id) for item_id in items["id"]]
     predictions = [answer.text or answer.prediction for answer in taken]
-    result = metric.compute(predictions=predictions, references=items["ground_truth"], details=True)
+    options = recipe.spec.protocols.get("documented", {})
+    result = metric.compute(
+        predictions=predictions, references=items["ground_truth"], details=True, **options
+    )
 
     rules = METRICS[recipe.spec.metric]
     figure = rules.item_figure

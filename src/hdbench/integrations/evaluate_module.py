@@ -111,7 +111,10 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
                 stacklevel=3,  # the caller of compute
             )
         first = (_reference(*each) for each in enumerate(references[:SHOW_THE_FORM]))
-        schema = schema_of(reference_for(metric.protocol, reference) for reference in first)
+        schema = schema_of(
+            (reference_for(metric.protocol, reference) for reference in first),
+            metric.options.get("root_list"),
+        )
         candidates = (
             Candidate(
                 str(position),

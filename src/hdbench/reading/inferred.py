@@ -6,7 +6,9 @@ from typing import Any
 from hdbench.reading.schema import AnswerSchema
 
 
-def schema_of(references: Iterable[Mapping[str, Any]]) -> AnswerSchema:
+def schema_of(
+    references: Iterable[Mapping[str, Any]], root_list: str | None = None
+) -> AnswerSchema:
     """The form of the answers to look for in texts, inferred from their ground truths.
 
     It has the fields of the ground truths, at all depths, and no types: an answer can write the
@@ -15,6 +17,7 @@ def schema_of(references: Iterable[Mapping[str, Any]]) -> AnswerSchema:
 
     Args:
         references: ground truths.
+        root_list: the field, if any, that an answer can consist of alone.
 
     Example:
         >>> schema = schema_of([{"title": "Stellingen"}, {"author": {"last_name": "Müller"}}])
@@ -25,14 +28,15 @@ def schema_of(references: Iterable[Mapping[str, Any]]) -> AnswerSchema:
     """
     references = list(references)
     schema = _schema_of_objects(references)
-    if len(schema["properties"]) == 1:
-        [(name, field)] = schema["properties"].items()
-        values = [reference[name] for reference in references if name in reference]
+    only = next(iter(schema["properties"])) if len(schema["properties"]) == 1 else root_list
+    if only is not None and only in schema["properties"]:
+        field = schema["properties"][only]
+        values = [reference[only] for reference in references if only in reference]
         if values and all(isinstance(value, list) for value in values):
             items = [item for value in values for item in value]
             if items and all(isinstance(item, Mapping) for item in items):
                 field |= {"type": "array", "items": _schema_of_objects(items)}
-                schema["required"] = [name]
+                schema["required"] = [only]
     # A field that no ground truth has may belong to a wrapper.
     return AnswerSchema(schema | {"additionalProperties": False})
 

@@ -28,7 +28,8 @@ class RunningScore:
         """One more answer."""
         prepared = prepare(self._metric, self._truths[answer["id"]])
         reading = read_text(answer.get("text") or "", self._schema)
-        record = reading.value if is_record(reading) else None
+        value = self._metric.as_record(reading.value)
+        record = value if is_record(reading) or value is not reading.value else None
         self._totals.update(self._metric.score(record, prepared).statistics)
         self._totals["items"] += 1
 

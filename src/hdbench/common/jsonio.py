@@ -67,12 +67,12 @@ def parse_json(text: str, *, unique: bool = False) -> Any:
     """
     try:
         value = (_UNIQUE if unique else DECODER).decode(text)
-    except RecursionError:
-        raise ValueError(f"nested more than {MAX_DEPTH} deep") from None
+    except RecursionError as error:
+        raise ValueError(f"nested more than {MAX_DEPTH} deep") from error
     except (json.JSONDecodeError, _DuplicateError):
         raise
-    except ValueError:  # Python's message says how to lift its own bound on integers
-        raise ValueError("a number has too many digits: shorten it, or put it in quotes") from None
+    except ValueError as error:  # Python's message says how to lift its own bound on integers
+        raise ValueError("a number has too many digits: shorten it, or put it in quotes") from error
     # The walk is needed only if there are enough brackets for such deep nesting.
     if text.count("{") + text.count("[") > MAX_DEPTH and is_too_deep(value):
         raise ValueError(f"nested more than {MAX_DEPTH} deep")
@@ -108,11 +108,11 @@ def parse_line(raw: bytes, where: str, *, unique: bool = False) -> dict[str, Any
     try:
         value = parse_json(raw.decode("utf-8-sig"), unique=unique)
     except UnicodeDecodeError as error:
-        raise HdbenchError(f"{where}: not UTF-8 (byte {error.start + 1}): save as UTF-8") from None
+        raise HdbenchError(f"{where}: not UTF-8 (byte {error.start + 1}): save as UTF-8") from error
     except json.JSONDecodeError as error:
-        raise HdbenchError(f"{where}: not JSON: {error.msg} (column {error.colno})") from None
+        raise HdbenchError(f"{where}: not JSON: {error.msg} (column {error.colno})") from error
     except ValueError as error:
-        raise HdbenchError(f"{where}: not usable JSON: {error}") from None
+        raise HdbenchError(f"{where}: not usable JSON: {error}") from error
     if not isinstance(value, dict):
         raise HdbenchError(f"{where}: must be a JSON object in braces, one per line")
     return value
@@ -144,7 +144,7 @@ def read_jsonl(path: Path, *, name: str | None = None, unique: bool = False) -> 
                     yield Line(number, offset, parse_line(raw, where, unique=unique))
                 offset += len(raw)
     except OSError as error:
-        raise HdbenchError(f"{name}: cannot be read: {error.strerror}") from None
+        raise HdbenchError(f"{name}: cannot be read: {error.strerror}") from error
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -186,4 +186,4 @@ def whole_file(path: Path) -> Iterator[Path]:
                 os.fsync(file.fileno())  # otherwise a power cut could leave the new name empty
             beside.replace(path)
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise HdbenchError(f"{path}: cannot be written: {error.strerror or error}") from error

@@ -108,8 +108,10 @@ def thumbnail(path: Path, *, width: int = 640) -> str | None:
         small.save(data, "WEBP", quality=_QUALITY, method=2)
     except HdbenchError:
         raise
-    except _DAMAGED:
-        raise HdbenchError(f"{path}: no readable image or PDF: build the benchmark again") from None
+    except _DAMAGED as error:
+        raise HdbenchError(
+            f"{path}: no readable image or PDF: build the benchmark again"
+        ) from error
     uri = f"data:image/webp;base64,{base64.b64encode(data.getvalue()).decode()}"
     if _kept:
         _kept.add(key, uri)

@@ -95,7 +95,7 @@ class EndpointClient:
                 completion = await self._complete(server, body)
             except (Refused, Unanswered) as other:
                 if isinstance(other, Unanswered) or other.not_here:
-                    raise failure from None
+                    raise failure from other
                 self.server = server  # it refuses this request, so it is there
                 raise
         self.server = server

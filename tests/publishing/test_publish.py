@@ -19,9 +19,18 @@ from hdbench.publishing.wheel import NAME as WHEEL
 
 pytestmark = pytest.mark.slow
 
-SPACES = ("avisblatt_cer", "letters_f1", "sciencemeta_accuracy", "scorer", "zettel_f1")
+SPACES = (
+    "avisblatt_cer",
+    "letters_f1",
+    "record_f1",
+    "sciencemeta_accuracy",
+    "scorer",
+    "text_cer",
+    "zettel_f1",
+)
 RECIPES = resources.folder("dataset_scripts")
-DATASETS = ("avisblatt", "rheinschifffahrt", "sciencemetabench", "zettelkatalog")
+OF_RIGHTS = ("avisblatt", "rheinschifffahrt", "sciencemetabench", "zettelkatalog")
+DATASETS = (*OF_RIGHTS, "advertxml", "bibliography", "blacklist", "companylists", "manuscripts")
 
 
 def contents(folder):
@@ -230,7 +239,7 @@ def describe(folder, **keys):
     card.write_text(text)
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", OF_RIGHTS)
 def test_without_an_open_licence_only_who_may_can_publish(hub, publish, place, name):
     recipe = yaml.safe_load((RECIPES / name / "benchmark.yaml").read_text())
     folder = place / "hdb" / name

@@ -20,6 +20,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common import resources
 from hdbench.reading.answers import Answers
 from hdbench.reading.container import Entry, InMemory
+from hdbench.results.files import given_options
 from hdbench.results.items import candidate_of, prepare, score_items
 from hdbench.results.result import Result, signature
 from hdbench.running.backend import Decoding
@@ -64,7 +65,7 @@ def benchmark_task(benchmark: str, protocol: str = "documented") -> Task:
         setup=show_media(benchmark),
         solver=generate(),
         scorer=answer_scorer(benchmark, protocol),
-        metrics=[figures(spec.metric, protocol, spec.headline, dict(rules.signed_options))],
+        metrics=[figures(spec.metric, protocol, spec.headline, given_options(rules))],
         config=GenerateConfig(
             temperature=decoding.temperature,
             max_tokens=decoding.max_new_tokens,

@@ -1,11 +1,8 @@
 """Transcriptions: character and word error rate of texts (`hdb/text_cer`)."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
-from xml.parsers import expat
+from typing import Any, ClassVar
 
 from rapidfuzz.distance import Levenshtein
 
@@ -18,73 +15,12 @@ from hdbench.scoring.checked_options import (
     renamed,
 )
 from hdbench.scoring.metric import FieldMatch, Figure, ItemScore, Metric, Outcome
-from hdbench.scoring.normalize import OF_TRANSCRIPTIONS, Normalizer, normalizer
+from hdbench.scoring.normalize import Normalizer
 from hdbench.scoring.rates import ratio
 from hdbench.scoring.similarity import similarity
-
-DEFAULTS: dict[str, Any] = {
-    "texts": {"text": "always"},
-    "pages": "position",
-    "normalize": ["nfc"],
-    "unit": "character",
-    "xml": False,
-    "unanswered": "failure",
-    "round": {},
-    "sum": "exact",
-    "figures": {},
-}
-"""Every option with its default."""
-
-WHEN = ("present", "always", "until_absent")
-RATES = ("cer", "wer")
-
-MAX_XML = 2**20
-"""Maximum number of characters in a text that is parsed as XML."""
-
-_PATH = re.compile(r"(?:(?P<list>[^.\[\]]+)\[\]\.)?(?P<field>[^.\[\]]+)")
-_NUMBERED = re.compile(r"(.*?)([1-9][0-9]*)", re.ASCII)
-
-
-class _Texts(NamedTuple):
-    """The texts of a record, or of each page in a list of it.
-
-    Attributes:
-        pages: the name of the list; None for the record itself.
-        fields: name → when it is scored: `present`, `always`, `until_absent`.
-    """
-
-    pages: str | None
-    fields: dict[str, str]
-
-
-@dataclass(slots=True)
-class _Text:
-    """A text beside its counterpart.
-
-    Attributes:
-        path: where it is.
-        reference: the ground truth's.
-        prediction: the answer's; None if the answer has no such page.
-        similarity: 0.0 to 1.0.
-        errors: `cer`, `wer` → edit distance.
-        lengths: `cer`, `wer` → length of the reference.
-        rates: `cer`, `wer` → the one divided by the other, at most 1.0.
-    """
-
-    path: str
-    reference: str
-    prediction: str | None
-    similarity: float = 0.0
-    errors: dict[str, int] = field(default_factory=dict)
-    lengths: dict[str, int] = field(default_factory=dict)
-    rates: dict[str, float] = field(default_factory=dict)
-
-
-class _Invented(NamedTuple):
-    """A text where the ground truth has none."""
-
-    path: str
-    text: str
+from hdbench.scoring.transcriptions.options import DEFAULTS, RATES, read_steps, read_texts
+from hdbench.scoring.transcriptions.texts import Invented, Text, page_texts, pages_of
+from hdbench.scoring.transcriptions.well_formed import is_xml
 
 
 class TextCer(Metric):
@@ -160,8 +96,8 @@ class TextCer(Metric):
     def __init__(self, protocol: str = "documented", **options: Any) -> None:
         super().__init__(protocol)
         self._options = DEFAULTS | options
-        self._texts = _read_texts(self._options["texts"])
-        self._steps = _read_steps(self._options["normalize"])
+        self._texts = read_texts(self._options["texts"])
+        self._steps = read_steps(self._options["normalize"])
         self._aligned = (
             one_of("pages", self._options["pages"], ("position", "aligned")) == "aligned"
         )
@@ -221,7 +157,7 @@ class TextCer(Metric):
                 "similarity": self._rounded(mean, "item"),
                 "texts": len(texts),
                 "texts_perfect": perfect,
-                "well_formed": sum(self._xml and _is_xml(each.prediction) for each in texts),
+                "well_formed": sum(self._xml and is_xml(each.prediction) for each in texts),
                 "characters_invented": sum(
                     len(self._split(_normalized(each.text, self._steps["cer"])))
                     for each in invented
@@ -318,31 +254,31 @@ class TextCer(Metric):
 
     def _compare(
         self, answer: dict[str, Any], truth: dict[str, Any]
-    ) -> tuple[list[_Text], list[_Invented]]:
+    ) -> tuple[list[Text], list[Invented]]:
         """The texts that are scored, and those that only the answer has."""
-        texts: list[_Text] = []
-        invented: list[_Invented] = []
+        texts: list[Text] = []
+        invented: list[Invented] = []
         for name, fields in self._texts:
             ours: list[Any] = [truth]
             theirs: list[Any] = [answer] if answer else []
             if name is not None:
-                ours, theirs = _list(truth, name), _list(answer, name)
+                ours, theirs = pages_of(truth, name), pages_of(answer, name)
             partner = self._paired(ours, theirs, fields)
             for at, page in enumerate(ours):
                 found = theirs[partner[at]] if at in partner else None
-                scored, more = _page_texts(page, found, _prefix(name, at), fields)
+                scored, more = page_texts(page, found, _prefix(name, at), fields)
                 texts += scored
                 invented += more
             for at in sorted(set(range(len(theirs))) - set(partner.values())):
-                scored, more = _page_texts(None, theirs[at], _prefix(name, at), fields)
-                invented += [*more, *(_Invented(one.path, one.prediction or "") for one in scored)]
+                scored, more = page_texts(None, theirs[at], _prefix(name, at), fields)
+                invented += [*more, *(Invented(one.path, one.prediction or "") for one in scored)]
         for text in texts:
             self._judge(text)
             if not text.reference:
-                invented.append(_Invented(text.path, text.prediction or ""))
+                invented.append(Invented(text.path, text.prediction or ""))
         return texts, [each for each in invented if each.text]
 
-    def _judge(self, text: _Text) -> None:
+    def _judge(self, text: Text) -> None:
         """Compare a text with its counterpart."""
         is_there = text.prediction is not None
         for rate in RATES:
@@ -358,7 +294,7 @@ class TextCer(Metric):
         if is_there:
             text.similarity = self._rounded(self._alike(text), "text")
 
-    def _alike(self, text: _Text) -> float:
+    def _alike(self, text: Text) -> float:
         steps = self._steps["similarity"]
         return similarity(
             _normalized(text.reference, steps), _normalized(text.prediction or "", steps)
@@ -379,7 +315,7 @@ class TextCer(Metric):
                 [
                     sum(
                         round(1_000 * round(self._alike(text), 3))
-                        for text in _page_texts(page, other, "", fields)[0]
+                        for text in page_texts(page, other, "", fields)[0]
                     )
                     for other in theirs
                 ]
@@ -399,95 +335,14 @@ def _prefix(name: str | None, at: int) -> str:
     return "" if name is None else f"{name}[{at}]."
 
 
-def _page_texts(
-    page: Any, found: Any, prefix: str, fields: Mapping[str, str]
-) -> tuple[list[_Text], list[_Invented]]:
-    """The texts of a page that are scored, and numbered ones that only the answer has."""
-    texts: list[_Text] = []
-    invented: list[_Invented] = []
-    for name, when in fields.items():
-        names = [name]
-        if when == "until_absent":
-            names = _numbered(page, name)
-            invented += [
-                _Invented(prefix + key, _text(found, key))
-                for key in (found if isinstance(found, dict) else ())
-                if _is_numbered(key, name) and key not in names
-            ]
-        for key in names:
-            reference, prediction = _text(page, key), _text(found, key)
-            if when == "always" or reference or prediction:
-                shown = prediction if isinstance(found, dict) else None
-                texts.append(_Text(prefix + key, reference, shown))
-    return texts, invented
-
-
-def _numbered(page: Any, first: str) -> list[str]:
-    """The names of numbered texts from the first on, up to one that a page lacks."""
-    stem, number = _stem(first)
-    names = []
-    while isinstance(page, dict) and f"{stem}{number}" in page:
-        names.append(f"{stem}{number}")
-        number += 1
-    return names
-
-
-def _is_numbered(key: str, first: str) -> bool:
-    found = _NUMBERED.fullmatch(key)
-    return found is not None and found[1] == _stem(first)[0]
-
-
-def _stem(name: str) -> tuple[str, int]:
-    found = _NUMBERED.fullmatch(name)
-    return (found[1], int(found[2])) if found else (name, 0)
-
-
-def _text(page: Any, name: str) -> str:
-    """A text; null, white space alone and whatever is no text are empty."""
-    value = page.get(name) if isinstance(page, dict) else None
-    text = str(value) if isinstance(value, str | int | float) else ""
-    return text if text.strip() else ""
-
-
-def _list(record: dict[str, Any], name: str) -> list[Any]:
-    value = record.get(name)
-    return value if isinstance(value, list) else []
-
-
 def _normalized(text: str, steps: Sequence[Normalizer]) -> str:
     for step in steps:
         text = step(text)
     return text
 
 
-def _is_perfect(text: _Text) -> bool:
+def _is_perfect(text: Text) -> bool:
     return text.errors["cer"] == 0 and text.rates["cer"] == 0
-
-
-def _is_xml(text: str | None) -> bool:
-    """Whether a text is well-formed XML without a document type, and so without entities.
-
-    Example:
-        >>> _is_xml("<a>x</a>"), _is_xml("<a>"), _is_xml("<!DOCTYPE a><a/>")
-        (True, False, False)
-    """
-    if not text or len(text) > MAX_XML:
-        return False
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = _refuse
-    try:
-        parser.Parse(text, True)
-    except (expat.ExpatError, UnicodeEncodeError, _RefusedError):
-        return False
-    return True
-
-
-class _RefusedError(Exception):
-    """A text has a document type."""
-
-
-def _refuse(*_: Any) -> None:
-    raise _RefusedError
 
 
 def _as_it_is(text: str) -> str:
@@ -499,29 +354,3 @@ def _graphemes(text: str) -> list[str]:
 
     clusters: list[str] = regex.findall(r"\X", text)
     return clusters
-
-
-def _read_texts(value: Any) -> list[_Texts]:
-    if not isinstance(value, Mapping) or not value:
-        raise HdbenchError(f"texts: {value!r} is not an object of paths and {', '.join(WHEN)}")
-    lists: dict[str | None, dict[str, str]] = {}
-    for path, when in value.items():
-        found = _PATH.fullmatch(path) if isinstance(path, str) else None
-        if found is None:
-            raise HdbenchError(f"texts: {path!r} is not a path such as text or pages[].text")
-        one_of(f"texts: {path}", when, WHEN)
-        if when == "until_absent" and not _NUMBERED.fullmatch(found["field"]):
-            raise HdbenchError(f"texts: {path}: until_absent needs a number, as in addition1")
-        lists.setdefault(found["list"], {})[found["field"]] = when
-    return [_Texts(name, fields) for name, fields in lists.items()]
-
-
-def _read_steps(value: Any) -> dict[str, tuple[Normalizer, ...]]:
-    names = (*RATES, "similarity")
-    given = value if isinstance(value, Mapping) else dict.fromkeys(names, value)
-    for name in given:
-        one_of("normalize", name, names)
-    return {
-        name: normalizer(f"normalize: {name}", given.get(name, ["nfc"]), OF_TRANSCRIPTIONS)
-        for name in names
-    }

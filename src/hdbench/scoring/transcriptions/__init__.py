@@ -1,0 +1,1 @@
+"""What `text_cer` is made of."""

@@ -1,0 +1,68 @@
+"""The options of `text_cer`."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from hdbench.errors import HdbenchError
+from hdbench.scoring.checked_options import one_of
+from hdbench.scoring.normalize import OF_TRANSCRIPTIONS, Normalizer, normalizer
+from hdbench.scoring.transcriptions.texts import NUMBERED
+
+DEFAULTS: dict[str, Any] = {
+    "texts": {"text": "always"},
+    "pages": "position",
+    "normalize": ["nfc"],
+    "unit": "character",
+    "xml": False,
+    "unanswered": "failure",
+    "round": {},
+    "sum": "exact",
+    "figures": {},
+}
+"""Every option with its default."""
+
+WHEN = ("present", "always", "until_absent")
+RATES = ("cer", "wer")
+
+_PATH = re.compile(r"(?:(?P<list>[^.\[\]]+)\[\]\.)?(?P<field>[^.\[\]]+)")
+
+
+class Texts(NamedTuple):
+    """The texts of a record, or of each page in a list of it.
+
+    Attributes:
+        pages: the name of the list; None for the record itself.
+        fields: name → when it is scored: `present`, `always`, `until_absent`.
+    """
+
+    pages: str | None
+    fields: dict[str, str]
+
+
+def read_texts(value: Any) -> list[Texts]:
+    """The paths of texts, by the list that they are in."""
+    if not isinstance(value, Mapping) or not value:
+        raise HdbenchError(f"texts: {value!r} is not an object of paths and {', '.join(WHEN)}")
+    lists: dict[str | None, dict[str, str]] = {}
+    for path, when in value.items():
+        found = _PATH.fullmatch(path) if isinstance(path, str) else None
+        if found is None:
+            raise HdbenchError(f"texts: {path!r} is not a path such as text or pages[].text")
+        one_of(f"texts: {path}", when, WHEN)
+        if when == "until_absent" and not NUMBERED.fullmatch(found["field"]):
+            raise HdbenchError(f"texts: {path}: until_absent needs a number, as in addition1")
+        lists.setdefault(found["list"], {})[found["field"]] = when
+    return [Texts(name, fields) for name, fields in lists.items()]
+
+
+def read_steps(value: Any) -> dict[str, tuple[Normalizer, ...]]:
+    """What is done to texts before each of the distances is taken."""
+    names = (*RATES, "similarity")
+    given = value if isinstance(value, Mapping) else dict.fromkeys(names, value)
+    for name in given:
+        one_of("normalize", name, names)
+    return {
+        name: normalizer(f"normalize: {name}", given.get(name, ["nfc"]), OF_TRANSCRIPTIONS)
+        for name in names
+    }

@@ -1,0 +1,94 @@
+"""The texts of a ground truth, each beside its counterpart in an answer."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+NUMBERED = re.compile(r"(.*?)([1-9][0-9]*)", re.ASCII)
+
+
+@dataclass(slots=True)
+class Text:
+    """A text beside its counterpart.
+
+    Attributes:
+        path: where it is.
+        reference: the ground truth's.
+        prediction: the answer's; None if the answer has no such page.
+        similarity: 0.0 to 1.0.
+        errors: `cer`, `wer` → edit distance.
+        lengths: `cer`, `wer` → length of the reference.
+        rates: `cer`, `wer` → the one divided by the other, at most 1.0.
+    """
+
+    path: str
+    reference: str
+    prediction: str | None
+    similarity: float = 0.0
+    errors: dict[str, int] = field(default_factory=dict)
+    lengths: dict[str, int] = field(default_factory=dict)
+    rates: dict[str, float] = field(default_factory=dict)
+
+
+class Invented(NamedTuple):
+    """A text where the ground truth has none."""
+
+    path: str
+    text: str
+
+
+def page_texts(
+    page: Any, found: Any, prefix: str, fields: Mapping[str, str]
+) -> tuple[list[Text], list[Invented]]:
+    """The texts of a page that are scored, and numbered ones that only the answer has."""
+    texts: list[Text] = []
+    invented: list[Invented] = []
+    for name, when in fields.items():
+        names = [name]
+        if when == "until_absent":
+            names = _numbered(page, name)
+            invented += [
+                Invented(prefix + key, _text(found, key))
+                for key in (found if isinstance(found, dict) else ())
+                if _is_numbered(key, name) and key not in names
+            ]
+        for key in names:
+            reference, prediction = _text(page, key), _text(found, key)
+            if when == "always" or reference or prediction:
+                shown = prediction if isinstance(found, dict) else None
+                texts.append(Text(prefix + key, reference, shown))
+    return texts, invented
+
+
+def _numbered(page: Any, first: str) -> list[str]:
+    """The names of numbered texts from the first on, up to one that a page lacks."""
+    stem, number = _stem(first)
+    names = []
+    while isinstance(page, dict) and f"{stem}{number}" in page:
+        names.append(f"{stem}{number}")
+        number += 1
+    return names
+
+
+def _is_numbered(key: str, first: str) -> bool:
+    found = NUMBERED.fullmatch(key)
+    return found is not None and found[1] == _stem(first)[0]
+
+
+def _stem(name: str) -> tuple[str, int]:
+    found = NUMBERED.fullmatch(name)
+    return (found[1], int(found[2])) if found else (name, 0)
+
+
+def _text(page: Any, name: str) -> str:
+    """A text; null, white space alone and whatever is no text are empty."""
+    value = page.get(name) if isinstance(page, dict) else None
+    text = str(value) if isinstance(value, str | int | float) else ""
+    return text if text.strip() else ""
+
+
+def pages_of(record: dict[str, Any], name: str) -> list[Any]:
+    """The pages in a list of a record; none if it has no such list."""
+    value = record.get(name)
+    return value if isinstance(value, list) else []

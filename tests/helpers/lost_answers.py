@@ -6,22 +6,41 @@
 import gzip
 import json
 import sys
+import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
 from reference import letters_f1 as naive
 
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.building.builder import build
+from hdbench.building.recipe import find_recipe
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
 from hdbench.results.items import Candidate, score_items
 from hdbench.scoring import make_metric
 
 ROOT = Path(__file__).parents[2]
-UPSTREAM = "upstream/humanities_data_benchmark/benchmarks"
+UPSTREAM = "upstream/humanities_data_benchmark"
+
+FOLDERS = {
+    "bibliography": "bibliographic_data",
+    "blacklist": "blacklist_cards",
+    "companylists": "company_lists",
+    "manuscripts": "medieval_manuscripts",
+    "advertxml": "book_advert_xml",
+}
+"""The benchmarks of records, lists and transcriptions, and what their folders are called."""
+
+
+def runs_of(shared, folder):
+    """The recorded runs of a benchmark."""
+    with gzip.open(shared / f"recorded/{folder}.jsonl.gz", "rt") as file:
+        return [json.loads(line) for line in file]
 
 
 class Recorded(NamedTuple):
-    """A benchmark whose published runs are recorded."""
+    """A benchmark with a metric of its own whose published runs are recorded."""
 
     name: str
     folder: str
@@ -29,15 +48,14 @@ class Recorded(NamedTuple):
     headline: str
 
     def runs(self, shared):
-        with gzip.open(shared / f"recorded/{self.folder}.jsonl.gz", "rt") as file:
-            return [json.loads(line) for line in file]
+        return runs_of(shared, self.folder)
 
     def schema(self):
         return AnswerSchema.load(ROOT / f"dataset_scripts/{self.name}/answer.schema.json")
 
     def truths(self, shared):
         """The published truths, read here without hdbench."""
-        folder = shared / UPSTREAM / self.folder / "ground_truths"
+        folder = shared / UPSTREAM / "benchmarks" / self.folder / "ground_truths"
         files = {file.stem: file for file in folder.glob("*.json") if file.stem != "persons"}
         files.pop("letterFALSE", None)
         values = {name: json.loads(file.read_text()) for name, file in files.items()}
@@ -70,24 +88,24 @@ def page(name, ads):
 def is_lost(answer):
     """Whether there is a text and nothing that was parsed."""
     parsed = answer["answer"]
-    return bool((answer["text"] or "").strip()) and (parsed is None or set(parsed) == {"error"})
+    is_error = isinstance(parsed, dict) and set(parsed) == {"error"}
+    return bool((answer.get("text") or "").strip()) and (parsed is None or is_error)
 
 
-def rows(recorded, shared):
+def rows(runs, schema, metric, truths, headline):
     """Run, model, lost answers, those read now, and the headline without and with them."""
-    schema, metric = recorded.schema(), make_metric(recorded.metric)
-    truths = {name: metric.prepare(truth) for name, truth in recorded.truths(shared).items()}
-    for run in recorded.runs(shared):
+    truths = {name: metric.prepare(truth) for name, truth in truths.items()}
+    for run in runs:
         lost = {answer["id"]: answer for answer in run["answers"] if is_lost(answer)}
         if not lost:
             continue
         read = {name: read_text(answer["text"], schema) for name, answer in lost.items()}
         usable = {name: reading.value for name, reading in read.items() if is_record(reading)}
-        before = {answer["id"]: answer["answer"] for answer in run["answers"]}
+        before = {answer["id"]: metric.as_record(answer["answer"]) for answer in run["answers"]}
         figures = [
             score_items(
                 metric, [Candidate(name, truths[name], answers[name]) for name in before]
-            ).figures()[recorded.headline]
+            ).figures()[headline]
             for answers in (before, before | usable)
         ]
         yield run["run"], run["model"], len(before), len(lost), len(usable), *figures
@@ -97,13 +115,29 @@ def is_record(reading):
     return reading.status not in ("unparsable", "unanswered")
 
 
-def table(recorded, shared):
-    """The lines of the Markdown table of one benchmark."""
-    headline = f"`{recorded.headline}` as recorded"
-    yield f"| run | model | items | lost | read now | {headline} | with them |"
+def markdown(rows, headline):
+    """The lines of the Markdown table."""
+    yield f"| run | model | items | lost | read now | `{headline}` as recorded | with them |"
     yield "|---|---|---:|---:|---:|---:|---:|"
-    for run, model, items, lost, usable, before, after in rows(recorded, shared):
+    for run, model, items, lost, usable, before, after in rows:
         yield f"| {run} | {model} | {items} | {lost} | {usable} | {before:.4f} | {after:.4f} |"
+
+
+def table(recorded, shared):
+    """The table of a benchmark with a metric of its own."""
+    metric, truths = make_metric(recorded.metric), recorded.truths(shared)
+    found = rows(recorded.runs(shared), recorded.schema(), metric, truths, recorded.headline)
+    return list(markdown(found, recorded.headline))
+
+
+def table_of(benchmark, shared):
+    """The table of a benchmark of records, lists or transcriptions, from its built folder."""
+    spec = benchmark.spec
+    truths = {item.id: item.ground_truth for item in benchmark.items()}
+    runs = runs_of(shared, FOLDERS[spec.name])
+    metric = spec.make_metric("documented")
+    found = rows(runs, benchmark.answer_schema(), metric, truths, spec.headline)
+    return list(markdown(found, spec.headline))
 
 
 def main():
@@ -112,6 +146,12 @@ def main():
         sys.exit(f"{shared}: no such folder: give the one with the published data")
     for recorded in RECORDED:
         print(f"\n{recorded.name}\n", *table(recorded, shared), sep="\n")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in FOLDERS:
+            out = Path(folder) / "hdb"
+            build(find_recipe(name), out, source=shared / UPSTREAM, accept_licence=True)
+            benchmark = load_benchmark(str(out / name))
+            print(f"\n{name}\n", *table_of(benchmark, shared), sep="\n")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import re
 import mlcroissant
 import pytest
 from datasets import load_dataset
+from helpers.lost_answers import FOLDERS, table_of
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.building.builder import build
@@ -13,13 +14,6 @@ from hdbench.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 from hdbench.running.choosing import of_benchmark
 
-FOLDERS = {
-    "bibliography": "bibliographic_data",
-    "blacklist": "blacklist_cards",
-    "companylists": "company_lists",
-    "manuscripts": "medieval_manuscripts",
-    "advertxml": "book_advert_xml",
-}
 ROWS = {"bibliography": 5, "blacklist": 33, "companylists": 15, "manuscripts": 12, "advertxml": 50}
 
 
@@ -156,6 +150,17 @@ def test_the_truths_have_the_form_that_the_schemas_ask_for(hdb, truths):
         ("bibliography", "entries[].id", "required"),
         *[("bibliography", "entries[].title", "required")] * 5,
     ]
+
+
+@pytest.mark.parametrize("name", ["bibliography", "blacklist", "companylists", "advertxml"])
+def test_the_card_says_what_reading_lost_answers_changes(hdb, shared, name):
+    table = table_of(load_benchmark(str(hdb / name)), shared)
+    assert len(table) > 2
+    assert "\n".join(table) in (hdb / name / "README.md").read_text()
+
+
+def test_no_lost_answer_of_the_manuscripts_has_a_text(hdb, shared):
+    assert len(table_of(load_benchmark(str(hdb / "manuscripts")), shared)) == 2
 
 
 @pytest.mark.parametrize("name", FOLDERS)

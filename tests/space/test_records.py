@@ -1,0 +1,97 @@
+"""Lists of records and transcriptions in the Space, in a real browser."""
+
+import json
+from functools import partial
+
+import pytest
+from space.pages import as_jsonl, report, save, upload
+from space.servers import APP, serving, wait_for_client
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def url(samples):
+    with serving(APP, cwd=samples) as url:
+        wait_for_client(url)
+        yield url
+
+
+@pytest.fixture
+def visit(visit_at, url):
+    """Open the Space over the samples of all benchmarks."""
+    return partial(visit_at, url)
+
+
+def choose(page, title):
+    page.locator("#benchmark input").click()
+    page.get_by_role("option", name=title).click()
+
+
+def truths(samples, name):
+    """Id → ground truth."""
+    rows = (samples / f"hdb/{name}/metadata.jsonl").read_text().splitlines()
+    return {row["id"]: json.loads(row["ground_truth"]) for row in map(json.loads, rows)}
+
+
+def test_a_list_is_compared_by_content_and_what_has_no_counterpart_is_marked(
+    visit, samples, tmp_path
+):
+    answers = truths(samples, "companylists")
+    first = next(iter(answers))
+    values = sum(
+        entry[name] not in (None, "", "null")
+        for page in answers.values()
+        for entry in page["entries"]
+        for name in ("company_name", "location")
+    )
+    left_out, *others = answers[first]["entries"]
+    assert None not in (left_out["company_name"], left_out["location"])
+    made_up = {"company_name": "Qxwv 77", "location": "Jkzy"}
+    answers[first] = {"entries": [*reversed(others), made_up]}
+
+    page = visit(accept_downloads=True)
+    choose(page, "Company lists")
+    upload(page, "lists.jsonl", as_jsonl(answers.items()))
+    inside = report(page)
+    record = json.loads(save(page, "json", tmp_path).read_text())
+    assert record["true_positives"] == values - 2
+    assert record["false_positives"] == record["false_negatives"] == 2
+    item = inside.locator(f".item:has-text('{first}')").first
+    assert item.locator(".record-missed").count() == 1
+    assert item.locator(".record-invented").count() == 1
+    assert "Qxwv 77" in item.inner_text()
+
+
+def test_a_transcription_is_marked_by_the_character(visit, samples, tmp_path):
+    answers = truths(samples, "manuscripts")
+    texts = [text for page in answers.values() for each in page["folios"] for text in each.values()]
+    first = next(iter(answers))
+    leaf = answers[first]["folios"][0]
+    assert leaf["text"].startswith("Item an")
+    leaf["text"] = leaf["text"].replace("Item", "Jtem", 1)
+
+    page = visit(accept_downloads=True)
+    choose(page, "Medieval manuscripts")
+    upload(page, "pages.jsonl", as_jsonl(answers.items()))
+    inside = report(page)
+    record = json.loads(save(page, "json", tmp_path).read_text())
+    assert record["cer"] == 1 / sum(map(len, filter(None, texts)))
+    item = inside.locator(f".item:has-text('{first}')").first
+    assert item.locator("del, ins").all_inner_texts() == ["I", "J"]
+
+
+def test_a_text_stands_above_its_repair_on_a_phone_in_german(visit, samples):
+    rows = (samples / "hdb/advertxml/metadata.jsonl").read_text().splitlines()
+    given = {row["id"]: row["text"] for row in map(json.loads, rows)}
+    page = visit(width=390, height=844, language="de")
+    choose(page, "Book advertisements in XML")
+    page.locator("#example").click()
+    inside = report(page)
+    item = inside.locator(".item").first
+    name = next(each for each in given if each in item.inner_text())
+    item.get_by_text("Der Text, den das Modell bekommen hat").click()
+    shown = item.locator("details[open]").first
+    assert given[name] in shown.inner_text()
+    width = inside.locator("html").evaluate("html => [html.scrollWidth, html.clientWidth]")
+    assert width[0] <= width[1]

@@ -1,6 +1,7 @@
 """Draw the newspaper pages of the sample into images/, from the advertisements in metadata.jsonl.
 
-Run it with Python and Pillow, no arguments: python draw.py
+Run it in the repository's root with Python and Pillow:
+python -m dataset_scripts.avisblatt.sample.draw
 It needs the typeface UnifrakturMaguntia (SIL Open Font License): take
 UnifrakturMaguntia_400Regular.ttf out of the npm package @expo-google-fonts/unifrakturmaguntia
 (the pages are drawn with 0.4.1) and put it among your fonts, as in ~/.local/share/fonts.
@@ -8,7 +9,6 @@ UnifrakturMaguntia_400Regular.ttf out of the npm package @expo-google-fonts/unif
 The newspaper, its town and its people were made up.
 """
 
-import json
 import random
 import re
 import sys
@@ -16,14 +16,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont, ImageOps
+from PIL import Image, ImageChops, ImageDraw, ImageFont
 
-HERE = Path(__file__).parent
+from dataset_scripts.scans import (
+    SCALE,
+    Colour,
+    clouded,
+    draw_sample,
+    inked,
+    new_ink,
+    scanned,
+    typeface,
+)
+
 TYPEFACE = "UnifrakturMaguntia_400Regular.ttf"
 SIZE = (1060, 1330)
-SCALE = 2  # ink is drawn larger, then made smaller: smoother edges
 
-Colour = tuple[int, int, int]
 
 BED: Colour = (48, 42, 40)  # the scanner's, seen at the edges
 PAPER: Colour = (240, 232, 212)
@@ -91,12 +99,9 @@ class Line:
         return HEADING * 1.75 if self.heading else BODY * LEADING
 
 
-def typeface(size: int) -> ImageFont.FreeTypeFont:
-    """Open the Fraktur, or end with one line."""
-    try:
-        return ImageFont.truetype(TYPEFACE, size * SCALE)
-    except OSError:
-        sys.exit(f"The font {TYPEFACE!r} is missing: draw.py says on top where to get it.")
+def fraktur(size: int) -> ImageFont.FreeTypeFont:
+    """Open the Fraktur in a size."""
+    return typeface(TYPEFACE, size)
 
 
 def printed(text: str) -> str:
@@ -122,7 +127,7 @@ def cuts(word: str) -> list[tuple[str, str]]:
 
 def set_lines(text: str) -> list[Line]:
     """Break an advertisement into the lines of a column."""
-    font = typeface(BODY)
+    font = fraktur(BODY)
     lines: list[Line] = []
     taken: list[str] = []
     rest = printed(text).split()
@@ -171,14 +176,6 @@ def columns(lines: list[Line], room: float) -> tuple[list[Line], list[Line]]:
     return left, right
 
 
-def noise(rng: random.Random, cell: int, low: int) -> Image.Image:
-    """Return clouds, each some cell pixels wide, of grey values from low to 255."""
-    width, height = SIZE[0] // cell + 2, SIZE[1] // cell + 2
-    grey = Image.frombytes("L", (width, height), rng.randbytes(width * height))
-    grey = ImageOps.autocontrast(grey.filter(ImageFilter.GaussianBlur(0.7)))
-    return grey.resize(SIZE, Image.Resampling.BICUBIC).point(lambda v: low + v * (255 - low) // 255)
-
-
 def paper(rng: random.Random) -> Image.Image:
     """Return a sheet: grain, clouds and spots, darker at the left, where it was bound."""
     sheet = Image.new("RGB", SIZE, PAPER)
@@ -186,8 +183,7 @@ def paper(rng: random.Random) -> Image.Image:
     for _ in range(110):
         x, y, r = rng.randrange(SIZE[0]), rng.randrange(SIZE[1]), rng.choice((1, 1, 2))
         draw.ellipse((x, y, x + r, y + r), fill=tuple(value - 30 for value in PAPER))
-    for cell, low in ((2, 244), (90, 238), (380, 236)):
-        sheet = ImageChops.multiply(sheet, noise(rng, cell, low).convert("RGB"))
+    sheet = clouded(sheet, rng, ((2, 244), (90, 238), (380, 236)))
     shade = Image.linear_gradient("L").rotate(90).resize((80, SIZE[1]))
     bound = Image.new("L", SIZE, 255)
     bound.paste(shade.point(lambda v: 190 + v * 65 // 255), (0, 0))
@@ -200,7 +196,7 @@ class Press:
     def __init__(self, rng: random.Random) -> None:
         """Begin with no ink."""
         self.rng = rng
-        self.mask = Image.new("L", (SIZE[0] * SCALE, SIZE[1] * SCALE))
+        self.mask = new_ink(SIZE)
         self.draw = ImageDraw.Draw(self.mask)
 
     def text(self, x: float, y: float, size: int, text: str, side: str = "l") -> None:
@@ -209,7 +205,7 @@ class Press:
             (x * SCALE, (y + self.rng.gauss(0, 0.25)) * SCALE),
             text,
             fill=self.rng.randint(205, 255),
-            font=typeface(size),
+            font=fraktur(size),
             anchor=side + "s",
             stroke_width=0.4,
         )
@@ -230,7 +226,7 @@ class Press:
         if line.heading:
             self.text(x + COLUMN / 2, y, HEADING, line.words[0], "m")
             return
-        font = typeface(BODY)
+        font = fraktur(BODY)
         lengths = [font.getlength(word) / SCALE for word in line.words]
         gap = font.getlength(" ") / SCALE
         if not line.closes and len(lengths) > 1:
@@ -262,23 +258,13 @@ def draw_page(page: Page, rng: random.Random, lines: list[Line]) -> Image.Image:
         press.rule(LEFT, FOOT, RIGHT, FOOT)
         press.text(middle, FOOT + 36, 27, printed(page.imprint), "m")
 
-    sheet, flat = paper(rng), Image.new("RGB", SIZE, INK)
-    ink = ImageChops.multiply(press.mask.resize(SIZE, Image.Resampling.LANCZOS), noise(rng, 3, 205))
-    sheet = Image.composite(flat, sheet, ink)
-    shape = Image.new("L", SIZE)
-    ImageDraw.Draw(shape).rectangle((14, 14, SIZE[0] - 15, SIZE[1] - 15), fill=255)
-    scan = Image.composite(sheet, Image.new("RGB", SIZE, BED), shape)
-    return scan.rotate(page.angle, Image.Resampling.BICUBIC, fillcolor=BED)
+    return scanned(inked(paper(rng), rng, press.mask, INK, 205), page.angle, BED)
 
 
-def main() -> None:
-    """Draw every page of metadata.jsonl."""
-    for line in (HERE / "metadata.jsonl").read_text(encoding="utf-8").splitlines():
-        item = json.loads(line)
-        rng = random.Random(item["id"])
-        scan = draw_page(PAGES[item["id"]], rng, set_page(item["ground_truth"]))
-        scan.save(HERE / item["file_name"], quality=72, optimize=True)
+def draw_item(item: dict[str, Any], rng: random.Random) -> Image.Image:
+    """Return the scan of an item's page."""
+    return draw_page(PAGES[item["id"]], rng, set_page(item["ground_truth"]))
 
 
 if __name__ == "__main__":
-    main()
+    draw_sample(Path(__file__).parent, draw_item)

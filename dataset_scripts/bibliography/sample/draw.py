@@ -1,24 +1,30 @@
 """Draw the pages of the sample into images/, from the entries in metadata.jsonl.
 
-Run it with Python and Pillow, no arguments: python draw.py
+Run it in the repository's root with Python and Pillow:
+python -m dataset_scripts.bibliography.sample.draw
 It needs the Debian package fonts-oldstandard.
 
 The works, their authors and their journals were made up.
 """
 
-import json
 import random
-import sys
 from pathlib import Path
 from typing import Any
 
-from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont, ImageOps
+from PIL import Image, ImageDraw
 
-HERE = Path(__file__).parent
+from dataset_scripts.scans import (
+    SCALE,
+    Colour,
+    draw_sample,
+    inked,
+    new_ink,
+    paper,
+    scanned,
+    typeface,
+)
+
 SIZE = (900, 1240)
-SCALE = 2  # ink is drawn larger, then made smaller: smoother edges
-
-Colour = tuple[int, int, int]
 
 BED: Colour = (40, 40, 42)  # the scanner's, seen at the edges
 PAPER: Colour = (240, 238, 230)
@@ -30,49 +36,6 @@ BODY, LEADING = 23, 31
 FACES = {"": "OldStandard-Regular.ttf", "*": "OldStandard-Italic.ttf"}
 
 Word = tuple[str, str]  # a word, and its mark
-
-
-def typeface(name: str, size: int) -> ImageFont.FreeTypeFont:
-    """Open a typeface, or end with one line."""
-    try:
-        return ImageFont.truetype(name, size * SCALE)
-    except OSError:
-        sys.exit(f"The font {name!r} is missing: draw.py says on top where to get it.")
-
-
-def noise(rng: random.Random, cell: int, low: int) -> Image.Image:
-    """Return clouds, each some cell pixels wide, of grey values from low to 255."""
-    width, height = SIZE[0] // cell + 2, SIZE[1] // cell + 2
-    grey = Image.frombytes("L", (width, height), rng.randbytes(width * height))
-    grey = ImageOps.autocontrast(grey.filter(ImageFilter.GaussianBlur(0.7)))
-    return grey.resize(SIZE, Image.Resampling.BICUBIC).point(lambda v: low + v * (255 - low) // 255)
-
-
-def paper(rng: random.Random) -> Image.Image:
-    """Return a sheet with its grain and clouds."""
-    sheet = Image.new("RGB", SIZE, PAPER)
-    for cell, low in ((2, 242), (90, 238), (380, 234)):
-        sheet = ImageChops.multiply(sheet, noise(rng, cell, low).convert("RGB"))
-    return sheet
-
-
-def inked(sheet: Image.Image, rng: random.Random, ink: Image.Image, colour: Colour) -> Image.Image:
-    """Return a sheet with ink on it, given as a mask."""
-    mask = ImageChops.multiply(ink.resize(SIZE, Image.Resampling.LANCZOS), noise(rng, 3, 200))
-    return Image.composite(Image.new("RGB", SIZE, colour), sheet, mask)
-
-
-def scanned(sheet: Image.Image, angle: float) -> Image.Image:
-    """Return the scan of a sheet, laid on a little askew."""
-    shape = Image.new("L", SIZE)
-    ImageDraw.Draw(shape).rectangle((14, 14, SIZE[0] - 15, SIZE[1] - 15), fill=255)
-    scan = Image.composite(sheet, Image.new("RGB", SIZE, BED), shape)
-    return scan.rotate(angle, Image.Resampling.BICUBIC, fillcolor=BED)
-
-
-def new_ink() -> Image.Image:
-    """Return a mask without ink."""
-    return Image.new("L", (SIZE[0] * SCALE, SIZE[1] * SCALE))
 
 
 def names(people: list[dict[str, str]]) -> str:
@@ -122,9 +85,10 @@ def write(draw: ImageDraw.ImageDraw, rng: random.Random, entry: dict[str, Any], 
     return y + LEADING
 
 
-def draw_page(truth: dict[str, Any], rng: random.Random) -> Image.Image:
+def draw_page(item: dict[str, Any], rng: random.Random) -> Image.Image:
     """Return the scan of a page."""
-    ink = new_ink()
+    truth = item["ground_truth"]
+    ink = new_ink(SIZE)
     draw = ImageDraw.Draw(ink)
     about = truth["metadata"]
     middle = (LEFT + RIGHT) * SCALE / 2
@@ -142,18 +106,8 @@ def draw_page(truth: dict[str, Any], rng: random.Random) -> Image.Image:
             y += LEADING
         reviewed = "relation" in entry
         y = write(draw, rng, entry, y)
-    return scanned(inked(paper(rng), rng, ink, INK), rng.uniform(-0.4, 0.4))
-
-
-def main() -> None:
-    """Draw every page of metadata.jsonl."""
-    for line in (HERE / "metadata.jsonl").read_text(encoding="utf-8").splitlines():
-        item = json.loads(line)
-        scan = draw_page(item["ground_truth"], random.Random(item["id"]))
-        path = HERE / item["file_name"]
-        path.parent.mkdir(exist_ok=True)
-        scan.save(path, quality=72, optimize=True)
+    return scanned(inked(paper(SIZE, PAPER, rng), rng, ink, INK), rng.uniform(-0.4, 0.4), BED)
 
 
 if __name__ == "__main__":
-    main()
+    draw_sample(Path(__file__).parent, draw_page)

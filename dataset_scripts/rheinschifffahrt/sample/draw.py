@@ -1,6 +1,7 @@
 """Draw the letters of the sample into images/, one image a page.
 
-Run it with Python and Pillow, no arguments: python draw.py
+Run it in the repository's root with Python and Pillow:
+python -m dataset_scripts.rheinschifffahrt.sample.draw
 It needs the Debian packages fonts-breip, fonts-courier-prime, fonts-dancingscript,
 fonts-gnutypewriter, fonts-kristi and fonts-league-spartan.
 
@@ -8,19 +9,18 @@ The firms, their town and their people were made up.
 """
 
 import random
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont, ImageOps
+from PIL import Image, ImageChops, ImageDraw, ImageFilter
+
+from dataset_scripts.scans import SCALE, Colour, clouded, new_ink, save, stained, typeface
 
 HERE = Path(__file__).parent
 SIZE = (1080, 1500)
-SCALE = 2  # ink is drawn larger, then made smaller: smoother edges
 SHEET = (46, 40, 1036, 1462)  # where the paper lies on its white mount
 LEFT, LEADING = 172, 36
 
-Colour = tuple[int, int, int]
 
 BED: Colour = (26, 25, 25)
 MOUNT: Colour = (238, 238, 234)
@@ -201,19 +201,9 @@ dieses Winters aufs beste bewährt hat.
 }
 
 
-def noise(rng: random.Random, cell: int, low: int) -> Image.Image:
-    """Return clouds, each some cell pixels wide, of grey values from low to 255."""
-    width, height = SIZE[0] // cell + 2, SIZE[1] // cell + 2
-    grey = Image.frombytes("L", (width, height), rng.randbytes(width * height))
-    grey = ImageOps.autocontrast(grey.filter(ImageFilter.GaussianBlur(0.7)))
-    return grey.resize(SIZE, Image.Resampling.BICUBIC).point(lambda v: low + v * (255 - low) // 255)
-
-
 def paper(rng: random.Random, colour: Colour) -> Image.Image:
     """Return writing paper: grain and clouds, browner at the edges, with two folds."""
-    sheet = Image.new("RGB", SIZE, colour)
-    for cell, low in ((2, 244), (110, 240), (400, 238)):
-        sheet = ImageChops.multiply(sheet, noise(rng, cell, low).convert("RGB"))
+    sheet = clouded(Image.new("RGB", SIZE, colour), rng, ((2, 244), (110, 240), (400, 238)))
     x0, y0, x1, y1 = SHEET
     edge = Image.new("L", SIZE, 225)
     ImageDraw.Draw(edge).rectangle((x0 + 20, y0 + 20, x1 - 20, y1 - 20), fill=255)
@@ -225,22 +215,9 @@ def paper(rng: random.Random, colour: Colour) -> Image.Image:
     return ImageChops.multiply(sheet, folds.filter(ImageFilter.GaussianBlur(1.6)).convert("RGB"))
 
 
-def typeface(name: str, size: int) -> ImageFont.FreeTypeFont:
-    """Open a font by its file's name, or end with one line."""
-    try:
-        return ImageFont.truetype(name, size * SCALE)
-    except OSError:
-        sys.exit(f"The font {name!r} is missing: install the packages that draw.py names on top.")
-
-
-def blank() -> Image.Image:
-    """Return a mask of ink with none on it yet."""
-    return Image.new("L", (SIZE[0] * SCALE, SIZE[1] * SCALE))
-
-
 def type_out(rng: random.Random, sheet: Sheet) -> Image.Image:
     """Return the mask of all that is typed on a page, letter by letter."""
-    machine, mask = sheet.machine, blank()
+    machine, mask = sheet.machine, new_ink(SIZE)
     font, draw = typeface(machine.face, machine.size), ImageDraw.Draw(mask)
     for row, line in enumerate(sheet.typed.splitlines()):
         for place, letter in enumerate(line):
@@ -253,26 +230,19 @@ def type_out(rng: random.Random, sheet: Sheet) -> Image.Image:
 
 def write_out(note: Note) -> Image.Image:
     """Return the mask of a text that is printed or written by hand."""
-    mask, at = blank(), (note.x * SCALE, note.y * SCALE)
+    mask, at = new_ink(SIZE), (note.x * SCALE, note.y * SCALE)
     ImageDraw.Draw(mask).text(
         at, note.text, fill=235, font=typeface(note.face, note.size), anchor=note.anchor
     )
     return mask.rotate(note.slant, Image.Resampling.BICUBIC, center=at)
 
 
-def stain(page: Image.Image, mask: Image.Image, ink: Colour) -> Image.Image:
-    """Return the page with ink laid on through a mask, which is larger by SCALE."""
-    flat = Image.new("RGB", SIZE, ink)
-    wet = Image.blend(ImageChops.multiply(page, flat), flat, 0.6)
-    return Image.composite(wet, page, mask.resize(SIZE, Image.Resampling.LANCZOS))
-
-
 def draw_page(sheet: Sheet, rng: random.Random) -> Image.Image:
     """Return the scan of a page on its mount."""
     page = paper(rng, sheet.paper)
     for note in sheet.notes:
-        page = stain(page, write_out(note), note.ink)
-    page = stain(page, type_out(rng, sheet), sheet.machine.ink)
+        page = stained(page, write_out(note), note.ink)
+    page = stained(page, type_out(rng, sheet), sheet.machine.ink)
 
     shape = Image.new("L", SIZE)
     draw = ImageDraw.Draw(shape)
@@ -291,8 +261,7 @@ def draw_page(sheet: Sheet, rng: random.Random) -> Image.Image:
 def main() -> None:
     """Draw every page."""
     for name, sheet in SHEETS.items():
-        scan = draw_page(sheet, random.Random(name))
-        scan.save(HERE / "images" / f"{name}.jpg", quality=72, optimize=True)
+        save(draw_page(sheet, random.Random(name)), HERE / "images" / f"{name}.jpg")
 
 
 if __name__ == "__main__":

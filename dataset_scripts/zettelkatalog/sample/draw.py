@@ -1,26 +1,34 @@
 """Draw the index cards of the sample into images/, from the texts in metadata.jsonl.
 
-Run it with Python and Pillow, no arguments: python draw.py
+Run it in the repository's root with Python and Pillow:
+python -m dataset_scripts.zettelkatalog.sample.draw
 It needs the Debian packages fonts-courier-prime, fonts-oldstandard, fonts-dancingscript,
 fonts-ecolier-court and fonts-breip.
 
 The theses are real. The cards are not: their shelfmarks and subjects were made up.
 """
 
-import json
 import random
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont, ImageOps
+from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
-HERE = Path(__file__).parent
+from dataset_scripts.scans import (
+    SCALE,
+    Colour,
+    clouded,
+    draw_sample,
+    new_ink,
+    noise,
+    stained,
+    typeface,
+)
+
 SIZE = (960, 590)
-SCALE = 2  # ink is drawn larger, then made smaller: smoother edges
 
-Colour = tuple[int, int, int]
 Word = list[tuple[str, str]]  # pieces of text, each with its mark
 
 BED: Colour = (62, 58, 54)  # the scanner's, seen at the edges and through the hole
@@ -156,14 +164,6 @@ CARDS = {
 }
 
 
-def noise(rng: random.Random, cell: int, low: int) -> Image.Image:
-    """Return clouds, each some cell pixels wide, of grey values from low to 255."""
-    width, height = SIZE[0] // cell + 2, SIZE[1] // cell + 2
-    grey = Image.frombytes("L", (width, height), rng.randbytes(width * height))
-    grey = ImageOps.autocontrast(grey.filter(ImageFilter.GaussianBlur(0.7)))
-    return grey.resize(SIZE, Image.Resampling.BICUBIC).point(lambda v: low + v * (255 - low) // 255)
-
-
 def paper(rng: random.Random, colour: Colour) -> Image.Image:
     """Return card stock: fibres, grain and clouds."""
     sheet = Image.new("RGB", SIZE, colour)
@@ -172,24 +172,7 @@ def paper(rng: random.Random, colour: Colour) -> Image.Image:
         x, y, shade = rng.randrange(SIZE[0]), rng.randrange(SIZE[1]), rng.choice((-18, -12, 8))
         fibre = (x, y, x + rng.randint(-11, 11), y + rng.randint(-5, 5))
         draw.line(fibre, fill=tuple(min(255, value + shade) for value in colour))
-    for cell, low in ((1, 238), (4, 247), (120, 240), (420, 243)):
-        sheet = ImageChops.multiply(sheet, noise(rng, cell, low).convert("RGB"))
-    return sheet
-
-
-def stain(card: Image.Image, mask: Image.Image, ink: Colour) -> Image.Image:
-    """Return the card with ink laid on through a mask, which may be larger by SCALE."""
-    flat = Image.new("RGB", SIZE, ink)
-    wet = Image.blend(ImageChops.multiply(card, flat), flat, 0.6)
-    return Image.composite(wet, card, mask.resize(SIZE, Image.Resampling.LANCZOS))
-
-
-def typeface(name: str, size: int) -> ImageFont.FreeTypeFont:
-    """Open a font by its file's name, or end with one line."""
-    try:
-        return ImageFont.truetype(name, size * SCALE)
-    except OSError:
-        sys.exit(f"The font {name!r} is missing: install the packages that draw.py names on top.")
+    return clouded(sheet, rng, ((1, 238), (4, 247), (120, 240), (420, 243)))
 
 
 def words(text: str) -> list[Word]:
@@ -263,7 +246,7 @@ def write(ink: Image.Image, rng: random.Random, hand: Hand, measures: list[int],
 
 def stamp(rng: random.Random, centre: tuple[int, int]) -> Image.Image:
     """Return the mask of an oval stamp, set on askew and unevenly inked."""
-    mask = Image.new("L", (SIZE[0] * SCALE, SIZE[1] * SCALE))
+    mask = new_ink(SIZE)
     draw = ImageDraw.Draw(mask)
     x, y = (value * SCALE for value in centre)
     for half_width, half_height in ((104, 48), (96, 41)):
@@ -273,7 +256,7 @@ def stamp(rng: random.Random, centre: tuple[int, int]) -> Image.Image:
         at = (x, y + (number * 24 - 12) * SCALE)
         draw.text(at, line, fill=190, font=typeface("OldStandard-Bold.ttf", 20), anchor="mm")
     mask = mask.rotate(rng.uniform(4, 9), Image.Resampling.BICUBIC, center=(x, y))
-    return ImageChops.multiply(mask, noise(rng, 5, 120).resize(mask.size))
+    return ImageChops.multiply(mask, noise(SIZE, rng, 5, 120).resize(mask.size))
 
 
 def draw_card(card: Card, rng: random.Random, fields: dict[str, str]) -> Image.Image:
@@ -283,18 +266,18 @@ def draw_card(card: Card, rng: random.Random, fields: dict[str, str]) -> Image.I
         x0, y0, x1, y1 = card.slip
         shadow = Image.new("L", SIZE)
         ImageDraw.Draw(shadow).rectangle((x0, y0 + 2, x1 + 3, y1 + 3), fill=110)
-        sheet = stain(sheet, shadow.filter(ImageFilter.GaussianBlur(2)), BED)
+        sheet = stained(sheet, shadow.filter(ImageFilter.GaussianBlur(2)), BED)
         sheet.paste(paper(rng, SLIP).crop(card.slip), card.slip)
     draw = ImageDraw.Draw(sheet)
     for x, y in card.rules:
         draw.line((x, 0, x, SIZE[1]) if x else (0, y, SIZE[0], y), fill=RULE)
     for line in re.sub(r"\\\n +", "", card.text).strip().splitlines():
         name, *measures, text = line.split(maxsplit=7)
-        ink = Image.new("L", (SIZE[0] * SCALE, SIZE[1] * SCALE))
+        ink = new_ink(SIZE)
         write(ink, rng, HANDS[name], [int(value) for value in measures], text.format(**fields))
-        sheet = stain(sheet, ink, HANDS[name].ink)
+        sheet = stained(sheet, ink, HANDS[name].ink)
     if card.stamp:
-        sheet = stain(sheet, stamp(rng, card.stamp), STAMP)
+        sheet = stained(sheet, stamp(rng, card.stamp), STAMP)
 
     shape = Image.new("L", SIZE)
     draw = ImageDraw.Draw(shape)
@@ -305,14 +288,10 @@ def draw_card(card: Card, rng: random.Random, fields: dict[str, str]) -> Image.I
     return scan.rotate(card.angle, Image.Resampling.BICUBIC, fillcolor=BED)
 
 
-def main() -> None:
-    """Draw every card of metadata.jsonl."""
-    for line in (HERE / "metadata.jsonl").read_text(encoding="utf-8").splitlines():
-        item = json.loads(line)
-        rng = random.Random(item["id"])
-        scan = draw_card(CARDS[item["id"]], rng, fields_of(item["ground_truth"]))
-        scan.save(HERE / item["file_name"], quality=72, optimize=True)
+def draw_item(item: dict[str, Any], rng: random.Random) -> Image.Image:
+    """Return the scan of an item's card."""
+    return draw_card(CARDS[item["id"]], rng, fields_of(item["ground_truth"]))
 
 
 if __name__ == "__main__":
-    main()
+    draw_sample(Path(__file__).parent, draw_item)

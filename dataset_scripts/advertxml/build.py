@@ -13,7 +13,7 @@ FOLDER = "benchmarks/book_advert_xml"
 
 
 def rows(source: Source) -> Iterator[Row]:
-    """One row a text, with its repair."""
+    """One row per text, with its repair."""
     for path in source.paths(f"{FOLDER}/ground_truths/*.json"):
         line = PurePosixPath(path).stem
         truth = source.json(path)
@@ -22,7 +22,7 @@ def rows(source: Source) -> Iterator[Row]:
             fixed, fixes = truth["fixed_xml"], truth["number_of_fixes"]
             text = broken["xml_string"]
         except (KeyError, TypeError) as error:
-            raise HdbenchError(f"{FOLDER}: {line}: not of the benchmark's form: {error}") from None
+            raise HdbenchError(f"{FOLDER}: {line}: not of the benchmark's form: {error}") from error
         yield Row(line, (), {"fixed_xml": fixed}, {"number_of_fixes": fixes}, text)
 
 

@@ -22,7 +22,7 @@ CONTINUED = {"image_4": "Es wird zum Verkauf angetragen"}
 
 
 def rows(source: Source) -> Iterator[Row]:
-    """One row a page: its image, and its advertisements in their order."""
+    """One row per page: its image, and its advertisements in their order."""
     for page, image in IMAGES.items():
         path = f"{FOLDER}/ground_truths/{page}.json"
         published = source.json(path)
@@ -32,8 +32,8 @@ def rows(source: Source) -> Iterator[Row]:
             truth: dict[str, Any] = {
                 "advertisements": [_advertisement(ad) for ads in lists for ad in ads]
             }
-        except (TypeError, AttributeError):
-            raise HdbenchError(f"{source.locate(path)}: not lists of advertisements") from None
+        except (TypeError, AttributeError) as error:
+            raise HdbenchError(f"{source.locate(path)}: not lists of advertisements") from error
         if page in CONTINUED:
             truth["continued_section"] = CONTINUED[page]
         yield Row(page, (f"{FOLDER}/images/{image}",), truth)

@@ -12,7 +12,7 @@ FOLDER = "benchmarks/bibliographic_data"
 
 
 def rows(source: Source) -> Iterator[Row]:
-    """One row a page: its image, and its entries in their order."""
+    """One row per page: its image, and its entries in their order."""
     for path in source.paths(f"{FOLDER}/ground_truths/*.json"):
         page = PurePosixPath(path).stem
         truth = source.json(path)

@@ -12,7 +12,7 @@ FOLDER = "benchmarks/blacklist_cards"
 
 
 def rows(source: Source) -> Iterator[Row]:
-    """One row a card: its image, and its record."""
+    """One row per card: its image, and its record."""
     for path in source.paths(f"{FOLDER}/ground_truths/*.json"):
         card = PurePosixPath(path).stem
         truth = source.json(path)

@@ -15,7 +15,7 @@ NO_LOCATION = "null"
 
 
 def rows(source: Source) -> Iterator[Row]:
-    """One row a page: its image, and its companies in their order."""
+    """One row per page: its image, and its companies in their order."""
     for path in source.paths(f"{FOLDER}/ground_truths/*.json"):
         page = PurePosixPath(path).stem
         truth = source.json(path)

@@ -12,7 +12,7 @@ FOLDER = "benchmarks/medieval_manuscripts"
 
 
 def rows(source: Source) -> Iterator[Row]:
-    """One row a page: its image, and its texts.
+    """One row per page: its image, and its texts.
 
     A published truth is an object with one list of one page, under the leaf's name; an answer has
     plain `folios`, so the truth is given that form. The order is that of the names, `image_10`
@@ -22,8 +22,8 @@ def rows(source: Source) -> Iterator[Row]:
         page = PurePosixPath(path).stem
         try:
             ((leaf, (texts,)),) = source.json(path).items()
-        except (AttributeError, TypeError, ValueError):
-            raise HdbenchError(f"{source.locate(path)}: not one leaf with one page") from None
+        except (AttributeError, TypeError, ValueError) as error:
+            raise HdbenchError(f"{source.locate(path)}: not one leaf with one page") from error
         truth = {"folios": [texts]}
         yield Row(page, (f"{FOLDER}/images/{page}.jpg",), truth, {"leaf": leaf.strip("[]")})
 

@@ -22,7 +22,7 @@ OCCUPATION = ("job_name", "job_startDate", "job_endDate", "employer_name")
 
 
 def rows(source: Source) -> Iterator[Row]:
-    """One row a letter: its pages, its date, and its persons with their aliases."""
+    """One row per letter: its pages, its date, and its persons with their aliases."""
     aliases = {person["name"]: person["alternateName"] for person in _persons(source)}
     for line, letter in enumerate(_table(source, LETTERS), 2):
         number = letter["document_number"]
@@ -62,7 +62,7 @@ def columns(ground_truth: dict[str, Any]) -> dict[str, Any]:
 
 
 def files(source: Source) -> dict[str, bytes]:
-    """The authority file: one person a line, with every name that the letters have for them."""
+    """The authority file: one person per line, with every name that the letters have for them."""
     lines = [
         json.dumps({**person, "name": person["name"].strip()}, ensure_ascii=False) + "\n"
         for person in _persons(source)
@@ -75,7 +75,7 @@ def _table(source: Source, path: str) -> list[dict[str, str]]:
         text = source.read(path).decode("utf-8-sig")
         return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     except (csv.Error, UnicodeDecodeError) as error:
-        raise HdbenchError(f"{source.locate(path)}: not a CSV table in UTF-8: {error}") from None
+        raise HdbenchError(f"{source.locate(path)}: not a CSV table in UTF-8: {error}") from error
 
 
 def _persons(source: Source) -> list[dict[str, Any]]:

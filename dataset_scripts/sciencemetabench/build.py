@@ -12,7 +12,7 @@ from hdbench.scoring.sciencemeta_accuracy import FIELDS
 
 
 def rows(source: Source) -> Iterator[Row]:
-    """One row a PDF: batch by batch, in the order of the published lists."""
+    """One row per PDF: batch by batch, in the order of the published lists."""
     pdfs = {PurePosixPath(path).stem: path for path in source.paths("pdf/*.pdf")}
     for path in source.paths("data/*/*.jsonl"):
         batch, name = PurePosixPath(path).parts[-2:]

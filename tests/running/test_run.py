@@ -130,3 +130,22 @@ def test_the_score_so_far_is_that_of_the_answers_so_far(cards, monkeypatch):
     resumed = RunningScore(load_benchmark("hdb/cards"), None)
     run_model(backend, asked, cards / "run", settings, score=resumed)
     assert str(resumed) == str(shown)
+
+
+def test_an_item_that_the_benchmark_s_options_leave_out_is_not_in_the_score_so_far(
+    cards, monkeypatch
+):
+    monkeypatch.chdir(cards)
+    folder = cards / "hdb/cards"
+    spec = json.loads((folder / "benchmark.yaml").read_text())
+    spec |= {"metric": "letters_f1", "protocols": {"documented": {"skip_signatures": True}}}
+    (folder / "benchmark.yaml").write_text(json.dumps(spec))
+    answer = {"send_date": ["1929-03-12"], "sender_persons": [], "receiver_persons": []}
+    truths = {"0000": answer | {"has_signatures": True}, "0001": answer | {"has_signatures": False}}
+    rows = [{"id": item, "ground_truth": json.dumps(truth)} for item, truth in truths.items()]
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    shown = RunningScore(load_benchmark("hdb/cards"), None)
+    shown.add({"id": "0000", "text": "no idea"})
+    assert str(shown) == ""
+    shown.add({"id": "0001", "text": json.dumps(answer)})
+    assert str(shown) == "f1_micro 1.000"

@@ -5,8 +5,8 @@ from collections import Counter
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.text import is_record, read_text
-from hdbench.results.items import prepare
+from hdbench.reading.text import read_text
+from hdbench.results.items import Candidate, Tally, prepare
 
 
 class RunningScore:
@@ -22,16 +22,18 @@ class RunningScore:
         self._headline = benchmark.spec.headline
         self._schema = schema
         self._truths = {item.id: item.ground_truth for item in benchmark.items()}
+        self._tally = Tally(self._metric)
         self._totals: Counter[str] = Counter(dict.fromkeys(self._metric.statistics, 0))
 
     def add(self, answer: WrittenAnswer) -> None:
         """One more answer."""
-        prepared = prepare(self._metric, self._truths[answer["id"]])
-        reading = read_text(answer.get("text") or "", self._schema)
-        value = self._metric.as_record(reading.value)
-        record = value if is_record(reading) or value is not reading.value else None
-        self._totals.update(self._metric.score(record, prepared).statistics)
-        self._totals["items"] += 1
+        item_id = answer["id"]
+        prepared = prepare(self._metric, self._truths[item_id])
+        value, status, kind, _ = read_text(answer.get("text") or "", self._schema)
+        scored = self._tally.add(Candidate(item_id, prepared, value, status, kind))
+        if scored is not None:
+            self._totals.update(scored.score.statistics)
+            self._totals["items"] += 1
 
     def __str__(self) -> str:
         if not self._totals["items"]:

@@ -90,6 +90,8 @@ def test_croissant_gives_every_text(built):
     [
         ({"text": " \n"}, "1: has no text"),
         ({"text": 3}, '"id" and "text" must be texts'),
+        ({"text": []}, '"id" and "text" must be texts'),
+        ({"text": ["a", "b"]}, '"id" and "text" must be texts'),
         # `datasets` would make a day with a time of it.
         ({"text": "1731-01-02"}, "every text begins like a date: put a word before them"),
         ({"id": "2"}, "lines: the id '2' occurs twice"),

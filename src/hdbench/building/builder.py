@@ -191,10 +191,7 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
 
 
 def _metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec) -> bytes:
-    """One line of the metadata; the ground truth is JSON text, so "", null and absent stay so.
-
-    The media are null unless all are there: half a letter is not the letter.
-    """
+    """One line of the metadata; the ground truth is JSON text, so "", null and absent stay so."""
     if row.columns.keys() != spec.columns.keys():
         raise HdbenchError(
             f"{row.id}: columns {', '.join(row.columns) or 'none'} "
@@ -203,18 +200,8 @@ def _metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec)
     for name, value in row.columns.items():
         if value is not None and type(value) is not _COLUMN_TYPES[spec.columns[name]]:
             raise HdbenchError(f"{row.id}: column {name}: {value!r} is not {spec.columns[name]}")
-    whole = copies if len(copies) == len(row.media) else []
-    names: Any = [name for name, _ in whole] or None
-    hashes: Any = [sha256 for _, sha256 in whole] or None
-    if whole and spec.media != "pages":
-        (names,), (hashes,) = names, hashes
-    shown = {MEDIA_KEYS[spec.media]: names, "id": row.id, "sha256": hashes}
-    if spec.media == "text":
-        if not row.text.strip():
-            raise HdbenchError(f"{row.id}: has no text")
-        shown = {"text": row.text, "id": row.id}
     line = {
-        **shown,
+        **_shown(row, copies, spec.media),
         "ground_truth": json.dumps(row.ground_truth, ensure_ascii=False),
         **{name: row.columns[name] for name in spec.columns},
     }
@@ -222,6 +209,23 @@ def _metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec)
         return (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode()
     except ValueError as error:  # NaN, or a lone surrogate
         raise HdbenchError(f"{row.id}: {error}") from error
+
+
+def _shown(row: Row, copies: list[tuple[str, str]], media: str) -> dict[str, Any]:
+    """What a model is shown of a row, and the row's id.
+
+    The media are null unless all are there: half a letter is not the letter.
+    """
+    if media == "text":
+        if not row.text.strip():
+            raise HdbenchError(f"{row.id}: has no text")
+        return {"text": row.text, "id": row.id}
+    whole = copies if len(copies) == len(row.media) else []
+    names: Any = [name for name, _ in whole] or None
+    hashes: Any = [sha256 for _, sha256 in whole] or None
+    if whole and media != "pages":
+        (names,), (hashes,) = names, hashes
+    return {MEDIA_KEYS[media]: names, "id": row.id, "sha256": hashes}
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -160,17 +160,18 @@ class Recipe:
                 truth = columns.pop("ground_truth")
             except KeyError as error:
                 raise HdbenchError(f"{path}:{line.number}: no {error}") from error
-            media = media if isinstance(media, list) else [media]
-            if not all(isinstance(text, str) for text in (item_id, *media)):
+            is_text = self.spec.media == "text"
+            shown = media if isinstance(media, list) and not is_text else [media]
+            if not all(isinstance(text, str) for text in (item_id, *shown)):
                 raise HdbenchError(
                     f'{path}:{line.number}: "id" and "{key}" must be texts in quotes'
                 )
             if not isinstance(truth, dict):
                 raise HdbenchError(f'{path}:{line.number}: "ground_truth" must be an object')
-            if self.spec.media == "text":
-                yield Row(item_id, (), truth, columns, media[0])
+            if is_text:
+                yield Row(item_id, (), truth, columns, media)
             else:
-                yield Row(item_id, tuple(media), truth, columns)
+                yield Row(item_id, tuple(shown), truth, columns)
 
     def _script(self) -> ModuleType:
         """The recipe's `build.py`, run once."""

@@ -29,8 +29,17 @@ SPACES = (
     "zettel_f1",
 )
 RECIPES = resources.folder("dataset_scripts")
-OF_RIGHTS = ("avisblatt", "rheinschifffahrt", "sciencemetabench", "zettelkatalog")
-DATASETS = (*OF_RIGHTS, "advertxml", "bibliography", "blacklist", "companylists", "manuscripts")
+DATASETS = (
+    "advertxml",
+    "avisblatt",
+    "bibliography",
+    "blacklist",
+    "companylists",
+    "manuscripts",
+    "rheinschifffahrt",
+    "sciencemetabench",
+    "zettelkatalog",
+)
 
 
 def contents(folder):
@@ -239,7 +248,7 @@ def describe(folder, **keys):
     card.write_text(text)
 
 
-@pytest.mark.parametrize("name", OF_RIGHTS)
+@pytest.mark.parametrize("name", DATASETS)
 def test_without_an_open_licence_only_who_may_can_publish(hub, publish, place, name):
     recipe = yaml.safe_load((RECIPES / name / "benchmark.yaml").read_text())
     folder = place / "hdb" / name

@@ -1,7 +1,7 @@
 """The wheel of hdbench that goes into each Space: made from what is installed here.
 
-A build would need the source folder, and its compiled part fits one Python on one system. Spaces
-run on another, so the wheel is a pure one: difflib takes the compiled module's place.
+A build would need the source folder. The package is pure Python, so that its wheel fits the Python
+and the system that Spaces run on, whichever are used here.
 """
 
 import base64

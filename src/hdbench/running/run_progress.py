@@ -18,9 +18,9 @@ from hdbench.errors import escaped
 from hdbench.running.backend import Observer
 
 EVERY_SECONDS = 30.0
-"""Without a terminal, progress is printed at least this often,"""
+"""Without a terminal, progress is printed at least this often."""
 EVERY_ITEMS = 100
-"""and each time this many more items are done."""
+"""Without a terminal, it is also printed each time this many more items are done."""
 FIRST_PROBLEMS = 3
 """This many failed items and repeated requests are each reported; later ones are counted."""
 

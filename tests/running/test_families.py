@@ -22,7 +22,7 @@ from running.model_families import (
 )
 
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import Observer
+from hdbench.running.backend import Observer, Question
 from hdbench.running.images import Limits, load_images
 from hdbench.running.local_model import LocalModel
 from hdbench.running.model_files import find_model
@@ -103,6 +103,14 @@ def test_an_own_prompt_is_recorded_and_said(got, tiny_model, tmp_path):
     assert "own_prompt" not in other.settings()  # runs of before are resumed
     list(other.answer(asked, observer=Hearing()))
     assert len(heard) == 1
+
+
+def test_got_ocr2_refuses_an_item_that_is_a_text(got):
+    replied = dict(make_backend(got).answer([Question("1", [], "<b>")]))
+    assert replied["1"].text is None
+    assert replied["1"].error == (
+        "the model's processor refuses it: it takes images only, and no texts"
+    )
 
 
 def test_an_answer_of_got_ocr2_ends_where_its_turn_ends(got):

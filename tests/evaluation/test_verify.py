@@ -69,6 +69,19 @@ def test_protocol_options_reading_and_details_are_those_of_the_result(
     assert (done.returncode, done.stdout[:6]) == (0, "equal "), done.stdout
 
 
+def test_an_option_set_back_to_the_metrics_default_is_that_of_the_result(cards, run_hdbench):
+    spec = cards / "hdb/cards/benchmark.yaml"
+    edit(spec, lambda own: own.update(protocols={"documented": {"threshold": 0.1}}))
+    write(cards / "p.jsonl", [("0000", RIGHT), ("0001", {"title": "Stelling", "year": 1924})])
+    command = ["score", "hdb/cards", "p.jsonl", "--json", "r.json", "--option"]
+    for option, own in (("threshold=0.92", 0.92), ("threshold=0.1", 0.1)):
+        done = run_hdbench(*command, option, cwd=cards)
+        assert done.returncode == 0, done.stderr
+        assert json.loads((cards / "r.json").read_text())["options"]["threshold"] == own
+        done = run_hdbench("verify", "r.json", cwd=cards)
+        assert (done.returncode, done.stdout[:6]) == (0, "equal "), done.stdout
+
+
 def test_a_figure_that_was_changed_is_listed(scored, cards):
     edit(cards / "result.json", lambda result: result.update(f1_micro=0.9, invented="x\x1b[2J"))
     done = scored()

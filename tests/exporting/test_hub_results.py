@@ -17,6 +17,7 @@ from hdbench.evaluation.score import Settings
 from hdbench.exporting.hub_results import hub_results
 from hdbench.reading import ReadAs
 from hdbench.results.files import write_results
+from hdbench.scoring.zettel_f1 import ZettelF1
 
 TRUTH = {"publication": {"title": "Stellingen", "place": "Basel"}}
 PAGE = {"date": "1731-01-02", "tags_section": "Verkauf", "ntokens": 2, "text": "ein Haus"}
@@ -188,6 +189,34 @@ def test_what_is_not_comparable_is_not_ranked_and_says_so_in_a_card(why, cards):
     _, found = index(path)
     assert found.dataset_args["not_comparable"] == said
     assert found.metric_args.get("threshold") == (0.8 if why == "options" else None)
+
+
+@pytest.mark.parametrize("protocol", ["documented", "published"])
+def test_the_benchmarks_own_options_are_its_rules_and_others_are_named(protocol, cards):
+    own = {"documented": {"threshold": 0.8}, "published": {"threshold": 0.9}}
+    edit(cards / "hdb/zettelkatalog/benchmark.yaml", protocols=own)
+    run = make_run(cards, "a", "b")
+    assert entry(run, protocol=protocol).task_id == protocol
+    _, found = index(run, protocol=protocol)
+    assert "not_comparable" not in found.dataset_args
+    assert "threshold" not in found.metric_args
+    assert f"threshold:{own[protocol]['threshold']}" in found.metric_args["signature"]
+    # What is the metric's default is not this benchmark's.
+    default = ZettelF1(protocol).options["threshold"]
+    path = cards / "result.json"
+    settings = Settings(protocol, options={"threshold": default})
+    write_results(path, [score("hdb/zettelkatalog", run, settings)])
+    with pytest.raises(HdbenchError, match="scored with threshold"):
+        hub_results(path, "eval-results")
+    assert index(path)[1].metric_args["threshold"] == default
+
+
+@pytest.mark.parametrize(
+    ("media", "task"), [("image", "image-to-text"), ("text", "text-generation")]
+)
+def test_the_task_of_a_card_fits_what_the_benchmark_shows(media, task, cards):
+    edit(cards / "hdb/zettelkatalog/benchmark.yaml", media=media)
+    assert index(make_run(cards, "a"))[1].task_type == task
 
 
 def test_a_local_path_is_below_hdb_and_an_id_of_the_hub_stays(tmp_path, monkeypatch):

@@ -93,9 +93,10 @@ def verify(
         at = revision if revision or benchmark else old.dataset.get("dataset_revision")
         name = _benchmark(old, benchmark, at, where)
         predictions = _answers(old, answers, where)
+        own = load_benchmark(name, revision=at).spec.make_metric(old.metric.protocol)
         settings = Settings(
             old.metric.protocol,
-            options=given_options(old.metric),
+            options=given_options(old.metric, own),
             read_as=ReadAs(**{name: old.reading.get(name, False) for name in READ_AS}),
             revision=at,
             details="per_item" in record,

@@ -22,7 +22,8 @@ from hdbench.results.result import Result
 
 HubForm = Literal["eval-results", "model-index"]
 
-TASK_TYPE = "image-to-text"
+TASK_TYPES = {"text": "text-generation"}
+"""The Hub's task by the benchmark's media; for all others it is `image-to-text`."""
 
 SHOWN = 3
 """Maximum names of runs in a message."""
@@ -74,7 +75,7 @@ def hub_results(
     Raises:
         HdbenchError: the run or its benchmark is unusable, or there are several runs; or, for
             `eval-results`, the Hub would rank what is not comparable: a score on a sample, on a
-            part of the items, or with options.
+            part of the items, or with other options than the benchmark's.
     """
     if run.is_file() and benchmark is None and not is_result(run):
         raise HdbenchError(
@@ -145,7 +146,7 @@ def _index_entry(result: Result, benchmark: Benchmark) -> EvalResult:
     }
     arguments = {
         "protocol": result.metric.protocol,
-        **given_options(result.metric),
+        **_changed_options(result, benchmark),
         "higher_is_better": True,
         "interval_95": list(headline.interval) if headline.interval else None,
         "items": figures["items"],
@@ -153,7 +154,7 @@ def _index_entry(result: Result, benchmark: Benchmark) -> EvalResult:
         "signature": figures["signature"],
     }
     return EvalResult(
-        task_type=TASK_TYPE,
+        task_type=TASK_TYPES.get(benchmark.spec.media, "image-to-text"),
         dataset_type=dataset,
         dataset_name=benchmark.spec.title,
         dataset_config="default",
@@ -179,9 +180,15 @@ def _not_ranked(result: Result, benchmark: Benchmark) -> Iterator[str]:
     items = sum(1 for _ in benchmark.ids())
     if len(result.ids) != items:
         yield f"a score on {len(result.ids)} of {items} items"
-    changed = [*given_options(result.metric), *(name for name in READ_AS if result.reading[name])]
+    read_as = (name for name in READ_AS if result.reading[name])
+    changed = [*_changed_options(result, benchmark), *read_as]
     if changed:
         yield f"scored with {', '.join(changed)}"
+
+
+def _changed_options(result: Result, benchmark: Benchmark) -> dict[str, Any]:
+    """The options whose values are not those that the protocol has in this benchmark."""
+    return given_options(result.metric, benchmark.spec.make_metric(result.metric.protocol))
 
 
 def _hub_id(benchmark: Benchmark) -> str:

@@ -23,8 +23,6 @@ MAX_RESULT = 64 * 2**20
 """Maximum size in bytes of a result file: one for 700,000 cards has some 30 MiB."""
 
 
-"""The metrics that count fields; the others compare texts, which differ in more than form."""
-
 CONFUSIONS = 50
 """Maximum number of pairs of confused characters that a result holds."""
 
@@ -67,15 +65,19 @@ def item_set(ids: Sequence[str]) -> str:
     return f"{len(ids)}-{hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()[:12]}"
 
 
-def given_options(metric: Metric) -> dict[str, Any]:
+def given_options(metric: Metric, own: Metric | None = None) -> dict[str, Any]:
     """The options whose values are not the defaults.
+
+    Args:
+        metric: the metric.
+        own: the metric as its benchmark makes it, if the defaults are the benchmark's.
 
     Example:
         >>> given_options(make_metric("zettel_f1", threshold=0.8))
         {'threshold': 0.8}
     """
-    defaults = make_metric(metric.name, metric.protocol).options
-    return {name: value for name, value in metric.options.items() if value != defaults[name]}
+    defaults = (own or make_metric(metric.name, metric.protocol)).options
+    return {name: value for name, value in metric.options.items() if value != defaults.get(name)}
 
 
 def to_record(result: Result, *, details: bool = False) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 import python_calamine
@@ -63,6 +64,24 @@ JSON = st.recursive(
 @pytest.fixture(scope="module", params=["csv", "xlsx"])
 def form(request):
     return request.param
+
+
+PAGE = {"entries": [{"id": "7", "type": "book", "title": "Stellingen"}, {"id": "8", "status": "x"}]}
+
+
+def test_the_id_of_a_listed_object_is_not_the_items(form, tmp_path):
+    benchmark = make_benchmark(tmp_path, "bibliography", {"page_1": PAGE})
+    path = Path(benchmark) / "answer.schema.json"
+    schema = json.loads(path.read_text())
+    schema["$defs"]["entry"]["properties"]["status"] = {"type": "string"}
+    path.write_text(json.dumps(schema))
+    answers = write_answers(tmp_path, {"id": "page_1", "prediction": PAGE})
+    out = tmp_path / f"table.{form}"
+    export(answers, form, out=out, benchmark=benchmark)
+    read = open_container(out, AnswerSchema(schema))
+    listed = read.load(read.runs[None]["page_1"])["prediction"]["entries"]
+    filled = [{name: value for name, value in each.items() if value} for each in listed]
+    assert filled == PAGE["entries"]
 
 
 @pytest.fixture(scope="module")

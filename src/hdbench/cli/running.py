@@ -349,9 +349,10 @@ def export(
 ) -> None:
     """Write a run's answers as a table, or its score for the Hub.
 
-    A table has one row per item, or per advertisement, and one column per field. hdbench score
+    A table has one row per item, or per entry of its list, and one column per field. hdbench score
     reads it back. What a table cannot hold is lost: above all, an empty cell is read as an empty
-    text, whether the model wrote one, null or nothing. JSON Lines lose nothing.
+    text, whether the model wrote one, null or nothing; and what a page has beside its list is not
+    read. JSON Lines lose nothing.
     """
     match form.value:
         case "eval-results" | "model-index" as hub_form:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from hdbench.reading.columns import object_title
 from hdbench.reading.fields import ABOUT, path_of
 from hdbench.reading.schema import AnswerSchema
 
@@ -71,6 +72,10 @@ class FieldColumns:
         self.invented: dict[str, None] = {}
         self._paths = {self._path(title) for title in self.fields}
 
+    def column(self, name: str) -> str:
+        """The title of a field's column."""
+        return object_title(self.listed, name) if self.listed else name
+
     def has(self, title: str) -> bool:
         """Whether there is such a column."""
         return title in self.fields or title in self.invented
@@ -94,6 +99,8 @@ class FieldColumns:
         ):
             return False
         path = self._path(title)
+        if self.listed and title.startswith(f"{self.listed}."):
+            return False
         if path[0] in self.wrappers or any(
             path[: len(other)] == other[: len(path)] for other in self._paths
         ):

@@ -35,10 +35,11 @@ class Exported:
 def export(
     run: Path, form: Format, *, out: Path | None = None, benchmark: str | None = None
 ) -> Exported:
-    r"""Write a run's answers as a table: one row per item, or per advertisement.
+    r"""Write a run's answers as a table: one row per item, or per object that it lists.
 
     The columns: `id`; `model`, if the file names models; the fields of the schema in its order, as
-    `publication.title`; fields that the model invented; `status`, what was needed to read the
+    `publication.title`, with the list's name before those that mean something else in a table
+    (`entries.id`); fields that the model invented; `status`, what was needed to read the
     answer; `file_name` of the images; `text` or `error` if there is no record; `other_fields`, as
     JSON, with fields beyond `MAX_INVENTED` or with names that no column can have. A list of texts
     is one cell with `|` between them.
@@ -46,7 +47,7 @@ def export(
     `hdbench score` reads the table back as the same answers, except for what a table cannot hold:
 
     - null, an empty text and an absent field all become the empty cell, which is read as the empty
-      text; so does a text of white space. Only zettel_f1 tells them apart: the empty text is right
+      text; so does a text of white space. For zettel_f1 the empty text is right
       where the reference has it, and wrong where it has a value, where null is only missing. So a
       run that leaves fields out or writes null has more true and false positives from its table,
       and as many false negatives; in 33 recorded runs f1_micro rose by at most 0.005 or fell by at

@@ -58,7 +58,7 @@ class AnswerRows:
         return [
             "id",
             *(["model"] if "model" in self.widths else []),
-            *self.fields.fields,
+            *map(self.fields.column, self.fields.fields),
             *self.fields.invented,
             "status",
             *(title for title in about if title in self.widths),
@@ -139,8 +139,8 @@ class AnswerRows:
                 waiting += [(f"{title}.{name}", inner) for name, inner in value.items()][::-1]
             elif field is None and isinstance(value, list):
                 waiting += [(f"{title}[{at}]", inner) for at, inner in enumerate(value)][::-1]
-            elif title not in row and self.fields.admit(title):
-                row[title] = cell(value, field)
+            elif (column := self.fields.column(title)) not in row and self.fields.admit(title):
+                row[column] = cell(value, field)
             else:
                 others[title] = value
         return row, others

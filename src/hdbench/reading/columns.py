@@ -102,9 +102,9 @@ class Columns:
     def _fields(self, named: dict[str, int], schema: AnswerSchema | None) -> list[Field]:
         if schema and schema.list_of_objects and "prediction" not in self.about:
             prefix = _object_path(schema)
-            if any(schema.type_of((*prefix, title)) for title in named):
+            fields = [_field(index, title, schema, prefix) for title, index in named.items()]
+            if any(schema.type_of((*prefix, *field.path)) for field in fields):
                 self.lists = prefix[0]
-                fields = [_field(index, title, schema, prefix) for title, index in named.items()]
                 return fields + ([self.text_field(schema)] if "text" in self.about else [])
         fields = [_field(index, title, schema) for title, index in named.items()]
         is_known = schema is not None and any(schema.type_of(field.path) for field in fields)
@@ -146,6 +146,23 @@ def known(header: Sequence[str], schema: AnswerSchema | None) -> int:
     )
 
 
+def object_title(listed: str, name: str) -> str:
+    """The column of a field of the objects that a record lists, one object per row.
+
+    A field such as `id` is `entries.id`, because a column `id` is the item's. `text` stays, as ads
+    have it.
+
+    Args:
+        listed: the record's field that lists them.
+        name: the field.
+
+    Example:
+        >>> object_title("entries", "id"), object_title("entries", "title")
+        ('entries.id', 'title')
+    """
+    return f"{listed}.{name}" if name.casefold() in ABOUT - {"text"} else name
+
+
 def has_id(header: Sequence[str]) -> bool:
     """Whether one of the columns is the id."""
     return any(title.strip().casefold() in ("id", "sha256") for title in header)
@@ -154,7 +171,10 @@ def has_id(header: Sequence[str]) -> bool:
 def _field(
     index: int, title: str, schema: AnswerSchema | None, prefix: tuple[str, ...] = ()
 ) -> Field:
-    path = (title,) if prefix else path_of(title, schema.names if schema else frozenset())
+    path = path_of(title, schema.names if schema else frozenset())
+    if prefix:
+        name = title.removeprefix(f"{prefix[0]}.")
+        path = (name if object_title(prefix[0], name) == title else title,)
     return Field(index, title, path, converter(schema, (*prefix, *path)))
 
 
@@ -182,9 +202,10 @@ def _expected(schema: AnswerSchema) -> Iterator[str]:
     seen: set[str] = set()
     for alternative in [listed[1]] if listed else schema.alternatives:
         for name in _leaves(alternative, ""):
-            if name not in seen:
-                seen.add(name)
-                yield name
+            title = object_title(listed[0], name) if listed else name
+            if title not in seen:
+                seen.add(title)
+                yield title
 
 
 def _leaves(schema: dict[str, Any], prefix: str) -> Iterator[str]:

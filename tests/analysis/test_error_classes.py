@@ -17,6 +17,7 @@ from hdbench.analysis.forms import form
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.metric import OUTCOMES, FieldMatch
+from hdbench.scoring.record_f1 import RecordF1
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
 from hdbench.scoring.zettel_f1 import ZettelF1
 
@@ -213,6 +214,32 @@ def test_errors_of_bibliographic_records_are_classed():
         "title": "white_space",
         "author": "over_specified",
         "keyword": "other_field",
+    }
+
+
+def test_the_same_field_of_another_entry_is_no_other_field():
+    metric = RecordF1()
+    truth = {
+        "entries": [
+            {"name": "Abegg", "city": "Lausanne"},
+            {"name": "Boreux", "city": "11, St. Pierre, Lausanne"},
+            {"name": "Cuno & Cie.", "city": "Basel"},
+            {"name": "Diethelm Widow"},
+        ]
+    }
+    answer = {
+        "entries": [
+            {"name": "Abegg", "city": "Lausanne"},
+            {"name": "Boreux", "city": "Lausanne"},
+            {"name": "Cuno & Cie.", "city": "Abegg"},
+            {"name": "Diethelm Widow", "city": "Basel"},
+        ]
+    }
+    found = {match.field: error for match, error in errors(explained(metric, answer, truth))}
+    assert found == {
+        "entries[1].city": "truncated",
+        "entries[2].city": "other_field",
+        "entries[3].city": "invented",
     }
 
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 from itertools import permutations
 
 import pytest
-from helpers.audited import card_runs, letter_runs, run
+from helpers.audited import card_runs, letter_runs, list_runs, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -152,6 +152,31 @@ def test_a_person_whom_the_models_leave_out_is_not_found():
     truth = {"send_date": ["1930-02-03"], "sender_persons": [{"name": "Muster, Anna"}]}
     answer = {"send_date": "1930-02-03", "sender_persons": []}
     assert found(letter_runs(truth, answer, answer, answer)) == []
+
+
+def test_an_entry_that_the_models_leave_out_is_not_found_but_one_of_its_values_is():
+    entries = [{"name": "Abegg", "city": "Basel"}, {"name": "Diethelm Widow", "city": "Bern"}]
+    first = entries[0]
+    assert found(list_runs(entries, [first], [first], [first])) == []
+    answer = [first, {"name": "Diethelm Widow"}]
+    assert found(list_runs(entries, answer, answer, answer)) == [("entries[1].city", "Bern", None)]
+
+
+def test_an_entry_that_the_truth_lacks_is_found():
+    first, second = {"name": "Abegg", "city": "Basel"}, {"name": "Diethelm Widow", "city": "Bern"}
+    answer = [second, first]
+    assert found(list_runs([first], answer, answer, answer)) == [
+        ("entries.city", None, "Bern"),
+        ("entries.name", None, "Diethelm Widow"),
+    ]
+
+
+def test_what_another_entry_has_in_the_same_field_is_not_from_another_field():
+    other = {"name": "Abegg", "city": "Lausanne"}
+    truth = [other, {"name": "Diethelm Widow", "city": "Lausanne"}]
+    answer = [other, {"name": "Diethelm Widow", "city": "11, St. Pierre, Lausanne"}]
+    [finding] = audit(list_runs(truth, answer, answer, answer)).findings
+    assert (finding.field, finding.error_class) == ("entries[1].city", "truncated")
 
 
 def test_a_date_and_a_person_whom_the_models_read_are_found():

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.letters_f1 import LettersF1
+from hdbench.scoring.record_f1 import RecordF1
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 MAKERS = ("Antares", "Bellatrix", "Capella", "Deneb", "Electra", "Fomalhaut")
@@ -22,6 +23,21 @@ def card_runs(truth, *answers):
     others = {f"right-{number}": {"title": "Stellingen"} for number in range(19)}
     return {
         maker: run(ZettelF1(), {"1": truth} | others, {"1": answer} | others, maker, f"{maker}-1")
+        for maker, answer in zip(MAKERS, answers, strict=False)
+    }
+
+
+def list_runs(truth, *answers):
+    """A run of another maker for each list of entries on the page "1"; 19 pages are all right."""
+    others = {f"right-{number}": {"entries": [{"name": "Abegg"}]} for number in range(19)}
+    return {
+        maker: run(
+            RecordF1(),
+            {"1": {"entries": truth}} | others,
+            {"1": {"entries": answer}} | others,
+            maker,
+            f"{maker}-1",
+        )
         for maker, answer in zip(MAKERS, answers, strict=False)
     }
 

@@ -23,7 +23,8 @@ The first three also depend on what the metric calls missing and spurious. From 
 the forms are compared. A truncated answer has at least `TRUNCATED_SHARE` of the reference, a value
 of another field has at least `OTHER_FIELD_LENGTH` letters and digits, and `ocr` has a distance of
 at most `OCR_DISTANCE`. Numbers may be Roman ones, if there are others. White space and signs
-between two digits always separate them: "12-20" is not "1220".
+between two digits always separate them: "12-20" is not "1220". The same field of another object in
+a list is not another field: many companies of a list are in one city.
 """
 
 import re
@@ -37,6 +38,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
 from hdbench.analysis.forms import (
+    column_of,
     field_name,
     form,
     joined,
@@ -143,12 +145,12 @@ def errors(
     """
     values: dict[str, list[Any]] = {}
     for match in matches:
-        values.setdefault(match.field, []).append(match.reference)
+        values.setdefault(column_of(match.field), []).append(match.reference)
     own = {field: _keys(references) for field, references in values.items()}
     fields_with = Counter(key for keys in own.values() for key in keys)
     found = []
     for match in pair(matches):
-        elsewhere = _Elsewhere(fields_with, own[match.field])
+        elsewhere = _Elsewhere(fields_with, own[column_of(match.field)])
         if error := _classify(match, elsewhere, persons, forms):
             found.append((match, error))
     return found

@@ -56,6 +56,16 @@ def field_name(path: str) -> str:
     return _INDEX.sub("", path)
 
 
+def column_of(path: str) -> str:
+    """A field's path, the same for all objects of a list.
+
+    Example:
+        >>> column_of("advertisements[3].text"), column_of("subjects[3]")
+        ('advertisements.text', 'subjects[3]')
+    """
+    return field_name(path) if "]." in path else path
+
+
 def form(value: Any, kind: ValueForm | None = None) -> str:
     """A value without the freedom in how to write it; applying this again changes nothing.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hdbench.analysis.error_classes import classify, pair
-from hdbench.analysis.forms import field_name, form, text_of
+from hdbench.analysis.forms import column_of, field_name, form, text_of
 from hdbench.audit.models import AskedRun, ask
 from hdbench.errors import HdbenchError
 from hdbench.results.result import Result
@@ -97,7 +97,7 @@ def audit(runs: Mapping[str, Result]) -> Audit:
     - **Good models**: see `hdbench.audit.models.ask`.
     - **Contradict**: the metric does not count the value as right. An absent ground truth is
       contradicted by a value, and a value by its absence; but not one of several values, such as a
-      person in a letter or one of a page's ads: it may have been overlooked. Persons are paired
+      person in a letter or one of a page's entries: it may have been overlooked. Persons are paired
       with those in the ground truth that are like them; see
       `hdbench.analysis.error_classes.pair`. A lost answer contradicts nothing.
     - **One value**: the same `hdbench.analysis.forms.form`, so that `8°` and `in-8` do not split
@@ -226,7 +226,7 @@ def _place(match: FieldMatch) -> _Place:
 def _contradictions(matches: Sequence[FieldMatch], sets: Container[str]) -> Iterator[FieldMatch]:
     """The matches of one answer that differ from the ground truth."""
     for match in pair(matches):
-        of_several = match.field.endswith("]") or match.field in sets
+        of_several = match.field.endswith("]") or match.field in sets or match.record is not None
         if match.outcome != "correct" and (form(match.prediction) or not of_several):
             yield match
 
@@ -246,5 +246,6 @@ def _error_class(place: _Place, value: Any, read: Sequence[tuple[str, Any]], met
     elif value is None:
         outcome = "spurious"
     swapped = FieldMatch(place.field, outcome, value, place.truth, 0.0)
-    others = [other for field, other in read if field != place.field]
+    own = column_of(place.field)
+    others = [other for field, other in read if column_of(field) != own]
     return classify(swapped, others, metric.person_fields, metric.value_forms) or "different"

@@ -28,11 +28,13 @@ def test_two_runs_side_by_side(results, run_hdbench):
     assert "A right, B wrong" in done.stdout
     assert "4 independent items, fewer than 20: nothing is called separable" in done.stdout
     assert "interval" not in done.stdout
+    assert "Items that differ most (f1)" in " ".join(done.stdout.split())
     (comparison,) = json.loads((results / "c.json").read_text())["comparisons"]
     difference = comparison["figures"]["f1_micro"]
     assert (difference["a"], difference["b"], difference["difference"]) == (1.0, 0.5, 0.5)
     # Every item differs alike: of 2^4 exchanges two are as far apart.
     assert (comparison["p"], comparison["exact"], comparison["separable"]) == (2 / 16, True, False)
+    assert comparison["item_figure"] == "f1"
     assert comparison["fields"]["year"] == {"a": 1.0, "b": 0.0, "difference": 1.0}
 
 

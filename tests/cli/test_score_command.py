@@ -208,6 +208,20 @@ def test_details_hold_the_errors_by_class(score, cards):
     assert errors["f1_form"] == pytest.approx(2 * right / (2 * right + wrong + missing))
 
 
+@pytest.mark.parametrize(
+    ("metric", "heading"),
+    [("zettel_f1", "Worst items"), ("record_f1", "Worst items, by similarity")],
+)
+def test_the_figure_by_which_items_are_worst_is_named_if_it_has_no_column(
+    metric, heading, score, cards
+):
+    spec = cards / "hdb/cards/benchmark.yaml"
+    spec.write_text(json.dumps(json.loads(spec.read_text()) | {"metric": metric}))
+    done = score([{"id": "0000", "prediction": WRONG}])
+    assert done.returncode == 0, done.stderr
+    assert heading in map(str.strip, done.stdout.splitlines())
+
+
 def test_strict_takes_sound_json_only(score, cards):
     lines = [
         {"id": "0000", "text": json.dumps(RIGHT)},

@@ -107,7 +107,7 @@ def print_result(
         console.print(_fields_table(fields))
     if worst:
         console.print()
-        console.print(_worst_table(worst))
+        console.print(_worst_table(worst, metric.item_figure))
     if details:
         console.print()
         console.print(_reading_table(details))
@@ -230,9 +230,11 @@ def _is_invented(rates: Mapping[str, Any]) -> bool:
     return rates.get("true_positives") == rates.get("false_negatives") == 0
 
 
-def _worst_table(worst: Sequence[Mapping[str, Any]]) -> Table:
+def _worst_table(worst: Sequence[Mapping[str, Any]], figure: str) -> Table:
+    """The worst items; the figure that says how good one is is named if it has no column."""
     numbers = [name for name in _SHORT if name in worst[0]]
-    table = plain_table("Worst items", "id", "status", right=[_SHORT[name] for name in numbers])
+    title = "Worst items" if figure in numbers else f"Worst items, by {figure}"
+    table = plain_table(title, "id", "status", right=[_SHORT[name] for name in numbers])
     table.add_column("what is wrong: reference → answer", overflow="fold", ratio=1)
     for item in worst:
         table.add_row(
@@ -312,7 +314,8 @@ def print_comparison(console: Console, comparison: "Comparison") -> None:
         console.print()
         console.print(fields)
     if comparison.items_apart:
-        items = plain_table("Items that differ most", "id", right=("A", "B"))
+        title = f"Items that differ most ({comparison.item_figure})"
+        items = plain_table(title, "id", right=("A", "B"))
         for item in comparison.items_apart:
             items.add_row(printable(item.id), f"{item.a:.3f}", f"{item.b:.3f}")
         console.print()

@@ -90,7 +90,8 @@ class Comparison:
         detectable: the smallest difference in the headline that would be found with a probability
             of 0.8 in one comparison; None if there are too few items.
         fields: field → its rates.
-        items_apart: the items whose figures differ most, at most ten.
+        item_figure: the figure of one item, higher is better; see `Metric`.
+        items_apart: the items in which that differs most, at most ten.
         resamples: how often items were drawn for the intervals.
         level: the intervals' nominal coverage; 1 - level is the tests' level.
         seed: the seed of the random generators.
@@ -112,6 +113,7 @@ class Comparison:
     why: str
     detectable: float | None
     fields: dict[str, FieldEffect]
+    item_figure: str
     items_apart: list[ItemDifference]
     resamples: int
     level: float
@@ -247,6 +249,7 @@ def compare_runs(
                 why=_why(items, p_holm, len(pairs), level),
                 detectable=None if spread is None else _detectable(spread, level),
                 fields=_field_effects(scored[a], scored[b]),
+                item_figure=scored[a].metric.item_figure,
                 items_apart=_items_apart(scored[a], scored[b]),
                 resamples=resamples,
                 level=level,

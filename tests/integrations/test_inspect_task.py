@@ -23,7 +23,10 @@ from hdbench.running.images import Limits, encoded_images
 
 pytestmark = pytest.mark.slow
 
-NAMES = ("avisblatt", "rheinschifffahrt", "sciencemetabench", "zettelkatalog")
+NAMES = (
+    *("avisblatt", "companylists", "manuscripts", "rheinschifffahrt", "sciencemetabench"),
+    "zettelkatalog",
+)
 
 
 @pytest.fixture(autouse=True)

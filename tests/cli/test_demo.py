@@ -120,6 +120,10 @@ def test_every_benchmark_has_a_demo(tmp_path, run_hdbench, name):
     assert done.returncode == 0, done.stderr
     spec = find_recipe(name).spec
     assert f'load_dataset("hdb/{name}", split="{spec.split}")' in done.stdout
+    options = spec.protocols.get("documented", {})
+    given = "".join(f", {option}={value!r}" for option, value in options.items())
+    assert f'metric.compute(predictions=…, references=items["ground_truth"]{given})' in done.stdout
+    assert re.findall(r"\(--strict\): (\w+)", done.stdout) == [spec.headline]
     value, lowest, _, highest = row(done.stdout, spec.headline)  # of single items, from and to
     assert 0 < float(value) < 1
     assert float(lowest) < float(highest)

@@ -7,6 +7,7 @@ from pathlib import Path
 import datasets
 import evaluate
 from rich.console import Console
+from rich.markup import escape
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.spec import read_spec
@@ -43,13 +44,18 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
     items = datasets.load_dataset(name, split=split)
     console.print(f'[dim]>>>[/] metric = evaluate.load("{metric_name}")')
     metric = evaluate.load(metric_name)
-    console.print('[dim]>>>[/] metric.compute(predictions=…, references=items["ground_truth"])\n')
+    options = recipe.spec.protocols.get("documented", {})
+    given = "".join(f", {option}={value!r}" for option, value in options.items())
+    console.print(
+        '[dim]>>>[/] metric.compute(predictions=…, references=items["ground_truth"]'
+        f"{escape(given)})\n",
+        soft_wrap=True,
+    )
     example = built.folder / "example_predictions.jsonl"
     with OpenedRun.opened(example, load_benchmark(name)) as run:
         answers = run.answers(None)
         taken = [answers.take(item_id) for item_id in items["id"]]
     predictions = [answer.text or answer.prediction for answer in taken]
-    options = recipe.spec.protocols.get("documented", {})
     result = metric.compute(
         predictions=predictions, references=items["ground_truth"], details=True, **options
     )
@@ -59,6 +65,7 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
     worst = sorted(result["per_item"], key=lambda item: item[figure])[:WORST]
     worst = [{**item, "id": items[int(item["id"])]["id"]} for item in worst if item[figure] < 1]
     fields = result.pop("fields")
+    result["headline"] = recipe.spec.headline
     title = f"{name} (sample), {result['protocol']}"
     print_result(console, title, rules, result, fields, worst=worst)
     hdbench = _command()

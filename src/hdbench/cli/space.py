@@ -21,8 +21,8 @@ def space(
     model: Annotated[
         list[str] | None,
         typer.Option(
-            help="A model that visitors may run here: a repository on the Hub, or a folder. Repeat "
-            "it for several."
+            help="A model that visitors may run here: a repository on the Hub, a folder, or "
+            "tesseract. Repeat it for several."
         ),
     ] = None,
     results_repository: Annotated[

@@ -184,5 +184,7 @@ def test_a_visitor_whose_upload_is_gone_is_told_so(browser, url, scratch, langua
     for path in scratch.rglob("gone.jsonl"):
         path.unlink()
     page.locator("#score").click()
-    page.get_by_text(GONE[language]).wait_for()
+    told = page.get_by_text(GONE[language])
+    told.wait_for()
+    assert told.is_visible()
     context.close()

@@ -89,11 +89,12 @@ def test_on_a_phone_a_problem_is_in_sight(visit):
     page.locator("#score").click()
     problem = page.locator("#first [role=alert]")
     problem.wait_for()
-    page.wait_for_function(
-        "(shown) => { const box = shown.getBoundingClientRect();"
-        " return box.top >= 0 && box.bottom <= innerHeight; }",
-        arg=problem.element_handle(),
-    )
+    in_sight = """(shown) => {
+      const box = shown.getBoundingClientRect();
+      return box.top >= 0 && box.bottom <= innerHeight;
+    }"""
+    page.wait_for_function(in_sight, arg=problem.element_handle())
+    assert problem.evaluate(in_sight)
 
 
 def test_without_a_file_one_is_asked_for(visit):

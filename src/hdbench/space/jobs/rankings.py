@@ -69,7 +69,7 @@ class Rankings:
         Args:
             benchmark: its name.
             protocol: `documented` or `published`.
-            strict: use the figures in which valid JSON only counts.
+            strict: use the figures in which only valid JSON counts.
 
         Raises:
             HdbenchError: there is no such benchmark.

@@ -267,9 +267,6 @@ def _info(
     day: datetime.date,
     digest: str,
 ) -> RunInfo:
-    prompt = None
-    if statement.own_prompt:
-        prompt = read_prompt(benchmark.folder / PROMPT)
     slug = re.sub("[^a-z0-9.]+", "-", statement.model.lower())[:40].strip("-.") or "model"
     return RunInfo(
         run=f"{day.isoformat()}/{slug}-{digest}",
@@ -277,7 +274,7 @@ def _info(
         model=statement.model,
         provider=statement.provider,
         date=day.isoformat(),
-        prompt=prompt,
+        prompt=read_prompt(benchmark.folder / PROMPT) if statement.own_prompt else None,
         items=list(benchmark.ids()),
     )
 

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hdbench.space.server.limits import UPLOAD, visitor
+from hdbench.space.server.limits import UPLOAD, WITHOUT_BODY, visitor
 from hdbench.space.texts import language_of, text
 
 MAX_ASKED = 100
@@ -39,7 +39,7 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
-        is_asked = scope["type"] == "http" and scope["method"] not in {"GET", "HEAD", "OPTIONS"}
+        is_asked = scope["type"] == "http" and scope["method"] not in WITHOUT_BODY
         if not is_asked or scope["path"].startswith(UPLOAD):
             await self._app(scope, receive, send)
             return

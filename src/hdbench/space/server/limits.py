@@ -25,6 +25,9 @@ logger = logging.getLogger(__name__)
 UPLOAD = "/gradio_api/upload"
 """The beginning of the path of requests that bring files."""
 
+WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS"})
+"""The methods of requests that bring nothing and ask for no work."""
+
 MAX_BODY = 2**20
 """Maximum bytes of a request that is not an upload."""
 
@@ -105,7 +108,7 @@ class Guard:
         length = Headers(scope=scope).get("content-length", "")
         if CLOSED.match(path):
             body.refuse(403, "not offered by this server")
-        elif scope["method"] in {"GET", "HEAD", "OPTIONS"}:
+        elif scope["method"] in WITHOUT_BODY:
             pass
         elif not length.isdecimal():
             body.refuse(411, "the request does not say its length")

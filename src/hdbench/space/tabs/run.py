@@ -36,7 +36,7 @@ from hdbench.space.server.asking import uploads
 from hdbench.space.tabs.result_view import DOWNLOADS, download_buttons, result_views
 from hdbench.space.tabs.run_view import run_answers, run_record, run_status, run_waits, time_left
 from hdbench.space.tabs.telling import Visitor, visitor_of, waits
-from hdbench.space.texts import Say, language_of, reason, text
+from hdbench.space.texts import Say, TextError, reason
 from hdbench.space.views.summary import problem
 
 FORMS = [".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp"]
@@ -113,8 +113,7 @@ def run_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
     ) -> Iterator[list[Any]]:
         def plan(folder: Path) -> ModelRun:
             if not image:
-                language = language_of(request.headers.get("accept-language"))
-                raise HdbenchError(text("run_choose_image", language))
+                raise TextError("run_choose_image")
             return run_on_image(context, model, benchmark, Path(image), prompt or "", folder)
 
         yield from views(plan, request, progress)

@@ -187,6 +187,8 @@ def test_who_finds_the_queue_full_is_told_what_to_do(many_cards, visit_at, tmp_p
                     client.predict("cards", handle_file(tmp_path / "one.jsonl"), api_name="/score")
                 upload(page, "one.jsonl", answers(1))
                 page.get_by_text(FULL[language]).wait_for(timeout=60_000)
+                problem = page.locator("#first .hdb-problem").inner_text()
+                assert problem == f"Nicht begonnen: {FULL[language]}"
             finally:
                 told.set()
             filling.result()

@@ -17,8 +17,9 @@ from hdbench.errors import HdbenchError
 from hdbench.space.app import build_app
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import MAX_RUNS, Upload, score_upload
+from hdbench.space.jobs.turns import QueueFullError
 from hdbench.space.jobs.working import Waits
-from hdbench.space.tabs.telling import show
+from hdbench.space.tabs.telling import refusal, show
 from hdbench.space.texts import LANGUAGES, translations
 from hdbench.space.views.example import MADE, write_example
 
@@ -109,6 +110,20 @@ def test_who_waits_sees_how_many_are_ahead_and_no_percentage(waits, language, li
     shown = []
     show(lambda share, desc: shown.append((share, desc)), waits, language)
     assert shown == [(None, line)]
+
+
+@pytest.mark.parametrize(
+    ("error", "lead"),
+    [
+        (QueueFullError("queue_full"), "Not started:"),
+        (QueueFullError("too_many_of_yours"), "Not started:"),
+        (HdbenchError("a.jsonl: no predictions"), "This file cannot be scored:"),
+    ],
+)
+def test_a_full_queue_is_not_blamed_on_the_file(error, lead):
+    told = refusal(error, "en", "error")
+    assert f"<b>{lead}</b>" in told
+    assert str(error) in told
 
 
 def test_an_empty_namespace_says_how_to_build(tmp_path):

@@ -13,9 +13,8 @@ from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.comparing import MAX_COMPARED, Wanted, recorded_runs
 from hdbench.space.jobs.tasks import Compared, comparison, comparison_records
 from hdbench.space.jobs.working import Workers
-from hdbench.space.tabs.telling import show, visitor_of
+from hdbench.space.tabs.telling import refusal, show, visitor_of
 from hdbench.space.texts import Say, reason
-from hdbench.space.views.summary import problem
 
 
 def compare_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
@@ -93,8 +92,7 @@ def compare_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
                         # Gradio copies the file before this goes on, where it is deleted.
                         yield [told.page, gr.update(visible=True, value=str(told.file))]
         except HdbenchError as error:
-            why = reason(error, visitor.language)
-            message = problem(why, visitor.language, "compare_error")
+            message = refusal(error, visitor.language, "compare_error")
             yield [message, gr.update(visible=False, value=None)]
 
     gr.on(

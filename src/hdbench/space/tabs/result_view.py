@@ -13,8 +13,8 @@ from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload
 from hdbench.space.jobs.tasks import View, view
 from hdbench.space.jobs.working import Workers
-from hdbench.space.tabs.telling import Visitor, show
-from hdbench.space.texts import Say, reason, text
+from hdbench.space.tabs.telling import Visitor, refusal, show
+from hdbench.space.texts import Say, text
 from hdbench.space.views.report_files import keep_report, thumbnails
 from hdbench.space.views.summary import frame, problem
 
@@ -64,7 +64,7 @@ def result_views(  # noqa: PLR0917  what a visitor gives, and where it is shown
                     # Gradio copies the files before this goes on, where they are deleted.
                     yield [told.first, _runs(told), *_report(told, language)]
     except HdbenchError as error:
-        yield [problem(reason(error, language), language), gr.update(visible=False), "", *hidden]
+        yield [refusal(error, language, "error"), gr.update(visible=False), "", *hidden]
 
 
 def _runs(view: View) -> dict[str, Any]:

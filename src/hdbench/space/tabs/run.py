@@ -35,9 +35,8 @@ from hdbench.space.jobs.working import Waits, Workers
 from hdbench.space.server.asking import uploads
 from hdbench.space.tabs.result_view import DOWNLOADS, download_buttons, result_views
 from hdbench.space.tabs.run_view import run_answers, run_record, run_status, run_waits, time_left
-from hdbench.space.tabs.telling import Visitor, visitor_of, waits
-from hdbench.space.texts import Say, TextError, reason
-from hdbench.space.views.summary import problem
+from hdbench.space.tabs.telling import Visitor, refusal, visitor_of, waits
+from hdbench.space.texts import Say, TextError
 
 FORMS = [".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp"]
 """The extensions that a browser offers; the content decides what a file is."""
@@ -88,8 +87,7 @@ def run_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
                 finally:
                     del going[session]
         except HdbenchError as error:
-            told = problem(reason(error, visitor.language), visitor.language, "run_error")
-            yield _outputs(told, going=False)
+            yield _outputs(refusal(error, visitor.language, "run_error"), going=False)
 
     def on_items(
         model: str,

@@ -4,10 +4,13 @@ from typing import NamedTuple
 
 import gradio as gr
 
+from hdbench.errors import HdbenchError
 from hdbench.space.jobs.tasks import Progress
+from hdbench.space.jobs.turns import QueueFullError
 from hdbench.space.jobs.working import Waits
 from hdbench.space.server.limits import network
-from hdbench.space.texts import language_of, text
+from hdbench.space.texts import language_of, reason, text
+from hdbench.space.views.summary import problem
 
 _ANNOUNCE = """
 element.setAttribute("role", "status");
@@ -84,3 +87,16 @@ def waits(told: Waits, language: str) -> str:
     """
     ahead = text("progress_ahead" if told.before else "progress_next", language, before=told.before)
     return text("progress_waits_again" if told.again else "progress_waits", language, ahead=ahead)
+
+
+def refusal(error: HdbenchError, language: str, lead: str) -> str:
+    """Why work was not done, as HTML.
+
+    Args:
+        error: the reason.
+        language: the interface's language.
+        lead: the key of the text before the reason, unless the queue is full: then nothing is wrong
+            with what was asked.
+    """
+    lead = "not_started" if isinstance(error, QueueFullError) else lead
+    return problem(reason(error, language), language, lead)

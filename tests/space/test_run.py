@@ -19,6 +19,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.running_model import (
+    GOING,
     MAX_PROMPT,
     Ended,
     Progress,
@@ -27,9 +28,11 @@ from hdbench.space.jobs.running_model import (
     model_names,
     run_on_image,
     run_on_items,
+    still_wanted,
     watched,
     with_gpu,
 )
+from hdbench.space.server.limits import sweep
 from hdbench.space.tabs.run_view import run_answers, run_record, run_status, time_left
 
 pytestmark = pytest.mark.slow
@@ -264,6 +267,23 @@ def test_one_model_runs_at_a_time_and_who_waits_is_told_so_and_may_leave(visit, 
     wait_until(lambda: not processes() and not runs_of(served[1]))
 
 
+def test_who_waits_for_a_run_may_cancel_and_the_other_run_goes_on(visit, served):
+    first = visit("slow")
+    ask_items(first, 6)
+    first.locator("#run-status progress").wait_for()
+    waiting = visit("slow")
+    ask_items(waiting, 1)
+    ended(waiting, "Waiting for a free place, you are next")
+    waiting.locator("#run-cancel").click()
+    assert ended(waiting, "Cancelled") == "Cancelled before the first answer."
+    waiting.locator("#run-cancel").wait_for(state="hidden")
+    wait_until(lambda: len(runs_of(served[1])) == 1)
+    assert len(processes()) == 1
+    assert first.locator("#run-cancel").is_visible()
+    first.locator("#run-cancel").click()
+    wait_until(lambda: not processes() and not runs_of(served[1]))
+
+
 @pytest.mark.needs("tesseract")
 def test_an_own_image_gets_its_answer_and_its_record_but_no_score(visit, sample):
     page = visit("tesseract")
@@ -456,6 +476,7 @@ time.sleep(600)
 
 def test_what_was_answered_in_time_is_kept_and_nothing_else_counts(sample, tmp_path):
     context = SpaceContext(sample / "hdb", models=("tesseract",), max_run_seconds=5)
+    (tmp_path / GOING).touch()
     run = run_on_items(context, "tesseract", "zettelkatalog", 8, tmp_path)
 
     def slow(command, folder, seconds):
@@ -474,8 +495,19 @@ def test_what_was_answered_in_time_is_kept_and_nothing_else_counts(sample, tmp_p
     assert "secret" not in run.path.joinpath("run.json").read_text()
 
 
+def test_a_run_that_waits_for_long_is_not_swept_away(tmp_path):
+    (tmp_path / GOING).touch()
+    for _ in range(2):
+        os.utime(tmp_path / GOING, (0, 0))
+        assert still_wanted(tmp_path)
+        sweep(tmp_path, keep_seconds=60, max_bytes=1)
+    (tmp_path / GOING).unlink()
+    assert not still_wanted(tmp_path)
+
+
 def test_a_run_that_is_left_ends_its_process(sample, tmp_path):
     context = SpaceContext(sample / "hdb", models=("tesseract",))
+    (tmp_path / GOING).touch()
     run = run_on_items(context, "tesseract", "zettelkatalog", 2, tmp_path)
     with closing(ask(context, run, watched)) as states:
         assert next(states) == Progress([])

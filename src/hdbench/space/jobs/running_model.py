@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -71,7 +71,7 @@ class ModelRun(NamedTuple):
     """What a visitor asks of a model, after being checked.
 
     Attributes:
-        folder: an empty folder for all its files, which the caller deletes.
+        folder: a folder for all its files, with nothing but `GOING` in it; the caller deletes it.
         model: as the operator names it.
         benchmark: the one whose prompt is used and, except for an own image, whose items.
         questions: the items.
@@ -185,6 +185,17 @@ def prompt_of(context: SpaceContext, benchmark: str) -> str:
     return read_prompt(path).text if path.is_file() else ""
 
 
+def still_wanted(folder: Path) -> bool:
+    """Whether a run that has not begun was not cancelled.
+
+    Its file `GOING` counts as new again: as an old one it would be swept in a long wait.
+    """
+    with suppress(FileNotFoundError):
+        os.utime(folder / GOING)
+        return True
+    return False
+
+
 def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[Progress, None, None]:
     """Run it, and say several times a second how far it is; closing it ends the run.
 
@@ -196,7 +207,6 @@ def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[Progres
         run: what is asked.
         watch: `watched`, or the one with a GPU.
     """
-    (run.folder / GOING).touch()
     answers: list[dict[str, Any]] = []
     state: int | str | None = None
     place = 0

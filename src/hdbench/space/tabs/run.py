@@ -27,6 +27,7 @@ from hdbench.space.jobs.running_model import (
     prompt_of,
     run_on_image,
     run_on_items,
+    still_wanted,
     with_gpu,
 )
 from hdbench.space.jobs.scoring import Upload
@@ -34,9 +35,9 @@ from hdbench.space.jobs.turns import Turn, Turns
 from hdbench.space.jobs.working import Waits, Workers
 from hdbench.space.server.asking import uploads
 from hdbench.space.tabs.result_view import DOWNLOADS, download_buttons, result_views
-from hdbench.space.tabs.run_view import run_answers, run_record, run_status, run_waits, time_left
+from hdbench.space.tabs.run_view import run_answers, run_line, run_record, run_status, time_left
 from hdbench.space.tabs.telling import Visitor, refusal, visitor_of, waits
-from hdbench.space.texts import Say, TextError
+from hdbench.space.texts import Say, TextError, text
 
 FORMS = [".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp"]
 """The extensions that a browser offers; the content decides what a file is."""
@@ -70,7 +71,7 @@ def run_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
     report = gr.HTML(elem_id="run-report")
     watch = with_gpu(context.max_run_seconds)
     turns = Turns(1, context.max_waiting, context.max_per_visitor)
-    going: dict[str, Path] = {}  # session → the folder of its run
+    sessions: dict[Path, str] = {}  # the folder of a run that waits or goes on → whose it is
 
     def views(
         plan: Callable[[Path], ModelRun], request: gr.Request, progress: gr.Progress
@@ -78,14 +79,14 @@ def run_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
         visitor = visitor_of(request)
         session = request.session_hash or ""
         try:
-            with turns.turn(visitor.address) as turn, _folder() as folder:
-                yield from _waiting(turns, turn, visitor.language)
+            with turns.turn(visitor.address) as turn, _folder(sessions, session) as folder:
+                yield from _waiting(turns, turn, folder, visitor.language)
+                if not still_wanted(folder):
+                    line = text("run_stopped_none", visitor.language)
+                    yield _outputs(run_line(line, visitor.language), going=False)
+                    return
                 run = plan(folder)
-                going[session] = folder
-                try:
-                    yield from _views(workers, context, run, watch, visitor, progress)
-                finally:
-                    del going[session]
+                yield from _views(workers, context, run, watch, visitor, progress)
         except HdbenchError as error:
             yield _outputs(refusal(error, visitor.language, "run_error"), going=False)
 
@@ -117,8 +118,9 @@ def run_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
         yield from views(plan, request, progress)
 
     def stop(request: gr.Request) -> None:
-        if folder := going.get(request.session_hash or ""):
-            (folder / GOING).unlink(missing_ok=True)
+        for folder, session in list(sessions.items()):
+            if session == (request.session_hash or ""):
+                (folder / GOING).unlink(missing_ok=True)
 
     def prompts(benchmark: str) -> list[str]:
         return [prompt_of(context, benchmark)] * 2
@@ -236,14 +238,14 @@ def _shown(say: Say) -> _Shown:
     return _Shown(status, cancel, first, lines, files, answers)
 
 
-def _waiting(turns: Turns, turn: Turn, language: str) -> Iterator[list[Any]]:
-    """The outputs while a run waits for its turn."""
+def _waiting(turns: Turns, turn: Turn, folder: Path, language: str) -> Iterator[list[Any]]:
+    """The outputs while a run waits for its turn, until it is cancelled."""
     told = time.monotonic() - TOLD_EVERY
-    while before := turns.wait(turn):
+    while still_wanted(folder) and (before := turns.wait(turn)):
         if time.monotonic() - told >= TOLD_EVERY:
             told = time.monotonic()
             line = waits(Waits(before - 1, again=False), language)
-            yield _outputs(run_waits(line, language), going=False)
+            yield _outputs(run_line(line, language), going=True)
 
 
 def _views(  # noqa: PLR0917  what a visitor asked for, and where it is shown
@@ -313,7 +315,14 @@ def _outputs(
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def _folder(sessions: dict[Path, str], session: str) -> Iterator[Path]:
+    """The folder of a run, which is in `sessions` until the run has ended."""
     # Beside Gradio's own folder, which serves whatever is requested; deleted with it at the end.
-    with TemporaryDirectory(prefix="running-", dir=uploads().parent) as folder:
-        yield Path(folder)
+    with TemporaryDirectory(prefix="running-", dir=uploads().parent) as name:
+        folder = Path(name)
+        (folder / GOING).touch()
+        sessions[folder] = session
+        try:
+            yield folder
+        finally:
+            del sessions[folder]

@@ -57,8 +57,8 @@ def run_status(
     )
 
 
-def run_waits(line: str, language: str) -> str:
-    """That a run waits for its turn, as HTML.
+def run_line(line: str, language: str) -> str:
+    """What is told of a run that has not begun, as HTML.
 
     Args:
         line: what is told.

@@ -121,6 +121,31 @@ def test_what_is_not_json_is_refused(uploads, body):
     assert behind.bodies == []
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("call/score", {"data": [None, None, "documented"]}),
+        ("call/compare", {"data": [None]}),
+        ("call/v2/score", {"file": None, "benchmark": None}),
+    ],
+)
+def test_a_call_without_a_benchmark_is_refused(uploads, path, body):
+    behind = Behind()
+    answer = behind.post(json.dumps(body), f"/gradio_api/{path}")
+    assert (answer.status_code, answer.json()) == (
+        400,
+        {"detail": "This request names no benchmark."},
+    )
+    assert behind.bodies == []
+
+
+@pytest.mark.parametrize("body", [{"data": []}, {"data": ["zettelkatalog", None]}, {}, [], None])
+def test_a_call_may_have_no_values_and_null_for_others(uploads, body):
+    behind = Behind()
+    assert behind.post(json.dumps(body), "/gradio_api/call/score").status_code == 200
+    assert [json.loads(each) for each in behind.bodies] == [body]
+
+
 def test_an_address_that_asks_too_often_waits_and_no_other(uploads, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(asking.time, "monotonic", lambda: now[0])

@@ -126,6 +126,12 @@ def test_a_full_queue_is_not_blamed_on_the_file(error, lead):
     assert str(error) in told
 
 
+def test_no_benchmark_is_one_line(cards):
+    """A page that is not ours can send null for it."""
+    with pytest.raises(HdbenchError, match="no benchmark 'None' here: choose one of cards"):
+        SpaceContext(cards / "hdb").benchmark(None)
+
+
 def test_an_empty_namespace_says_how_to_build(tmp_path):
     with pytest.raises(HdbenchError, match="hdbench build --all"):
         SpaceContext(tmp_path).benchmarks  # noqa: B018

@@ -120,6 +120,11 @@ def test_only_what_was_uploaded_is_scored(url, sample, path):
     )
 
 
+def test_a_null_is_one_line(url):
+    assert call(url, [None, None, "documented"]) == '{"detail":"This request names no benchmark."}'
+    assert "please upload it again" in call(url, ["zettelkatalog", None, "documented"])
+
+
 def test_nothing_of_one_visitor_is_in_the_page_of_another(url, client, tmp_path):
     (tmp_path / "secret-name.jsonl").write_text('{"id": "sample-01", "prediction": {}}')
     client.predict("zettelkatalog", handle_file(tmp_path / "secret-name.jsonl"), api_name="/score")

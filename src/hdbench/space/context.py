@@ -74,7 +74,7 @@ class SpaceContext:
         """
         if name not in self.benchmarks:
             raise HdbenchError(
-                f"no benchmark {name[:100]!r} here: choose one of {', '.join(self.benchmarks)}"
+                f"no benchmark {str(name)[:100]!r} here: choose one of {', '.join(self.benchmarks)}"
             )
         return self.benchmarks[name]
 

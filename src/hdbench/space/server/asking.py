@@ -1,4 +1,4 @@
-"""What visitors ask of Gradio: how often, and with which files."""
+"""What visitors ask of Gradio: how often, and with which values."""
 
 import json
 import os
@@ -23,13 +23,17 @@ library, who share an address, may begin at the same time."""
 WINDOW = 10.0
 """Seconds in which they are counted."""
 
+CALL = "/gradio_api/call/"
+"""The beginning of the path of a program's calls."""
+
 
 class Gate:
-    """Refuses requests of which there are too many, or whose files were not uploaded.
+    """Refuses requests of which there are too many, or whose values cannot be used.
 
     Gradio takes any number, and keeps what it cannot do yet in memory. It fetches a file whose path
-    is an address, and says nothing to the visitor about one that is not there. A refusal is one
-    line in the visitor's language, in the form in which Gradio's page shows errors.
+    is an address, and says nothing to the visitor about one that is not there. It passes a null on
+    where a program has to name a benchmark. A refusal is one line in the visitor's language, in the
+    form in which Gradio's page shows errors.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -53,7 +57,7 @@ class Gate:
             return
         try:
             asked = json.loads(body or "null")
-            why = await run_in_threadpool(_unusable, asked)
+            why = _incomplete(scope["path"], asked) or await run_in_threadpool(_unusable, asked)
         except (ValueError, RecursionError):
             why = "no_json"
         if why is not None:
@@ -90,6 +94,14 @@ def _receiving(body: bytes, receive: Receive) -> Receive:
         return left.pop() if left else await receive()
 
     return receiving
+
+
+def _incomplete(path: str, asked: Any) -> str | None:
+    """Why a program's call, whose values may be in a list or have names, cannot be answered."""
+    match asked:
+        case {"data": [None, *_]} | {"benchmark": None} if path.startswith(CALL):
+            return "no_benchmark"
+    return None
 
 
 def _unusable(asked: Any) -> str | None:

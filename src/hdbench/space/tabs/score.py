@@ -17,7 +17,7 @@ from hdbench.space.jobs.working import Workers
 from hdbench.space.tabs.result_view import download_buttons, result_views
 from hdbench.space.tabs.submit_panel import submit_panel
 from hdbench.space.tabs.telling import visitor_of
-from hdbench.space.texts import Say, reason
+from hdbench.space.texts import Say, TextError, reason
 from hdbench.space.views.example import write_example
 
 FORMS = [".jsonl", ".json", ".csv", ".tsv", ".txt", ".xlsx", ".zip", ".gz"]
@@ -116,11 +116,14 @@ def score_api(context: SpaceContext, workers: Workers) -> None:
     """
 
     def score(
-        request: gr.Request, benchmark: str, file: str, protocol: str = "documented"
+        request: gr.Request, benchmark: str, file: str | None, protocol: str = "documented"
     ) -> dict[str, Any]:
         """Score a file of answers; the records are those that hdbench score --json writes."""
-        upload, visitor = Upload(benchmark, Path(file), protocol), visitor_of(request)
+        visitor = visitor_of(request)
         try:
+            if file is None:
+                raise TextError("not_uploaded")
+            upload = Upload(benchmark, Path(file), protocol)
             found = workers.result(visitor.address, records, context, upload)
             return {"runs": [_for_client(record) for record in found]}
         except HdbenchError as error:

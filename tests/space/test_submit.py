@@ -307,16 +307,18 @@ serve(SpaceContext(Path("hdb"), results_repository="hdb/results"))
 """
 
 
-def test_a_hub_that_does_not_answer_is_not_waited_for(sample, tmp_path, results):
-    async def visits(url):
-        async with Visitor(url) as visitor:
-            file = await visitor.upload("mine.jsonl", (sample / EXAMPLE).read_bytes())
-            await visitor.press("score", benchmark="zettelkatalog", file=file)
-            said = {"model": "Qwen", "provider": "me", "name": "A library", "consent": True}
-            fields = {f"submit-{key}": value for key, value in said.items()}
-            async with asyncio.timeout(100):
-                return texts_of(await visitor.press("submit-send", **fields))
+async def told_of_submitting(url, content, address="192.0.2.1"):
+    """What a visitor without a browser is told who scores a file and submits it."""
+    async with Visitor(url, address) as visitor:
+        file = await visitor.upload("mine.jsonl", content)
+        await visitor.press("score", benchmark="zettelkatalog", file=file)
+        said = {"model": "Qwen", "provider": "me", "name": "A library", "consent": True}
+        fields = {f"submit-{key}": value for key, value in said.items()}
+        async with asyncio.timeout(100):
+            return texts_of(await visitor.press("submit-send", **fields))
 
+
+def test_a_hub_that_does_not_answer_is_not_waited_for(sample, tmp_path, results):
     with serving_hub() as hub:
         hub.add("datasets", "hdb/results", results)
         # It takes no timeout of its own, like the commit.
@@ -324,7 +326,45 @@ def test_a_hub_that_does_not_answer_is_not_waited_for(sample, tmp_path, results)
         settings = hub.environment(WRITER) | {"HF_HOME": str(tmp_path)}
         with serving("-c", HASTY, cwd=sample, **settings) as url:
             wait_for_client(url)
-            assert "cannot be reached" in run(visits(url))
+            told = run(told_of_submitting(url, (sample / EXAMPLE).read_bytes()))
+        assert "cannot be reached" in told
+
+
+SLOW = """
+import time
+from pathlib import Path
+from hdbench.space.app import serve
+from hdbench.space.context import SpaceContext
+from hdbench.space.jobs import submit_hub
+
+propose = submit_hub.HfApi.create_commit
+
+def propose_late(*given, **named):
+    time.sleep(3)
+    return propose(*given, **named)
+
+submit_hub.HfApi.create_commit = propose_late
+serve(SpaceContext(Path("hdb"), results_repository="hdb/results"))
+"""
+
+
+def test_of_two_who_submit_the_same_at_once_one_is_refused(sample, tmp_path, results):
+    async def visits(url):
+        content = (sample / EXAMPLE).read_bytes()
+        addresses = ("192.0.2.1", "192.0.2.2")
+        return await asyncio.gather(
+            *(told_of_submitting(url, content, address) for address in addresses)
+        )
+
+    with serving_hub() as hub:
+        hub.add("datasets", "hdb/results", results)
+        settings = hub.environment(WRITER) | {"HF_HOME": str(tmp_path)}
+        with serving("-c", SLOW, cwd=sample, **settings) as url:
+            wait_for_client(url)
+            told = run(visits(url))
+        pulls = hub.repositories["datasets", "hdb/results"].pulls
+    assert sorted("have already been proposed" in each for each in told) == [False, True]
+    assert len(pulls) == 1
 
 
 def test_without_a_token_the_operator_is_named(sample, visit_at, tmp_path):

@@ -26,7 +26,7 @@ class NoBenchmarkError(HdbenchError):
 
 
 class Item(NamedTuple):
-    """An item of a benchmark without its media."""
+    """An item of a benchmark without its media, to be scored."""
 
     id: str
     ground_truth: dict[str, Any]
@@ -86,7 +86,7 @@ class Benchmark:
         return AnswerSchema.load(self.schema, [*own, *prompts])
 
     def ids(self) -> Iterator[str]:
-        """The items' ids in the dataset's order.
+        """The ids of all items, also of those without a ground truth, in the dataset's order.
 
         Raises:
             HdbenchError: see `items`, except for the ground truth's JSON.
@@ -94,12 +94,16 @@ class Benchmark:
         return (item_id for _, item_id, _ in self._rows())
 
     def items(self) -> Iterator[Item]:
-        """The items in the dataset's order, without their media.
+        """The items that have a ground truth, in the dataset's order, without their media.
+
+        Those without one, because it is missing or held out, are shown to models, but not scored.
 
         Raises:
             HdbenchError: a line of the metadata is unusable, or an id occurs twice.
         """
         for where, item_id, truth in self._rows():
+            if truth is None:
+                continue
             try:
                 ground_truth = parse_json(truth)
             except ValueError as error:
@@ -142,15 +146,17 @@ class Benchmark:
             found[str(line.value.get("id"))] = Shown(files, text, values)
         return found
 
-    def _rows(self) -> Iterator[tuple[str, str, str]]:
-        """The place, the id and the ground truth's JSON of each line of the metadata."""
+    def _rows(self) -> Iterator[tuple[str, str, str | None]]:
+        """The place, the id and the ground truth's JSON, if any, of each line of the metadata."""
         path = self.folder / METADATA
         seen: set[str] = set()
         for line in read_jsonl(path):
             where = f"{path}:{line.number}"
             item_id, truth = line.value.get("id"), line.value.get("ground_truth")
-            if not isinstance(item_id, str) or not isinstance(truth, str):
+            if not isinstance(item_id, str) or not isinstance(truth, str | None):
                 raise HdbenchError(f'{where}: needs "id" and "ground_truth", each a text in quotes')
+            if "ground_truth" not in line.value:
+                raise HdbenchError(f'{where}: needs "ground_truth", null if there is none')
             if item_id in seen:
                 raise HdbenchError(f"{where}: the id {item_id!r} occurs twice")
             seen.add(item_id)

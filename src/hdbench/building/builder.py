@@ -47,6 +47,7 @@ class Built:
         version: the dataset's version.
         rows: how many rows it has.
         missing: the media files that the source lacks.
+        without_truth: how many rows have no ground truth.
         metadata_sha256: the content hash.
     """
 
@@ -54,6 +55,7 @@ class Built:
     version: str
     rows: int
     missing: list[str]
+    without_truth: int
     metadata_sha256: str
 
 
@@ -148,6 +150,7 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
     spec = recipe.spec
     ids: set[str] = set()
     missing: list[str] = []
+    without_truth = 0
     text_columns = [name for name, kind in spec.columns.items() if kind == "string"]
     all_dates: dict[str, bool] = {}  # text column → whether each of its values begins like a date
     if spec.media != "text":
@@ -158,6 +161,7 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
                 where = row.media[0] if row.media else spec.name
                 raise HdbenchError(f"{where}: the id {row.id!r} occurs twice")
             ids.add(row.id)
+            without_truth += row.ground_truth is None
             copies: list[tuple[str, str]] = []
             for path in row.media:
                 try:
@@ -187,7 +191,7 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
         )
         raise HdbenchError(f"{spec.name}: every {name} begins like a date: {remedy}")
     content_hash = hashlib.sha256((folder / METADATA).read_bytes()).hexdigest()
-    return Built(folder, spec.version, len(ids), missing, content_hash)
+    return Built(folder, spec.version, len(ids), missing, without_truth, content_hash)
 
 
 def _metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec) -> bytes:
@@ -200,9 +204,12 @@ def _metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec)
     for name, value in row.columns.items():
         if value is not None and type(value) is not _COLUMN_TYPES[spec.columns[name]]:
             raise HdbenchError(f"{row.id}: column {name}: {value!r} is not {spec.columns[name]}")
+    truth = None
+    if row.ground_truth is not None:
+        truth = json.dumps(row.ground_truth, ensure_ascii=False)
     line = {
         **_shown(row, copies, spec.media),
-        "ground_truth": json.dumps(row.ground_truth, ensure_ascii=False),
+        "ground_truth": truth,
         **{name: row.columns[name] for name in spec.columns},
     }
     try:

@@ -46,7 +46,8 @@ def write_cards(recipe: Recipe, built: Built, folder: Path) -> None:
     lines = [line.value for line in read_jsonl(folder / METADATA)]
     key = MEDIA_KEYS[recipe.spec.media]
     shown = sorted(
-        (line for line in lines if line[key]), key=lambda line: len(line["ground_truth"])
+        (line for line in lines if line[key] and line["ground_truth"] is not None),
+        key=lambda line: len(line["ground_truth"]),
     )
     example = shown[len(shown) // 2] if shown else lines[0]
     header = {
@@ -149,4 +150,4 @@ def _config(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:
 
 
 def _readable(line: dict[str, Any]) -> dict[str, Any]:
-    return {**line, "ground_truth": json.loads(line["ground_truth"])}
+    return {**line, "ground_truth": json.loads(line["ground_truth"] or "null")}

@@ -158,6 +158,9 @@ class Errata(Strict):
             if row.id in excluded:
                 excluded.remove(row.id)
                 continue
+            if row.ground_truth is None:
+                yield row
+                continue
             truth = copy.deepcopy(row.ground_truth)
             for number, erratum in enumerate(self.of_fields):
                 if erratum.id in {row.id, "*"} and erratum.apply(truth):

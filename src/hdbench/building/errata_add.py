@@ -132,7 +132,8 @@ def _published(recipe: Recipe, out: Path) -> dict[str, dict[str, Any]] | None:
     """The ground truths as published, by id, if they are available."""
     if not recipe.has_script:
         plain = replace(recipe, errata=Errata())
-        return {row.id: row.ground_truth for row in plain.rows(plain.source(None))}
+        rows = plain.rows(plain.source(None))
+        return {row.id: row.ground_truth for row in rows if row.ground_truth is not None}
     folder = out / recipe.spec.name
     if not (folder / "benchmark.yaml").is_file():
         return None
@@ -187,7 +188,7 @@ def _check_errata(
         return
     rows = [Row(item, (), truth) for item, truth in truths.items()]
     only = Errata(corrections=errata.corrections)
-    corrected = {row.id: row.ground_truth for row in only.apply(rows, changed=True)}
+    corrected = {row.id: row.ground_truth or {} for row in only.apply(rows, changed=True)}
     if correction.old not in _values(corrected, correction):
         raise HdbenchError(f"{path}: another entry already corrects {place}")
 

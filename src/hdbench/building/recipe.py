@@ -30,14 +30,14 @@ class Row(NamedTuple):
 
     Attributes:
         media: the paths in the source of what a model is shown: one, or a letter's pages.
-        ground_truth: all that scoring needs, and nothing else.
+        ground_truth: all that scoring needs, and nothing else; None if it is missing or held out.
         columns: the values of the benchmark's own columns.
         text: what a model is given where the benchmark has texts instead of media.
     """
 
     id: str
     media: tuple[str, ...]
-    ground_truth: dict[str, Any]
+    ground_truth: dict[str, Any] | None
     columns: Mapping[str, Any] = MappingProxyType({})
     text: str = ""
 
@@ -140,7 +140,7 @@ class Recipe:
 
     def _with_columns(self, row: Row) -> Row:
         """A row with the columns that the recipe's script makes from its ground truth."""
-        if not (self.folder / "build.py").is_file():
+        if row.ground_truth is None or not (self.folder / "build.py").is_file():
             return row
         try:
             columns = self._script().columns(row.ground_truth)
@@ -166,8 +166,11 @@ class Recipe:
                 raise HdbenchError(
                     f'{path}:{line.number}: "id" and "{key}" must be texts in quotes'
                 )
-            if not isinstance(truth, dict):
-                raise HdbenchError(f'{path}:{line.number}: "ground_truth" must be an object')
+            if not isinstance(truth, dict | None):
+                raise HdbenchError(
+                    f'{path}:{line.number}: "ground_truth" must be an object, or null if there is '
+                    "none"
+                )
             if is_text:
                 yield Row(item_id, (), truth, columns, media)
             else:

@@ -83,6 +83,8 @@ def build(
             typer.echo(f"error: {one_line(error)}", err=True)
             continue
         note = f", {len(built.missing)} files missing" if built.missing else ""
+        if built.without_truth:
+            note += f", {built.without_truth} without a ground truth"
         typer.echo(
             f"{built.folder}: {built.rows} rows{note}, version {built.version}, "
             f"metadata sha256 {built.metadata_sha256}"

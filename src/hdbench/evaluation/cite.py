@@ -102,7 +102,7 @@ def _conditions(result: Result) -> Iterator[str]:
 
 def _of_benchmark(benchmark: Benchmark) -> str:
     spec = benchmark.spec
-    items = sum(1 for _ in benchmark.ids())
+    items = sum(1 for _ in benchmark.items())
     return (
         f"Scored with hdbench {__version__}, metric {spec.metric} "
         f"(rules {METRICS[spec.metric].rules}, reading {READING}), on {spec.name} {spec.version} "

@@ -169,9 +169,11 @@ def _score_read(
     ]
     usage = Usage()
     violations: dict[str, Counter[str]] = defaultdict(Counter)
+    scored_items = 0
     asked = (item for item in run.benchmark.items() if run.is_asked(item.id))
     for item in progress(asked, "Scoring", answers.number):
         answer = answers.take(item.id)
+        scored_items += 1
         usage.add(answer)
         found = []
         if run.schema and isinstance(answer.prediction, dict):
@@ -182,6 +184,9 @@ def _score_read(
             scored = tally.add(candidate_of(answer, prepare(metric, item.ground_truth)))
             if scored is not None:
                 checks.add(answer, scored, found)
+    if not scored_items:
+        raise HdbenchError(f"{run.benchmark.id}: no item has a ground truth to score against")
+    without_truth = _without_truth(answers.number - scored_items)
     of = sum(1 for _ in run.answered(model))
     other_ids = [
         RunWarning("ids", id_message(each), len(each.ids), of, each.ids[:EXAMPLES])
@@ -192,7 +197,7 @@ def _score_read(
         result = tally.result(dataset=_about(run.benchmark))
         reading = {
             **settings.read_as._asdict(),
-            "notes": [*_not_asked(run, answers.number), *run.notes],
+            "notes": [*_not_asked(run, answers.number), *without_truth, *run.notes],
             "schema_violations": {name: dict(counts) for name, counts in violations.items()},
             "warnings": [each.to_dict() for each in (*other_ids, *checks.warnings(result))],
         }
@@ -210,6 +215,14 @@ def _about(benchmark: Benchmark) -> dict[str, object]:
         "headline": benchmark.spec.headline,
         "higher_is_better": benchmark.spec.higher_is_better,
     }
+
+
+def _without_truth(number: int) -> list[str]:
+    """A note on the items that have no ground truth, if there are any."""
+    if not number:
+        return []
+    have = "1 item has" if number == 1 else f"{number} items have"
+    return [f"{have} no ground truth, and cannot be scored"]
 
 
 def _not_asked(run: OpenedRun, asked: int) -> list[str]:

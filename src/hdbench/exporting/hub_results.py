@@ -177,7 +177,7 @@ def _not_ranked(result: Result, benchmark: Benchmark) -> Iterator[str]:
     version = str(result.dataset["dataset_version"])
     if "+" in version:
         yield f"a score on version {version}"
-    items = sum(1 for _ in benchmark.ids())
+    items = sum(1 for _ in benchmark.items())
     if len(result.ids) != items:
         yield f"a score on {len(result.ids)} of {items} items"
     read_as = (name for name in READ_AS if result.reading[name])

@@ -26,8 +26,10 @@ class RunningScore:
         self._totals: Counter[str] = Counter(dict.fromkeys(self._metric.statistics, 0))
 
     def add(self, answer: WrittenAnswer) -> None:
-        """One more answer."""
+        """One more answer; to an item without a ground truth it changes nothing."""
         item_id = answer["id"]
+        if item_id not in self._truths:
+            return
         prepared = prepare(self._metric, self._truths[item_id])
         value, status, kind, _ = read_text(answer.get("text") or "", self._schema)
         scored = self._tally.add(Candidate(item_id, prepared, value, status, kind))

@@ -1,0 +1,76 @@
+"""Items without a ground truth: built, shown, and not scored."""
+
+import json
+
+import pytest
+from datasets import load_dataset
+
+SPEC = {
+    "name": "lines",
+    "title": "Lines",
+    "version": "1.0.0",
+    "metric": "text_cer",
+    "headline": "cer",
+    "higher_is_better": False,
+    "media": "text",
+    "split": "test",
+    "licence": "cc0-1.0",
+    "citation": "",
+}
+ROWS = [
+    {"text": "Rother Wein", "id": "a", "ground_truth": {"text": "Roter Wein"}},
+    {"text": "Weisser Wein", "id": "b", "ground_truth": None},
+    {"text": "Altes Bier", "id": "c", "ground_truth": {"text": "Altes Bier"}},
+]
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    folder = tmp_path / "lines"
+    folder.mkdir()
+    (folder / "benchmark.yaml").write_text(json.dumps(SPEC))  # JSON is YAML
+    (folder / "prompt.txt").write_text("Spell this as today, as JSON: {text}\n")
+    (folder / "answer.schema.json").write_text('{"type": "object"}')
+    (folder / "README.md").write_text("---\nlanguage: de\n---\n{{ rows }} lines. {{ example }}\n")
+    (folder / "CHANGELOG.md").write_text("# Changelog\n")
+    return folder
+
+
+def write(recipe, rows):
+    (recipe / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_an_item_without_a_ground_truth_is_asked_and_not_scored(
+    recipe, tmp_path, run_hdbench, monkeypatch
+):
+    write(recipe, ROWS)
+    built = run_hdbench("build", "./lines", cwd=tmp_path)
+    assert "3 rows, 1 without a ground truth, version 1.0.0" in built.stdout, built.stderr
+    monkeypatch.chdir(tmp_path)
+    rows = load_dataset("hdb/lines", split="test", cache_dir=str(tmp_path / "cache"))
+    assert rows["ground_truth"] == [{"text": "Roter Wein"}, None, {"text": "Altes Bier"}]
+
+    answers = [{"id": each["id"], "prediction": {"text": each["text"]}} for each in ROWS]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
+    done = run_hdbench("score", "hdb/lines", "a.jsonl", "--json", "r.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 item has no ground truth, and cannot be scored" in done.stdout + done.stderr
+    result = json.loads((tmp_path / "r.json").read_text())
+    assert (result["items"], result["answered"], result["warnings"]) == (2, 2, [])
+    assert result["cer"] == 1 / 20
+    assert run_hdbench("verify", "r.json", cwd=tmp_path).returncode == 0
+
+
+def test_with_no_ground_truth_at_all_nothing_can_be_scored(recipe, tmp_path, run_hdbench):
+    write(recipe, [row | {"ground_truth": None} for row in ROWS])
+    assert run_hdbench("build", "./lines", cwd=tmp_path).returncode == 0
+    (tmp_path / "a.jsonl").write_text('{"id": "a", "prediction": {"text": "x"}}\n')
+    done = run_hdbench("score", "hdb/lines", "a.jsonl", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "error: hdb/lines: no item has a ground truth to score against\n"
+
+
+def test_a_row_must_say_that_it_has_none(recipe, tmp_path, run_hdbench):
+    write(recipe, [{"text": "x", "id": "a"}])
+    done = run_hdbench("build", "./lines", cwd=tmp_path)
+    assert done.stderr == "error: lines/metadata.jsonl:1: no 'ground_truth'\n"

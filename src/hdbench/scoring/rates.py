@@ -1,5 +1,7 @@
 """Rates of counts; if there is nothing to divide by, they are 0.0."""
 
+from functools import lru_cache
+
 
 def ratio(part: float, whole: float) -> float:
     """One number divided by another; 0.0 if the whole is zero."""
@@ -19,6 +21,10 @@ def f1(true_positives: float, false_positives: float, false_negatives: float) ->
     precision = ratio(true_positives, true_positives + false_positives)
     recall = ratio(true_positives, true_positives + false_negatives)
     return ratio(2 * precision * recall, precision + recall)
+
+
+cached_f1 = lru_cache(maxsize=4096)(f1)
+"""The same for one item: items have the same few counts again and again."""
 
 
 def counts_and_rates(

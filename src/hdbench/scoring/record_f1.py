@@ -19,7 +19,7 @@ from hdbench.scoring.metric import (
     Outcome,
     RecordOutcome,
 )
-from hdbench.scoring.rates import counts_and_rates, f1, ratio
+from hdbench.scoring.rates import cached_f1, counts_and_rates, f1, ratio
 from hdbench.scoring.records.by_path import ByPath, compare_by_path
 from hdbench.scoring.records.compare import Fields, Pair, compare_fields, joined, pairs
 from hdbench.scoring.records.options import DEFAULTS, read_options
@@ -136,6 +136,7 @@ class RecordF1(Metric):
         self._read = read_options(options, [each.name for each in self.figures])
         self._rules = self._read.rules
         self._has_weights = self._read.has_weights
+        self._unanswered_is_empty = self._read.values["unanswered"] == "empty_object"
         self._total = math.fsum if self._read.values["sum"] == "exact" else added_plainly
 
     @property
@@ -173,23 +174,23 @@ class RecordF1(Metric):
             1 if the answer needs no edit; `records_found`, `records_missed`, `records_invented`:
             items of lists that are not by position.
         """
-        if record is None and self._read.values["unanswered"] == "empty_object":
+        if record is None and self._unanswered_is_empty:
             record = {}
         if self._read.by_path is not None and record is not None:
             return self._score_by_path(record, prepared)
         answered = take_apart(record or {}, self._rules)
-        compared = []
-        fields: dict[Outcome, list[str]] = {}
-        alike: list[float] = []
-        for pair in pairs(Pair("", prepared.record, answered), self._rules):
-            one = self._compare(pair, unanswered=record is None)
-            compared.append(one)
-            for outcome, paths in zip(OUTCOMES, one.fields[:4], strict=True):
-                if pair.prefix:
-                    fields[outcome] += [joined(pair.prefix, path) for path in paths]
-                else:  # the record itself, which comes first
-                    fields[outcome] = paths.copy()
-            alike += one.fields.alike.values()
+        compared = [
+            self._compare(pair, unanswered=record is None)
+            for pair in pairs(Pair("", prepared.record, answered), self._rules)
+        ]
+        fields = compared[0].fields.by_outcome()
+        alike = [*compared[0].fields.alike.values()]
+        if len(compared) > 1:  # it has lists
+            fields = {outcome: paths.copy() for outcome, paths in fields.items()}
+            for item in compared[1:]:
+                for outcome, paths in item.fields.by_outcome().items():
+                    fields[outcome] += [joined(item.pair.prefix, path) for path in paths]
+                alike += item.fields.alike.values()
         both = len(fields["correct"]) + len(fields["substituted"])
         number = both + len(fields["missing"])
         mean = self._total([both - len(alike), *alike]) / number if number else 1.0
@@ -207,7 +208,7 @@ class RecordF1(Metric):
         records: dict[str, RecordOutcome | None] = {}
         for pair, fields, references, predictions in score.compared:
             record = _unpaired(pair, records)
-            for outcome, paths in zip(OUTCOMES, fields[:4], strict=True):
+            for outcome, paths in fields.by_outcome().items():
                 for path in paths:
                     alike = fields.alike.get(path, float(outcome == "correct"))
                     matches[outcome].append(
@@ -317,7 +318,7 @@ class RecordF1(Metric):
         found, similarities, references, predictions = compare_by_path(
             prepared.value, record, how, self._rules
         )
-        fields = dict(zip(OUTCOMES, found[:4], strict=True))
+        fields = found.by_outcome()
         number = len(similarities)
         mean = self._total(list(similarities.values())) / number if number else 1.0
         wrong = found.alike or found.substituted or found.missing or found.spurious
@@ -331,7 +332,7 @@ class RecordF1(Metric):
         weigh = self._weigh if self._has_weights else len
         correct, substituted, missing, spurious = map(weigh, fields.values())
         tp, fp, fn = correct, substituted + spurious, substituted + missing
-        item_f1 = f1(tp, fp, fn)
+        item_f1 = cached_f1(tp, fp, fn)
         if "item" in self._read.digits:
             item_f1 = round(item_f1, self._read.digits["item"])
             similarity = round(similarity, self._read.digits["item"])

@@ -26,7 +26,7 @@ from hdbench.scoring.metric import (
     Outcome,
     ValueForm,
 )
-from hdbench.scoring.rates import counts_and_rates, f1, ratio
+from hdbench.scoring.rates import cached_f1, counts_and_rates, f1, ratio
 from hdbench.scoring.records.compare import Fields, compare_fields
 from hdbench.scoring.records.options import read_rules
 from hdbench.scoring.records.tree import Check, take_apart
@@ -164,24 +164,21 @@ class ZettelF1(Metric):
         else:
             leaves = take_apart(record, self._rules).leaves
             found = compare_fields(prepared.expected, prepared.values, leaves)
-        correct, substituted, missing, spurious, alike = found
-        wrong = record is None or alike or substituted or missing or spurious
-        right, changed, lost, added = map(self._total_weight, found[:4])
-        tp, fp, fn = right, changed + added, changed + lost
+        wrong = (
+            record is None or found.alike or found.substituted or found.missing or found.spurious
+        )
+        fields = found.by_outcome()
+        correct, substituted, missing, spurious = map(self._total_weight, fields.values())
+        tp, fp, fn = correct, substituted + spurious, substituted + missing
+        card_f1 = cached_f1(tp, fp, fn)
         statistics = {
             "true_positives": tp,
             "false_positives": fp,
             "false_negatives": fn,
-            "f1": _card_f1(tp, fp, fn, self._published),
+            "f1": round(card_f1, 2) if self._published else card_f1,
             "perfect": int(not wrong),
         }
-        fields: dict[Outcome, list[str]] = {
-            "correct": correct,
-            "substituted": substituted,
-            "missing": missing,
-            "spurious": spurious,
-        }
-        return ItemScore(statistics, fields, (leaves, alike))
+        return ItemScore(statistics, fields, (leaves, found.alike))
 
     def explain(self, score: ItemScore, prepared: PreparedCard) -> list[FieldMatch]:
         """What became of each field of one card, errors first."""
@@ -285,14 +282,6 @@ def _without_parents(found: Fields, prepared: PreparedCard, leaves: Leaves) -> F
 @lru_cache(maxsize=4096)  # cards have few fields, so the same names come again and again
 def _is_left_out(path: str) -> bool:
     return bool(_LEFT_OUT.match(path))
-
-
-@lru_cache(maxsize=4096)  # and the same few counts
-def _card_f1(
-    true_positives: float, false_positives: float, false_negatives: float, published: bool
-) -> float:
-    card = f1(true_positives, false_positives, false_negatives)
-    return round(card, 2) if published else card
 
 
 def _field_rates(outcomes: Mapping[str, int]) -> dict[str, Any]:

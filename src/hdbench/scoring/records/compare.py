@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from hdbench.scoring.metric import Outcome
 from hdbench.scoring.records.tree import Check, Record, Rules
 from hdbench.scoring.similarity import similarity
 
@@ -25,6 +26,15 @@ class Fields(NamedTuple):
     missing: list[str]
     spurious: list[str]
     alike: dict[str, float]
+
+    def by_outcome(self) -> dict[Outcome, list[str]]:
+        """Outcome → the paths that had it, in the order of `OUTCOMES`."""
+        return {
+            "correct": self.correct,
+            "substituted": self.substituted,
+            "missing": self.missing,
+            "spurious": self.spurious,
+        }
 
 
 class Pair(NamedTuple):

@@ -1,12 +1,11 @@
 """Records of any form, with lists compared by content: F1 over their fields (`hdb/record_f1`)."""
 
 import math
-import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from hdbench.scoring.checked_options import added_plainly, renamed
+from hdbench.scoring.field_rates import INDEX, micro_rates_without, plain, rates_of_fields
 from hdbench.scoring.metric import (
     COUNTED,
     COUNTS,
@@ -19,7 +18,7 @@ from hdbench.scoring.metric import (
     Outcome,
     RecordOutcome,
 )
-from hdbench.scoring.rates import cached_f1, counts_and_rates, f1, ratio
+from hdbench.scoring.rates import cached_f1, f1, ratio
 from hdbench.scoring.records.by_path import ByPath, compare_by_path
 from hdbench.scoring.records.compare import Fields, Pair, compare_fields, joined, pairs
 from hdbench.scoring.records.options import DEFAULTS, read_options
@@ -27,8 +26,6 @@ from hdbench.scoring.records.patterns import segments_of
 from hdbench.scoring.records.tree import Record, take_apart
 
 RECORDS = ("records_found", "records_missed", "records_invented")
-
-_INDEX = re.compile(r"\[\d+\]")
 
 
 class PreparedRecord(NamedTuple):
@@ -233,7 +230,7 @@ class RecordF1(Metric):
         Micro: from the summed counts. `f1_macro`, `similarity`: the mean over items. All rates are
         from 0.0 to 1.0, higher is better. `records_f1` is None where there are no lists.
         """
-        tp, fp, fn = (_plain(totals[name]) for name in COUNTS)
+        tp, fp, fn = (plain(totals[name]) for name in COUNTS)
         found, missed, invented = (int(totals[name]) for name in RECORDS)
         rates: dict[str, Any] = {
             "f1_micro": f1(tp, fp, fn),
@@ -272,11 +269,7 @@ class RecordF1(Metric):
 
         `entries[]` counts the items of the list themselves: found, invented and missed.
         """
-        counts: dict[str, Counter[str]] = {}
-        for outcome, paths in outcomes.items():
-            for path, count in paths.items():
-                counts.setdefault(_INDEX.sub("", path), Counter())[outcome] += count
-        return {field: _field_rates(counts[field]) for field in sorted(counts)}
+        return rates_of_fields(outcomes)
 
     def rates_without(
         self,
@@ -285,20 +278,11 @@ class RecordF1(Metric):
         field: str,
     ) -> dict[str, float]:
         """The micro rates without a field, with items paired as they are with it."""
-        correct, substituted, missing, spurious = (
-            math.fsum(
-                count * self._read.weights[segments_of(path)]
-                for path, count in outcomes[outcome].items()
-                if _INDEX.sub("", path) != field and not path.endswith("[]")
-            )
-            for outcome in OUTCOMES
-        )
-        tp, fp, fn = correct, substituted + spurious, substituted + missing
-        return {
-            "f1_micro": f1(tp, fp, fn),
-            "precision_micro": ratio(tp, tp + fp),
-            "recall_micro": ratio(tp, tp + fn),
-        }
+
+        def weight(path: str) -> float:  # items of lists are no fields
+            return 0.0 if path.endswith("[]") else self._weight(path)
+
+        return micro_rates_without(outcomes, field, weight)
 
     def _compare(self, pair: Pair, *, unanswered: bool) -> _Compared:
         """What became of the fields of a record or item."""
@@ -350,7 +334,10 @@ class RecordF1(Metric):
 
     def _weigh(self, paths: Sequence[str]) -> float:
         """The weights of some fields, added up."""
-        return math.fsum(self._read.weights[segments_of(path)] for path in paths)
+        return math.fsum(map(self._weight, paths))
+
+    def _weight(self, path: str) -> float:
+        return self._read.weights[segments_of(path)]
 
 
 def _count_items(
@@ -373,7 +360,7 @@ def _count_items(
         counts[name] += 1
         item = truth if truth is not None else answer
         if item is not None and item.leaves.keys() != {""}:  # a list of values is a field itself
-            fields[outcome].append(_INDEX.sub("[]", prefix))
+            fields[outcome].append(INDEX.sub("[]", prefix))
     return counts
 
 
@@ -396,15 +383,3 @@ def _unpaired(pair: Pair, records: dict[str, RecordOutcome | None]) -> RecordOut
         record = "invented"
     records[pair.prefix] = record
     return record
-
-
-def _field_rates(outcomes: Mapping[str, int]) -> dict[str, Any]:
-    tp = outcomes["correct"]
-    fp = outcomes["substituted"] + outcomes["spurious"]
-    fn = outcomes["substituted"] + outcomes["missing"]
-    return counts_and_rates(tp, fp, fn)
-
-
-def _plain(number: float) -> float:
-    """A sum of counts as an int, unless weights made it fractional."""
-    return int(number) if number == int(number) else number

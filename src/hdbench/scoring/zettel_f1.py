@@ -7,12 +7,12 @@ were computed with. Wherever the two differ, it is noted.
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 from hdbench.errors import HdbenchError
+from hdbench.scoring.field_rates import micro_rates_without, plain, rates_of_fields
 from hdbench.scoring.flatten import Leaves, flatten, without_parents
 from hdbench.scoring.metric import (
     COUNTED,
@@ -26,7 +26,7 @@ from hdbench.scoring.metric import (
     Outcome,
     ValueForm,
 )
-from hdbench.scoring.rates import cached_f1, counts_and_rates, f1, ratio
+from hdbench.scoring.rates import cached_f1, f1, ratio
 from hdbench.scoring.records.compare import Fields, compare_fields
 from hdbench.scoring.records.options import read_rules
 from hdbench.scoring.records.tree import Check, take_apart
@@ -35,8 +35,6 @@ _LEFT_OUT = re.compile(
     r"examination($|\.|\[)|publication\.reprint_note$|library_reference\.publication_number$"
 )
 """Fields that the published results leave out on both sides."""
-
-_INDEX = re.compile(r"\[\d+\]")
 
 
 class PreparedCard(NamedTuple):
@@ -197,7 +195,7 @@ class ZettelF1(Metric):
         Micro: from the summed counts. Macro F1: the mean of the cards' F1. All are from 0.0 to 1.0,
         higher is better.
         """
-        tp, fp, fn = (_plain(totals[name]) for name in COUNTS)
+        tp, fp, fn = (plain(totals[name]) for name in COUNTS)
         return {
             "f1_micro": f1(tp, fp, fn),
             "f1_macro": ratio(totals["f1"], totals["items"]),
@@ -221,12 +219,9 @@ class ZettelF1(Metric):
         Raises:
             HdbenchError: a weight is for a field or group that no card has.
         """
-        counts: dict[str, Counter[str]] = {}
-        for outcome, paths in outcomes.items():
-            for path, count in paths.items():
-                counts.setdefault(_INDEX.sub("", path), Counter())[outcome] += count
-        self._check_weights_used(counts)
-        return {field: _field_rates(counts[field]) for field in sorted(counts)}
+        rates = rates_of_fields(outcomes)
+        self._check_weights_used(rates)
+        return rates
 
     def rates_without(
         self,
@@ -235,24 +230,17 @@ class ZettelF1(Metric):
         field: str,
     ) -> dict[str, float]:
         """The micro rates without a field; macro F1 would need the cards one by one."""
-        correct, substituted, missing, spurious = (
-            math.fsum(
-                count * _weight(path, self.weights or {})
-                for path, count in outcomes[outcome].items()
-                if _INDEX.sub("", path) != field
-            )
-            for outcome in OUTCOMES
-        )
-        tp, fp, fn = correct, substituted + spurious, substituted + missing
-        return {
-            "f1_micro": f1(tp, fp, fn),
-            "precision_micro": ratio(tp, tp + fp),
-            "recall_micro": ratio(tp, tp + fn),
-        }
+        return micro_rates_without(outcomes, field, self._weight)
 
     def _weigh(self, paths: Sequence[str]) -> float:
         """The weights of some fields, added up."""
-        return math.fsum(_weight(path, self.weights or {}) for path in paths)
+        return math.fsum(map(self._weight, paths))
+
+    def _weight(self, path: str) -> float:
+        """The weight of the longest name that fits a field; 1 if none does."""
+        weights = self.weights or {}
+        fitting = [name for name in weights if _is_within(path, name)]
+        return weights[max(fitting, key=len)] if fitting else 1.0
 
     def _check_weights_used(self, fields: Iterable[str]) -> None:
         for name in self.weights or ():
@@ -284,27 +272,9 @@ def _is_left_out(path: str) -> bool:
     return bool(_LEFT_OUT.match(path))
 
 
-def _field_rates(outcomes: Mapping[str, int]) -> dict[str, Any]:
-    tp = outcomes["correct"]
-    fp = outcomes["substituted"] + outcomes["spurious"]
-    fn = outcomes["substituted"] + outcomes["missing"]
-    return counts_and_rates(tp, fp, fn)
-
-
-def _weight(path: str, weights: Mapping[str, float]) -> float:
-    """The weight of the longest name that fits a field; 1 if none does."""
-    fitting = [name for name in weights if _is_within(path, name)]
-    return weights[max(fitting, key=len)] if fitting else 1.0
-
-
 def _is_within(path: str, name: str) -> bool:
     """Whether a field is the named one or in the named group."""
     return path == name or path.startswith((name + ".", name + "["))
-
-
-def _plain(number: float) -> float:
-    """A sum of counts as an int, unless weights made it fractional."""
-    return int(number) if number == int(number) else number
 
 
 def _check_number(name: str, value: Any, highest: float) -> float:

@@ -14,6 +14,7 @@ from hdbench.reading.schema import AnswerSchema
 from hdbench.results.items import Tally, candidate_of, prepare
 from hdbench.results.warning_texts import in_language
 from hdbench.scoring import make_metric
+from hdbench.scoring.records import tree
 
 SCHEMA = AnswerSchema(
     {
@@ -469,3 +470,22 @@ def test_frequent_keeps_what_is_often_among_what_is_always_new():
     assert key == "place"
     assert seen.count > 4_500
     assert len(frequent.most()) <= 100
+
+
+def test_lists_that_are_too_long_to_be_compared_are_named(monkeypatch):
+    monkeypatch.setattr(tree, "MAX_PAIRS", 6)  # two reference entries: three of the answer's
+    truth = {"pages": [{"entries": ["a", "b"]}, {"entries": ["c", "d"]}], "notes": ["x", "y"]}
+    long = {"pages": [{"entries": [*"abef"]}, {"entries": [*"cdefg"]}], "notes": ["x", "y", "z"]}
+    warnings = check([truth, long, long], [truth] * 3, make_metric("record_f1"))
+    warning = only(warnings, "too_many_items")
+    assert (warning.count, warning.of, warning.ids) == (2, 3, ["0001", "0002"])
+    assert warning.message == (
+        '2 of 3 answers, such as that of item "0001", have too many entries in pages[].entries to '
+        "compare them all: 6 were not compared and count as invented; does the model repeat itself "
+        "there?"
+    )
+    assert in_language(warning.to_dict(), "de").text == (
+        '2 von 3 Antworten, zum Beispiel die zum Eintrag "0001", haben in pages[].entries zu viele '
+        "Elemente, um alle zu vergleichen: 6 wurden nicht verglichen und zählen als erfunden. "
+        "Wiederholt sich das Modell dort?"
+    )

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -25,6 +25,7 @@ Kind = Literal[
     "no_record",
     "several_records",
     "truncated",
+    "too_many_items",
     "same_input_tokens",
     "repeated_answer",
     "wrong_field",
@@ -201,6 +202,8 @@ class Checks:
         self._status: dict[Status, Seen] = {status: Seen() for status in STATUSES}
         self._kinds: dict[AnswerKind, Seen] = defaultdict(Seen)
         self._set_aside = Seen()
+        self._long_lists: dict[str, Seen] = defaultdict(Seen)
+        self._not_compared: Counter[str] = Counter()
         self._tokens = Frequent(1_000)
         self._answers = Frequent(2_000)
         self._values = Frequent(20_000)  # some thousand items with all their fields wrong
@@ -221,6 +224,9 @@ class Checks:
             self._kinds[answer.kind].add(answer.id)
         if answer.set_aside:
             self._set_aside.add(answer.id)
+        for name, number in scored.score.not_compared.items():
+            self._long_lists[name].add(answer.id)
+            self._not_compared[name] += number
         if answer.tokens and "input" in answer.tokens:
             self._counted += 1
             self._tokens.add(answer.tokens["input"], answer.id)
@@ -311,6 +317,16 @@ class Checks:
         if truncated.count >= CUT_OFF and truncated.count > given * TRUNCATED_SHARE:
             told = message("truncated", count=truncated.count, given=given)
             yield RunWarning("truncated", told, truncated.count, given, truncated.ids)
+        for name, seen in self._long_lists.items():
+            told = message(
+                "too_many_items",
+                count=seen.count,
+                given=given,
+                id=_shown(seen.ids[0]),
+                list=escaped(name),
+                entries=self._not_compared[name],
+            )
+            yield RunWarning("too_many_items", told, seen.count, given, seen.ids)
 
     def _same_input_tokens(self) -> Iterator[RunWarning]:
         of = self._counted

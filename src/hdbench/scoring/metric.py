@@ -35,11 +35,14 @@ class ItemScore(NamedTuple):
         fields: outcome → the fields that had it, if records can have any fields; a metric whose
             fields are fixed counts them in its statistics.
         compared: what the metric compared, from which it explains the score.
+        not_compared: list (`pages[].entries`) → how many of its items in the answer were not
+            compared, and count as invented, because there are too many.
     """
 
     statistics: Mapping[str, float]
     fields: Mapping[Outcome, Sequence[str]] = MappingProxyType({})
     compared: Any = None
+    not_compared: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True)

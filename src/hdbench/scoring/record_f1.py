@@ -1,6 +1,7 @@
 """Records of any form, with lists compared by content: F1 over their fields (`hdb/record_f1`)."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -23,7 +24,7 @@ from hdbench.scoring.records.by_path import ByPath, compare_by_path
 from hdbench.scoring.records.compare import Fields, Pair, compare_fields, joined, pairs
 from hdbench.scoring.records.options import DEFAULTS, read_options
 from hdbench.scoring.records.patterns import segments_of
-from hdbench.scoring.records.tree import Record, take_apart
+from hdbench.scoring.records.tree import Record, most_compared, take_apart
 
 RECORDS = ("records_found", "records_missed", "records_invented")
 
@@ -195,9 +196,10 @@ class RecordF1(Metric):
             mean = 0.0
         wrong = alike or fields["substituted"] or fields["missing"] or fields["spurious"]
         statistics = self._statistics(fields, mean, perfect=record is not None and not wrong)
-        if len(compared) > 1:
-            statistics |= _count_items(compared, fields, unanswered=record is None)
-        return ItemScore(statistics, fields, compared)
+        if len(compared) == 1:
+            return ItemScore(statistics, fields, compared)
+        statistics |= _count_items(compared, fields, unanswered=record is None)
+        return ItemScore(statistics, fields, compared, _not_compared(compared))
 
     def explain(self, score: ItemScore, prepared: PreparedRecord) -> list[FieldMatch]:
         """What became of each field of one item, errors first."""
@@ -361,6 +363,19 @@ def _count_items(
         item = truth if truth is not None else answer
         if item is not None and item.leaves.keys() != {""}:  # a list of values is a field itself
             fields[outcome].append(INDEX.sub("[]", prefix))
+    return counts
+
+
+def _not_compared(compared: Sequence[_Compared]) -> Counter[str]:
+    """List → how many of the answer's items are too many to be compared."""
+    counts: Counter[str] = Counter()
+    for (prefix, truth, answer), *_ in compared:
+        if truth is None or answer is None:
+            continue
+        for path, items in truth.lists.items():
+            more = len(answer.lists.get(path, ())) - most_compared(len(items))
+            if more > 0:
+                counts[INDEX.sub("[]", joined(prefix, path))] += more
     return counts
 
 

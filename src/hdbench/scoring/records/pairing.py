@@ -8,13 +8,10 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
 from hdbench.scoring.records.assignment import assign
-from hdbench.scoring.records.tree import ListMode, Record, Rules, in_order
+from hdbench.scoring.records.tree import ListMode, Record, Rules, in_order, most_compared
 from hdbench.scoring.similarity import similarity
 
 Integers = NDArray[np.int64]
-
-MAX_PAIRS = 25_000_000
-"""Maximum number of pairs of items that are looked at: 5,000 items in each of two lists."""
 
 MAX_AT_ONCE = 1_000_000
 """Maximum number of pairs that are looked at together if they are of several lists."""
@@ -76,7 +73,7 @@ def _in_order(items: Sequence[Record], rules: Rules) -> Sequence[Record]:
 
 def _compared(answers: Sequence[Record], number: int) -> Sequence[Record]:
     """Those of the answer's items that are compared with a number of the ground truth's."""
-    return answers[: max(1, MAX_PAIRS // number)]
+    return answers[: most_compared(number)]
 
 
 def _best(weights: Integers, mode: ListMode) -> list[tuple[int, int]]:

@@ -16,6 +16,9 @@ MAX_KEPT = 10_000
 MAX_KEPT_LENGTH = 200
 """Maximum number of paths that are kept, and of their characters: answers can have any keys."""
 
+MAX_PAIRS = 25_000_000
+"""Maximum number of pairs of items that are looked at: 5,000 items in each of two lists."""
+
 
 @dataclass
 class Rules:
@@ -229,6 +232,11 @@ NOTHING = object()
 def in_order(items: Sequence[Record], rules: Rules) -> list[Record]:
     """The items of an aligned list in an order that does not depend on theirs."""
     return sorted(items, key=lambda item: item.canonical(rules))
+
+
+def most_compared(number: int) -> int:
+    """How many items of a list in an answer are compared with a number of the ground truth's."""
+    return max(1, MAX_PAIRS // number)
 
 
 def canonical(value: Any) -> str:

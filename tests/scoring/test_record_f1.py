@@ -493,6 +493,11 @@ WRONG = [
     ({"threshold": math.nan}, "threshold: nan is not a number of 0 or more"),
     ({"normalize": "nfc"}, "normalize: 'nfc' is not a list of nfc, nfkc"),
     ({"normalize": {"a": ["hyphenation"]}}, "normalize: a: 'hyphenation' is none of nfc, nfkc"),
+    (
+        {"normalize": [{"remove": "-"}]},
+        "normalize: {'remove': '-'} is none of nfc, nfkc, lowercase, casefold, whitespace, "
+        "punctuation, long_s",
+    ),
     ({"blank": "null"}, "blank: 'null' is not a list of values such as null and ''"),
     ({"blank": [{}]}, "blank: [{}] is not a list of values"),
     ({"ignore": "a"}, "ignore: 'a' is not a list of paths"),

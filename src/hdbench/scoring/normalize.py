@@ -58,13 +58,16 @@ OF_TRANSCRIPTIONS: dict[str, Normalizer] = {
 combining characters, also from composed ones."""
 
 
-def normalizer(name: str, steps: Any, known: dict[str, Normalizer]) -> tuple[Normalizer, ...]:
+def normalizer(
+    name: str, steps: Any, known: dict[str, Normalizer], *, can_remove: bool = True
+) -> tuple[Normalizer, ...]:
     """The steps of that names, in order; `{"remove": "…"}` removes each of its characters.
 
     Args:
         name: what is normalized, for messages.
         steps: a list of names.
         known: the steps that there are.
+        can_remove: whether `{"remove": "…"}` is one as well.
 
     Raises:
         HdbenchError: it is no list, or has an unknown name.
@@ -76,17 +79,17 @@ def normalizer(name: str, steps: Any, known: dict[str, Normalizer]) -> tuple[Nor
     """
     if isinstance(steps, str) or not isinstance(steps, Sequence):
         raise HdbenchError(f"{name}: {steps!r} is not a list of {', '.join(known)}")
-    return tuple(_step(name, step, known) for step in steps)
+    return tuple(_step(name, step, known, can_remove) for step in steps)
 
 
-def _step(name: str, step: Any, known: dict[str, Normalizer]) -> Normalizer:
+def _step(name: str, step: Any, known: dict[str, Normalizer], can_remove: bool) -> Normalizer:
     if isinstance(step, str) and step in known:
         return known[step]
-    if isinstance(step, dict) and step.keys() == {"remove"} and isinstance(step["remove"], str):
+    is_remove = isinstance(step, dict) and step.keys() == {"remove"}
+    if can_remove and is_remove and isinstance(step["remove"], str):
         return partial(_remove, str.maketrans("", "", step["remove"]))
-    raise HdbenchError(
-        f'{name}: {step!r} is none of {", ".join(known)} or {{"remove": "CHARACTERS"}}'
-    )
+    choices = [*known, '{"remove": "CHARACTERS"}'] if can_remove else known
+    raise HdbenchError(f"{name}: {step!r} is none of {', '.join(choices)}")
 
 
 def _remove(characters: dict[int, Any], text: str) -> str:

@@ -146,7 +146,7 @@ def _comparator(option: str, value: Any) -> Comparator | None:
 
 
 def _steps(option: str, value: Any) -> tuple[Normalizer, ...]:
-    return normalizer(option, value, OF_VALUES)
+    return normalizer(option, value, OF_VALUES, can_remove=False)
 
 
 def _threshold(option: str, value: Any) -> float:

@@ -299,6 +299,60 @@ def test_weights_multiply_counts_and_nothing_else():
     assert records(read, page, weights={"e": 5}) == (1, 0, 1)
 
 
+DOTTED = {"name.first": "Anna", "a[0]": {"n": "x"}, "e": [{"b.c": "y"}]}
+
+
+@pytest.mark.parametrize(
+    ("options", "path", "key"),
+    [
+        ({"compare": {"name.first": "exact"}}, "compare: name.first", "'name.first'"),
+        ({"threshold": {"a[]": 0.5}}, "threshold: a[]", "'a[0]'"),
+        ({"normalize": {"a[].n": ["nfc"]}}, "normalize: a[].n", "'n' in 'a[0]'"),
+        ({"lists": {"e[].*.c": "ordered"}}, "lists: e[].*.c", "'b.c' in '[]' in 'e'"),
+        ({"ignore": ["e[].b.c"]}, "ignore: e[].b.c", "'b.c' in '[]' in 'e'"),
+        ({"weights": {"name": 0.5}}, "weights: name", "'name.first'"),
+        ({"weights": {"*.n": 2}}, "weights: *.n", "'n' in 'a[0]'"),
+    ],
+)
+def test_a_path_that_cannot_name_a_key_of_a_truth_is_told(options, path, key):
+    with pytest.raises(HdbenchError) as error:
+        RecordF1(**options).prepare(DOTTED)
+    assert str(error.value) == (
+        f"{path}: a ground truth has the key {key}, and a path is read at every dot and bracket, "
+        "so it cannot name a key that has one: rename the key"
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"weights": 2, "threshold": 0.5},
+        {"weights": {"e": 2}, "compare": {"first": "exact", "name": "exact"}, "ignore": ["e[].c"]},
+        {"lists": "position", "dotted_keys": "split", "ignore": ["e[].b.c"]},  # as it is looked up
+    ],
+    ids=str,
+)
+def test_other_options_take_any_key(options):
+    assert RecordF1(**options).prepare(DOTTED).value == DOTTED
+
+
+def test_any_one_key_is_also_one_with_a_dot():
+    answer = DOTTED | {"name.first": "anna", "a[0]": {"n": "z"}}
+    assert counts(answer, DOTTED, ignore=["*.n"], compare={"*": "exact"})[:3] == (1, 1, 1)
+    near = {"q.r": {"c": "Abegg & Cie."}}, {"q.r": {"c": "Abegg & Cie"}}
+    assert counts(*near)[:3] == (1, 0, 0)
+    assert counts(*near, compare={"*.c": "exact"})[:3] == (0, 1, 1)
+
+
+def test_no_answer_changes_how_others_are_compared():
+    metric = RecordF1(compare={"author.name": "exact"})
+    truth, near = {"author": {"name": "Abegg & Cie."}}, {"author": {"name": "Abegg & Cie"}}
+    for answer in (near, {"author.name": "Abegg & Cie"}, near):
+        found = metric.score(answer, metric.prepare(truth))
+        assert found.fields["substituted"] == ["author.name"]
+
+
 # Pairing
 
 

@@ -100,6 +100,8 @@ class RecordF1(Metric):
     The last eight exist to reproduce published results. `leaves`, `parents`, `absent` and
     `dotted_keys` need `lists: position`.
 
+    A key with a dot or bracket cannot be named in a path; `*` covers it, but not in `weights`.
+
     Raises:
         HdbenchError: the protocol is unknown, or an option is unusable.
 
@@ -154,7 +156,12 @@ class RecordF1(Metric):
         return prediction
 
     def prepare(self, reference: dict[str, Any]) -> PreparedRecord:
-        """The fields and lists of a ground truth."""
+        """The fields and lists of a ground truth.
+
+        Raises:
+            HdbenchError: a path in an option cannot name a key of it.
+        """
+        self._read.learn_keys(reference)
         record = take_apart(reference, self._rules)
         record.expect(self._rules)
         return PreparedRecord(reference, record)

@@ -2,14 +2,15 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, get_args
 
 from hdbench.errors import HdbenchError
 from hdbench.scoring.checked_options import number, one_of, read_digits, read_figures
 from hdbench.scoring.normalize import OF_VALUES, Normalizer, normalizer
 from hdbench.scoring.records.by_path import ByPath
-from hdbench.scoring.records.patterns import Patterns, by_pattern
-from hdbench.scoring.records.tree import ListMode, Rules
+from hdbench.scoring.records.patterns import Patterns, by_pattern, segments_of
+from hdbench.scoring.records.tree import ListMode, Rules, unwritable_paths
 from hdbench.scoring.records.values import Comparator, comparator, has_parameters
 from hdbench.scoring.similarity import similarity
 
@@ -68,6 +69,27 @@ class Options:
     root_list: str | None
     digits: Mapping[str, int]
     figures: Mapping[str, tuple[str, float]]
+
+    @cached_property
+    def _of_paths(self) -> list[Patterns[Any]]:
+        """The options that have values by path."""
+        rules = self.rules
+        options: list[Patterns[Any]]
+        options = [rules.lists, rules.compare, rules.threshold, rules.steps, rules.ignore]
+        return [each for each in (*options, self.weights) if each]
+
+    def learn_keys(self, reference: dict[str, Any]) -> None:
+        """Note how the values are compared that a ground truth has at and below keys with dots.
+
+        Raises:
+            HdbenchError: an option has a path that may be meant for such a key; see `_check_key`.
+        """
+        if not self._of_paths or self.by_path is not None:  # by path, keys are split at dots
+            return
+        for path in unwritable_paths(reference, self.rules.root):
+            self.rules.keep_field(path)
+            for option in self._of_paths:
+                _check_key(option, path.segments, is_by_text=option is self.weights)
 
     @property
     def has_weights(self) -> bool:
@@ -132,6 +154,31 @@ def read_rules(given: Mapping[str, Any]) -> Rules:
         ignore=Patterns("ignore", dict.fromkeys(ignore, True), False),
         blank=tuple(blank),
     )
+
+
+def _check_key(option: Patterns[Any], key: tuple[str, ...], *, is_by_text: bool) -> None:
+    """Reject an option with a path that is written like a key with a dot, but does not lead there.
+
+    In a path, a dot goes one key deeper, so only `*` covers a key that has one.
+
+    Args:
+        option: the option.
+        key: the path of the key, or of what is below it, in segments.
+        is_by_text: whether the option goes by the written path of a field. Then nothing that covers
+            only the one or the other is unambiguous, not even `*`.
+    """
+    written = segments_of(".".join(key))
+    meant, covering = option.fitting(written), option.fitting(key)
+    wrong = {each for each in meant - covering if len(each) == len(written)}
+    if is_by_text:
+        wrong = meant ^ covering
+    if wrong:
+        pattern = ".".join(min(wrong)).replace(".[]", "[]")
+        raise HdbenchError(
+            f"{option.option}: {pattern}: a ground truth has the key "
+            f"{' in '.join(map(repr, reversed(key)))}, and a path is read at every dot and bracket,"
+            " so it cannot name a key that has one: rename the key"
+        )
 
 
 def _mode(option: str, value: Any) -> ListMode:

@@ -31,8 +31,11 @@ class Patterns(Generic[Value]):
     everything below it. Where several fit, they are compared segment by segment from the left: a
     literal comes before `*`, and a longer pattern before its own beginning.
 
-    Args:
+    Attributes:
         option: the name of the option, for messages.
+
+    Args:
+        option: same as the attribute.
         values: pattern → value.
         default: the value of a path that no pattern covers.
 
@@ -46,6 +49,7 @@ class Patterns(Generic[Value]):
     """
 
     def __init__(self, option: str, values: Mapping[str, Value], default: Value) -> None:
+        self.option = option
         self._default = default
         self._values: dict[tuple[str, ...], Value] = {}
         for pattern, value in values.items():
@@ -59,8 +63,15 @@ class Patterns(Generic[Value]):
             self._values[segments] = value
 
     def __getitem__(self, path: Sequence[str]) -> Value:
-        fitting = [pattern for pattern in self._values if _covers(pattern, path)]
+        fitting = self.fitting(path)
         return self._values[min(fitting, key=_rank)] if fitting else self._default
+
+    def __bool__(self) -> bool:
+        return bool(self._values)
+
+    def fitting(self, path: Sequence[str]) -> set[tuple[str, ...]]:
+        """The patterns that cover a path, as segments."""
+        return {pattern for pattern in self._values if _covers(pattern, path)}
 
 
 def _covers(pattern: Sequence[str], path: Sequence[str]) -> bool:

@@ -1,7 +1,7 @@
 """Records taken apart: their fields by path, and the items of their lists."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -64,10 +64,12 @@ class Rules:
         return known
 
     def keep_field(self, path: "Path") -> None:
-        """Note how the values of a field are compared whose path cannot be read from its text."""
-        if len(self._fields) < MAX_KEPT:
-            known = self.compare[path.segments], self.threshold[path.segments]
-            self._fields[path.base, path.text] = known
+        """Note how the values of a field are compared whose path cannot be read from its text.
+
+        Only for what a ground truth has: an answer must not change how others are compared.
+        """
+        known = self.compare[path.segments], self.threshold[path.segments]
+        self._fields[path.base, path.text] = known
 
     def is_blank(self, value: Any) -> bool:
         """Whether a value counts as absent."""
@@ -88,8 +90,8 @@ class Path:
         text: the path from the innermost item of an aligned or ordered list, or from the record.
         segments: the whole path, with `[]` for an item of a list.
         base: the segments of that item.
-            below: key, index, or None for any item → the path there, if it is kept.
-            ignored: whether it is not scored.
+        below: key, index, or None for any item → the path there, if it is kept.
+        ignored: whether it is not scored.
         lists: how a list at this path is compared.
         mode: how the list is compared whose item this is.
         steps: how its texts are normalized.
@@ -130,10 +132,7 @@ class Path:
         known = self.below.get(key)
         if known is not None:
             return known
-        path = self._keep(key, f"{self.text}.{key}" if self.text else key, key, self.base)
-        if any(sign in key for sign in ".[]"):  # its text says something else
-            self._rules.keep_field(path)
-        return path
+        return self._keep(key, f"{self.text}.{key}" if self.text else key, key, self.base)
 
     def place(self, index: int) -> "Path":
         """The path of an item of a list that is compared by position."""
@@ -263,6 +262,22 @@ def scored(value: Any, path: Path, rules: Rules) -> Any:
     if path.lists == "aligned":
         return sorted((item for item in items if item is not NOTHING), key=canonical)
     return [None if item is NOTHING else item for item in items]
+
+
+def unwritable_paths(value: Any, path: Path, is_below: bool = False) -> Iterator[Path]:
+    """The paths in a record to and below keys that no path can be written with, as `a.b`."""
+    if is_below:
+        yield path
+    if isinstance(value, dict):
+        for key, child in value.items():
+            yield from unwritable_paths(
+                child, path.key(key), is_below or segments_of(key) != (key,)
+            )
+    elif isinstance(value, list):
+        by_position = path.lists == "position"
+        for index, child in enumerate(value):
+            at = path.place(index) if by_position else path.item()
+            yield from unwritable_paths(child, at, is_below)
 
 
 def take_apart(value: dict[str, Any], rules: Rules) -> Record:

@@ -9,26 +9,17 @@ import unicodedata
 from itertools import permutations
 
 from rapidfuzz import fuzz
+from reference.values import distance
 
 
 def similarity(a, b):
     return 1.0 if a == b else fuzz.ratio(a, b) / 100
 
 
-def levenshtein(a, b):
-    previous = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        current = [i]
-        for j, y in enumerate(b, 1):
-            current.append(min(previous[j] + 1, current[-1] + 1, previous[j - 1] + (x != y)))
-        previous = current
-    return previous[-1]
-
-
 def cer(truth, answer):
     if truth == "":
         return 0.0 if answer == "" else 1.0
-    return min(1.0, levenshtein(truth, answer) / len(truth))
+    return min(1.0, distance(truth, answer) / len(truth))
 
 
 def published_cer(truth, answer):
@@ -37,7 +28,7 @@ def published_cer(truth, answer):
         return 0.0
     if truth == "" or answer == "":
         return 1.0
-    return min(1.0, levenshtein(truth, answer) / len(truth))
+    return min(1.0, distance(truth, answer) / len(truth))
 
 
 def text_of(ad):

@@ -27,6 +27,7 @@ import re
 from typing import NamedTuple
 
 from reference.values import add, compared, normalized, rounded
+from reference.zettel_f1 import flatten
 
 DEFAULTS = {
     "lists": "aligned",
@@ -254,18 +255,6 @@ def pair(truth, answer, path, options):
     return [(left[x], right[y]) for x, y in min(ways, key=rank)]
 
 
-def leaves_of(value, path=""):
-    """Every leaf as (written path, value): `name[0].key`."""
-    if isinstance(value, dict):
-        for key, child in value.items():
-            yield from leaves_of(child, f"{path}.{key}" if path else key)
-    elif isinstance(value, list):
-        for index, child in enumerate(value):
-            yield from leaves_of(child, f"{path}[{index}]")
-    else:
-        yield path, value
-
-
 def look_up(value, path):
     """What is found by splitting a written path at its signs: a value, an object or a list."""
     for step in path.replace("]", "").replace("[", ".").split("."):
@@ -280,7 +269,7 @@ def look_up(value, path):
 
 def compare_by_path(truth, answer, options):
     """Rows of two records by position, for the published rules of `parents` and `dotted_keys`."""
-    expected, found = dict(leaves_of(truth)), dict(leaves_of(answer))
+    expected, found = dict(flatten(truth)), dict(flatten(answer))
     paths = list(expected if options["leaves"] == "truth" else {**expected, **found})
     if options["parents"] == "drop":
         above = {

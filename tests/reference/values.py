@@ -1,4 +1,4 @@
-"""How two values compare: for the references of Record F1 and Text CER, without `hdbench`."""
+"""How two values compare: for the references of several metrics, without `hdbench`."""
 
 import math
 import re

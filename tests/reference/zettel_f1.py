@@ -5,7 +5,7 @@ Independent of `hdbench`: it shares nothing with what it checks but RapidFuzz.
 
 import math
 
-from rapidfuzz import fuzz
+from reference.values import similarity
 
 
 def flatten(value, path=""):
@@ -30,18 +30,6 @@ def look_up(record, path):
         else:
             return None
     return None if isinstance(record, (dict, list)) else record
-
-
-def similarity(a, b):
-    if a == b:
-        return 1.0
-    if a is None or b is None:
-        return 0.0
-    if str(a) == str(b):
-        return 1.0
-    if not isinstance(a, (str, int, float)) or not isinstance(b, (str, int, float)):
-        return 0.0
-    return fuzz.ratio(str(a), str(b)) / 100
 
 
 def parents(paths):

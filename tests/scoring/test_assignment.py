@@ -1,11 +1,13 @@
 """The pairs of two lists, against every way to pair them."""
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdbench.scoring.records.assignment import assign
+from hdbench.scoring.records.assignment import FEW, assign
 from hdbench.scoring.records.pairing import _without_crossing
 
 
@@ -45,6 +47,22 @@ def matrices(draw):
 @given(weights=matrices())
 def test_any_pairs(weights):
     assert assign(np.array(weights, np.int64)) == best(weights, every_way(weights))
+
+
+@pytest.mark.parametrize("greatest", [1, 2, 3, 10])
+@pytest.mark.parametrize("zeros", [0.0, 0.7])
+def test_it_is_the_first_of_the_best(greatest, zeros):
+    rng = random.Random(greatest)
+    sizes = set()
+    for _ in range(300):
+        height, width = rng.randint(1, 5), rng.randint(1, 5)
+        weights = [
+            [0 if rng.random() < zeros else rng.randint(0, greatest) for _ in range(width)]
+            for _ in range(height)
+        ]
+        assert assign(np.array(weights, np.int64)) == best(weights, every_way(weights)), weights
+        sizes.add(height * width)
+    assert min(sizes) < FEW < max(sizes)
 
 
 @settings(max_examples=150, deadline=None)

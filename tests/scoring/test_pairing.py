@@ -1,46 +1,11 @@
-"""The best pairs of two lists, beside a procedure that tries all there are."""
+"""Items that are paired list by list or together, and up to a bound."""
 
 import random
 
-import numpy as np
 import pytest
 
 from hdbench.scoring.record_f1 import RecordF1
 from hdbench.scoring.records import pairing, tree
-from hdbench.scoring.records.assignment import FEW, assign
-
-
-def tried(weights):
-    """The best pairs of rows and columns: greatest sum, then fewest, then first."""
-
-    def solutions(row, taken):
-        if row == len(weights):
-            yield 0, []
-            return
-        for total, pairs in solutions(row + 1, taken):
-            yield total, pairs
-        for column, weight in enumerate(weights[row]):
-            if weight and column not in taken:
-                for total, pairs in solutions(row + 1, taken | {column}):
-                    yield total + weight, [(row, column), *pairs]
-
-    return min((-total, len(pairs), pairs) for total, pairs in solutions(0, frozenset()))[2]
-
-
-@pytest.mark.parametrize("greatest", [1, 2, 3, 10])
-@pytest.mark.parametrize("zeros", [0.0, 0.7])
-def test_it_is_the_first_of_the_best(greatest, zeros):
-    rng = random.Random(greatest)
-    sizes = set()
-    for _ in range(300):
-        height, width = rng.randint(1, 5), rng.randint(1, 5)
-        weights = [
-            [0 if rng.random() < zeros else rng.randint(0, greatest) for _ in range(width)]
-            for _ in range(height)
-        ]
-        assert assign(np.array(weights, np.int64)) == tried(weights), weights
-        sizes.add(height * width)
-    assert min(sizes) < FEW < max(sizes)
 
 
 def entry(rng):

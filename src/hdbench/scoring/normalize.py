@@ -61,7 +61,7 @@ combining characters, also from composed ones."""
 def normalizer(
     name: str, steps: Any, known: dict[str, Normalizer], *, can_remove: bool = True
 ) -> tuple[Normalizer, ...]:
-    """The steps of that names, in order; `{"remove": "…"}` removes each of its characters.
+    """The steps with these names, in order; `{"remove": "…"}` removes each of its characters.
 
     Args:
         name: what is normalized, for messages.

@@ -1,7 +1,8 @@
 """The items of two lists, paired by what they hold."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from hdbench.scoring.records.tree import ListMode, Record, Rules, in_order, most
 from hdbench.scoring.similarity import similarity
 
 Integers = NDArray[np.int64]
+Value = TypeVar("Value")
 
 MAX_AT_ONCE = 1_000_000
 """Maximum number of pairs that are looked at together if they are of several lists."""
@@ -111,15 +113,13 @@ def _add_leaves(
     alike: Likeness,
 ) -> None:
     """Add what a field contributes."""
-    ours = [(i, each.leaves[path]) for i, each in enumerate(truths) if path in each.leaves]
-    theirs = [(j, each.leaves[path]) for j, each in enumerate(answers) if path in each.leaves]
+    ours = {i: each.leaves[path] for i, each in enumerate(truths) if path in each.leaves}
+    theirs = {j: each.leaves[path] for j, each in enumerate(answers) if path in each.leaves}
     if not ours or not theirs:
         return
     compare, threshold = rules.of_field(truths[0].path.segments, path)
-    # The same values come again and again.
-    our_values = {_key(value): value for _, value in ours}
-    their_values = {_key(value): value for _, value in theirs}
-    references, predictions = list(our_values.values()), list(their_values.values())
+    references, rows = _distinct(ours.values(), _key)
+    predictions, columns = _distinct(theirs.values(), _key)
     if compare is None and all(isinstance(each, str) for each in (*references, *predictions)):
         similarities = process.cdist(references, predictions, scorer=fuzz.ratio, dtype=np.float64)
         similarities /= 100
@@ -128,14 +128,25 @@ def _add_leaves(
         similarities = np.array(
             [[compare(one, other) for other in predictions] for one in references]
         )
-    rows = {key: at for at, key in enumerate(our_values)}
-    columns = {key: at for at, key in enumerate(their_values)}
-    chosen = np.ix_([rows[_key(value)] for _, value in ours], [columns[_key(v)] for _, v in theirs])
-    places = np.ix_([i for i, _ in ours], [j for j, _ in theirs])
+    chosen, places = np.ix_(rows, columns), np.ix_([*ours], [*theirs])
     alike.matches[places] += (similarities >= threshold)[chosen]
     alike.thousandths[places] += _thousandths(similarities)[chosen]
-    empty = np.array([value == "" for _, value in ours])
+    empty = np.array([value == "" for value in ours.values()])
     alike.counted[places] += empty[:, None]
+
+
+def _distinct(
+    values: Iterable[Value], key: Callable[[Value], Hashable]
+) -> tuple[list[Value], list[int]]:
+    """Values without repetitions, as the same come again and again, and which of them each was."""
+    distinct: dict[Hashable, Value] = {}
+    places: dict[Hashable, int] = {}
+    found = []
+    for value in values:
+        name = key(value)
+        found.append(places.setdefault(name, len(places)))
+        distinct.setdefault(name, value)
+    return list(distinct.values()), found
 
 
 def _thousandths(similarities: NDArray[np.float64]) -> Integers:
@@ -157,24 +168,18 @@ def _add_lists(
     alike: Likeness,
 ) -> None:
     """Add what a list within the items contributes: the sums of its own best pairs."""
-    ours = [(i, each.lists[path]) for i, each in enumerate(truths) if path in each.lists]
-    theirs = [
-        (j, _in_order(each.lists[path], rules))
+    ours = {i: each.lists[path] for i, each in enumerate(truths) if path in each.lists}
+    theirs = {
+        j: _in_order(each.lists[path], rules)
         for j, each in enumerate(answers)
         if path in each.lists
-    ]
+    }
     if not theirs:
         return
-    # The same lists come again and again.
-    our_names = [_name(items, rules) for _, items in ours]
-    their_names = [_name(items, rules) for _, items in theirs]
-    our_lists = dict(zip(our_names, (items for _, items in ours), strict=True))
-    their_lists = dict(zip(their_names, (items for _, items in theirs), strict=True))
-    sums = np.array([_sums(items, [*their_lists.values()], rules) for items in our_lists.values()])
-    rows = {name: at for at, name in enumerate(our_lists)}
-    columns = {name: at for at, name in enumerate(their_lists)}
-    chosen = np.ix_([rows[name] for name in our_names], [columns[name] for name in their_names])
-    places = np.ix_([i for i, _ in ours], [j for j, _ in theirs])
+    our_lists, rows = _distinct(ours.values(), partial(_name, rules))
+    their_lists, columns = _distinct(theirs.values(), partial(_name, rules))
+    sums = np.array([_sums(items, their_lists, rules) for items in our_lists])
+    chosen, places = np.ix_(rows, columns), np.ix_([*ours], [*theirs])
     for at, total in enumerate(alike):
         total[places] += sums[..., at][chosen]
 
@@ -220,7 +225,7 @@ def _batches(
     yield batch
 
 
-def _name(items: Sequence[Record], rules: Rules) -> str:
+def _name(rules: Rules, items: Sequence[Record]) -> str:
     return "\n".join(each.canonical(rules) for each in items)
 
 

@@ -414,3 +414,16 @@ def test_a_thousand_invented_pages():
     found = figures((many, truth), texts=PAGES, pages="aligned")
     assert found["cer"] <= 9 / 12
     assert found["characters_invented"] > 5_000
+
+
+def test_pages_beyond_what_can_be_compared_are_invented_and_named(monkeypatch):
+    monkeypatch.setattr("hdbench.scoring.text_cer.MAX_PAIRS", 6)
+    metric = TextCer(texts={"pages[].text": "always"}, pages="aligned")
+    truth = {"pages": [{"text": "a"}, {"text": "b"}]}
+    answer = {"pages": [{"text": text} for text in ("x", "b", "y", "a", "z")]}
+    score = metric.score(answer, truth)
+    assert score.not_compared == {"pages": 2}
+    # "a" stands beyond the third page: "x" is compared instead of it.
+    assert score.statistics["texts_perfect"] == 1
+    assert score.statistics["characters_invented"] == 3
+    assert metric.score({"pages": answer["pages"][:3]}, truth).not_compared == {}

@@ -23,6 +23,10 @@ from hdbench.scoring.transcriptions.texts import Invented, Text, page_texts, pag
 from hdbench.scoring.transcriptions.well_formed import is_xml
 
 
+MAX_PAIRS = 1_000_000
+"""Maximum number of pairs of pages that are compared; an answer's further pages are invented."""
+
+
 class TextCer(Metric):
     """Character and word error rate of transcriptions.
 
@@ -43,7 +47,7 @@ class TextCer(Metric):
             first that the ground truth lacks, and unless empty on both sides. A path is a field,
             or one of each page of a list: `pages[].text`.
         pages: lists of pages are paired by `position`, or `aligned`: so that the summed similarity
-            is greatest.
+            is greatest. Above a million pairs, the answer's further pages count as invented.
         normalize: what is done to texts on both sides, in order: `nfc`, `nfkc`, `lowercase`,
             `casefold`, `whitespace`, `punctuation`, `long_s`, `line_breaks`, `hyphenation`,
             `diacritics`, `{"remove": CHARACTERS}`; or such a list for each of `cer`, `wer` and
@@ -165,6 +169,7 @@ class TextCer(Metric):
                 "perfect": int(record is not None and perfect == len(texts) and not invented),
             },
             compared=(texts, invented),
+            not_compared=self._not_compared(record or {}, prepared),
         )
 
     def explain(self, score: ItemScore, prepared: dict[str, Any]) -> list[FieldMatch]:
@@ -278,6 +283,15 @@ class TextCer(Metric):
                 invented.append(Invented(text.path, text.prediction or ""))
         return texts, [each for each in invented if each.text]
 
+    def _not_compared(self, answer: dict[str, Any], truth: dict[str, Any]) -> dict[str, int]:
+        """List → how many of the answer's pages are too many to be compared."""
+        beyond = {
+            name: len(pages_of(answer, name)) - _most_pages(len(pages_of(truth, name)))
+            for name, _ in self._texts
+            if name is not None and self._aligned
+        }
+        return {name: number for name, number in beyond.items() if number > 0}
+
     def _judge(self, text: Text) -> None:
         """Compare a text with its counterpart."""
         is_there = text.prediction is not None
@@ -306,6 +320,7 @@ class TextCer(Metric):
         """The place of each page → that of its counterpart."""
         if not self._aligned or not ours or not theirs:
             return {at: at for at in range(min(len(ours), len(theirs)))}
+        theirs = theirs[: _most_pages(len(ours))]
         import numpy as np  # noqa: PLC0415  slow to import
 
         from hdbench.scoring.records.assignment import assign  # noqa: PLC0415  with numpy
@@ -325,6 +340,11 @@ class TextCer(Metric):
         )
         # As many pairs as there can be, whatever they hold.
         return dict(assign(alike + int(alike.sum()) + 1))
+
+
+def _most_pages(references: int) -> int:
+    """How many pages of an answer are compared with so many of the ground truth."""
+    return max(1, MAX_PAIRS // max(1, references))
 
 
 def _micro(errors: float, length: float) -> float:

@@ -2,13 +2,13 @@
 
 import os
 import random
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import pdf
+from hdbench.common.natural_order import by_numbers
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import Question
 
@@ -105,7 +105,7 @@ def own_images(folder: Path, *, limit: int | None = None) -> Choice:
             there are PDFs and pypdfium2 is not installed.
     """
     try:
-        entries = sorted(folder.iterdir(), key=_by_numbers)
+        entries = sorted(folder.iterdir(), key=by_numbers)
     except OSError as error:
         raise HdbenchError(f"{folder}: cannot be read: {error.strerror}") from error
     questions: dict[str, Question] = {}
@@ -114,7 +114,7 @@ def own_images(folder: Path, *, limit: int | None = None) -> Choice:
         if entry.name.startswith(".") or entry.is_symlink():
             continue
         pages = (
-            sorted(filter(_is_image, entry.iterdir()), key=_by_numbers) if entry.is_dir() else []
+            sorted(filter(_is_image, entry.iterdir()), key=by_numbers) if entry.is_dir() else []
         )
         item = entry.name if entry.is_dir() else entry.stem
         if not pages and not _is_image(entry):
@@ -139,9 +139,3 @@ def _chosen(questions: list[Question], subset: str | None, passed_over: list[str
 
 def _is_image(path: Path) -> bool:
     return path.suffix.lower() in IMAGES and path.is_file() and not path.is_symlink()
-
-
-def _by_numbers(path: Path) -> list[tuple[int, str]]:
-    """`page2` before `page10`."""
-    parts = re.split(r"(\d+)", path.name.casefold())
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]

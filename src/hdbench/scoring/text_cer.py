@@ -22,7 +22,6 @@ from hdbench.scoring.transcriptions.options import DEFAULTS, RATES, read_steps, 
 from hdbench.scoring.transcriptions.texts import Invented, Text, page_texts, pages_of
 from hdbench.scoring.transcriptions.well_formed import is_xml
 
-
 MAX_PAIRS = 1_000_000
 """Maximum number of pairs of pages that are compared; an answer's further pages are invented."""
 

@@ -1,0 +1,115 @@
+"""Which ground truth belongs to which item."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hdbench.collecting.media import Media
+from hdbench.errors import HdbenchError
+from hdbench.reading.ids import match_ids
+from hdbench.truths.truth import Truth, Truths
+
+EXAMPLES = 3
+"""Maximum number of examples in a message."""
+
+
+class MatchedTruths(NamedTuple):
+    """The ground truths by item.
+
+    Attributes:
+        by_id: id → ground truth, for the items that have one that says something.
+        notes: what fits nothing, or is missing, one line each.
+    """
+
+    by_id: dict[str, Truth]
+    notes: list[str]
+
+
+def match_truths(truths: Truths, media: Media) -> MatchedTruths:
+    """Find the item of each ground truth by its key, as people write names of files.
+
+    Leading zeros, extensions, folders, case and the composition of characters may differ. The
+    texts of single pages are put together where an item has several.
+
+    Args:
+        truths: the ground truths.
+        media: the items.
+
+    Raises:
+        HdbenchError: no ground truth says which item it belongs to, none fits, or two belong to the
+            same item.
+    """
+    keyed = [truth for truth in truths.truths if truth.key]
+    if not keyed:
+        raise HdbenchError(
+            "nothing in the ground truth says which image a row belongs to: name the column with "
+            "the names of the images, as in --map Dateiname=id"
+        )
+    if media.kind == "pages" and (of_pages := _of_pages(keyed, media)):
+        return of_pages
+    by_key: dict[str, Truth] = {}
+    for truth in keyed:
+        first = by_key.setdefault(str(truth.key), truth)
+        if first is not truth:
+            raise HdbenchError(
+                f"{truth.place}: a second ground truth for {truth.key!r}, which {first.place} has "
+                "already: leave one of them out; if an image has several, make them a list"
+            )
+    ids = [item.id for item in media.items]
+    matched = match_ids(by_key, ids)
+    own = {item_id: matched.ids.get(item_id, item_id) for item_id in ids}
+    found = {item_id: by_key[key] for item_id, key in own.items() if key in by_key}
+    if not found:
+        raise HdbenchError(
+            f"no ground truth fits an image: the first is for {keyed[0].key!r} ({keyed[0].place}), "
+            f"the first image is {ids[0]!r}: name the column with the names of the images, as in "
+            "--map Dateiname=id"
+        )
+    notes = [f"{each.item!r} is {each.ids[0]!r} there" for each in matched.differences]
+    without_key = len(truths.truths) - len(keyed)
+    if without_key:
+        notes.append(f"{without_key} rows name no image, and are left out")
+    if matched.unknown:
+        notes.append(
+            f"{len(matched.unknown)} ground truths have no image, and are left out: "
+            + _some([f"{key} ({by_key[key].place})" for key in matched.unknown])
+        )
+    filled = {item_id: truth for item_id, truth in found.items() if truth.record is not None}
+    missing = [item_id for item_id in ids if item_id not in filled]
+    if missing:
+        notes.append(f"{len(missing)} images have no ground truth: {_some(missing)}")
+    return MatchedTruths(filled, notes)
+
+
+def _of_pages(truths: Sequence[Truth], media: Media) -> MatchedTruths | None:
+    """Texts of single pages as those of items with several; None if they are not."""
+    if any(truth.record is not None and list(truth.record) != ["text"] for truth in truths):
+        return None
+    pages = {page.path.name: item for item in media.items for page in item.pages}
+    by_key = {str(truth.key): truth for truth in truths}
+    matched = match_ids(by_key, pages)
+    texts: dict[str, list[Truth]] = defaultdict(list)
+    for name, item in pages.items():
+        truth = by_key.get(matched.ids.get(name, name))
+        if truth is not None and truth.record is not None:
+            texts[item.id].append(truth)
+    whole = {
+        item.id: Truth(
+            texts[item.id][0].place,
+            item.id,
+            {"pages": [truth.record for truth in texts[item.id]]},
+        )
+        for item in media.items
+        if item.pages and len(texts[item.id]) == len(item.pages)
+    }
+    if not whole:
+        return None
+    missing = [item.id for item in media.items if item.id not in whole]
+    notes = [f"{len(missing)} items lack the text of a page: {_some(missing)}"] if missing else []
+    return MatchedTruths(whole, notes)
+
+
+def _some(names: Sequence[str]) -> str:
+    """A few names, and how many there are besides."""
+    more = f" and {len(names) - EXAMPLES} more" if len(names) > EXAMPLES else ""
+    return ", ".join(names[:EXAMPLES]) + more

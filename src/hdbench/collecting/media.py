@@ -1,0 +1,184 @@
+"""The images, PDFs or texts of a collection: which files make an item."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from PIL import Image
+
+from hdbench.common.natural_order import by_numbers
+from hdbench.errors import HdbenchError
+
+Kind = Literal["image", "pages", "pdf", "text"]
+
+IMAGES = {
+    ".jpg": "JPEG",
+    ".jpeg": "JPEG",
+    ".png": "PNG",
+    ".tif": "TIFF",
+    ".tiff": "TIFF",
+    ".webp": "WEBP",
+}
+"""Extension → what Pillow calls the format."""
+
+KINDS: dict[str, Kind] = {**dict.fromkeys(IMAGES, "image"), ".pdf": "pdf", ".txt": "text"}
+"""Extension → what an item with such a file is."""
+
+MAX_PIXELS = 150_000_000
+"""Maximum number of pixels of an image: a page in A3 at 600 dpi has some 70 million."""
+
+MAX_PAGES = 1_000
+"""Maximum number of pages of an item."""
+
+MAX_SHOWN = 5
+"""Maximum number of unusable files that an error names."""
+
+_UNSAFE = re.compile(r"[^\w.()+-]+")
+_MAX_STEM = 100
+
+
+class Page(NamedTuple):
+    """A file of an item, or a page of a TIFF.
+
+    Attributes:
+        path: the file.
+        frame: which page of a TIFF with several, from 0; None if it is the whole file.
+    """
+
+    path: Path
+    frame: int | None = None
+
+
+class MediaItem(NamedTuple):
+    """An item and its files.
+
+    Attributes:
+        id: the file's name without its extension, or the name of the folder with its pages.
+        pages: one file, or several pages in the order of the numbers in their names.
+    """
+
+    id: str
+    pages: tuple[Page, ...]
+
+
+class Media(NamedTuple):
+    """The items of a folder.
+
+    Attributes:
+        kind: what a benchmark's `media` says of them.
+        items: sorted by id, numbers as numbers.
+        passed_over: the names of files that are none of these.
+    """
+
+    kind: Kind
+    items: list[MediaItem]
+    passed_over: list[str]
+
+
+def find_media(folder: Path) -> Media:
+    """The items of a folder: a file each, or a folder each with the pages.
+
+    Images are JPEG, PNG, WebP or TIFF; a TIFF with several pages is one item. PDFs and texts
+    (`.txt`) are items, too, but not beside images: a benchmark shows one kind.
+
+    Args:
+        folder: where they are. Hidden files and links are passed over.
+
+    Raises:
+        HdbenchError: there is no such folder or no item in it, kinds are mixed, two items would
+            have the same id, or files cannot be used; the message names them.
+    """
+    found: dict[str, MediaItem] = {}
+    kinds: dict[Kind, Path] = {}
+    passed_over, unusable = [], []
+    for entry in _entries(folder):
+        files = [each for each in _entries(entry) if _kind(each)] if entry.is_dir() else [entry]
+        if not files or _kind(files[0]) is None:
+            passed_over.append(entry.name)
+            continue
+        item_id = unicodedata.normalize("NFC", entry.name if entry.is_dir() else entry.stem)
+        if item_id in found:
+            first = found[item_id].pages[0].path
+            raise HdbenchError(
+                f"{entry}: has the same name as {first.name}, and so the same id: rename one of "
+                "them, or put the pages of an item into a folder of its own"
+            )
+        try:
+            pages = tuple(page for file in files for page in _pages(file))
+        except HdbenchError as error:
+            unusable.append(str(error))
+            continue
+        if len(pages) > MAX_PAGES:
+            unusable.append(f"{entry.name}: more than {MAX_PAGES:,} pages")
+            continue
+        found[item_id] = MediaItem(item_id, pages)
+        kind = _kind(files[0]) or "image"
+        kinds.setdefault("pages" if kind == "image" and len(pages) > 1 else kind, entry)
+    if unusable:
+        more = f"; and {len(unusable) - MAX_SHOWN} more" if len(unusable) > MAX_SHOWN else ""
+        raise HdbenchError(
+            f"{folder}: {len(unusable)} files cannot be used: {'; '.join(unusable[:MAX_SHOWN])}"
+            f"{more}"
+        )
+    if not found:
+        raise HdbenchError(
+            f"{folder}: no images here: they must be JPEG, PNG, WebP, TIFF, PDF, or texts (.txt)"
+        )
+    if len(kinds) > 1 and set(kinds) != {"image", "pages"}:
+        names = " and ".join(path.name for path in list(kinds.values())[:2])
+        raise HdbenchError(
+            f"{folder}: images, PDFs and texts are mixed ({names}): a benchmark shows one kind, "
+            "so make two, or turn the PDFs into images"
+        )
+    kind = "pages" if "pages" in kinds else next(iter(kinds))
+    return Media(kind, list(found.values()), passed_over)
+
+
+def safe_name(item_id: str) -> str:
+    """An id as a file's name that any system can hold.
+
+    Example:
+        >>> safe_name("Brief 7: an Frl. Müller/Basel")
+        'Brief_7_an_Frl._Müller_Basel'
+    """
+    return _UNSAFE.sub("_", item_id).strip("._")[:_MAX_STEM] or "item"
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    try:
+        entries = sorted(folder.iterdir(), key=by_numbers)
+    except OSError as error:
+        raise HdbenchError(f"{folder}: cannot be read: {error.strerror}") from error
+    return (each for each in entries if not each.name.startswith(".") and not each.is_symlink())
+
+
+def _kind(path: Path) -> Kind | None:
+    return KINDS.get(path.suffix.lower()) if path.is_file() else None
+
+
+def _pages(path: Path) -> Iterator[Page]:
+    """A file as one page, or each page of a TIFF; the pixels are not read."""
+    if path.suffix.lower() not in IMAGES:
+        yield Page(path)
+        return
+    try:
+        with Image.open(path) as image:
+            if image.format != IMAGES[path.suffix.lower()]:
+                raise HdbenchError(
+                    f"{path.name}: is {image.format}, not {IMAGES[path.suffix.lower()]}: give it "
+                    "the right extension"
+                )
+            if image.width * image.height > MAX_PIXELS:
+                raise HdbenchError(
+                    f"{path.name}: {image.width} × {image.height} pixels: more than "
+                    f"{MAX_PIXELS:,} are not opened, so scale it down"
+                )
+            frames = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise HdbenchError(f"{path.name}: not an image, or damaged") from error
+    if frames == 1:
+        yield Page(path)
+    else:
+        yield from (Page(path, frame) for frame in range(frames))

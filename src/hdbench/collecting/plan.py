@@ -1,0 +1,327 @@
+"""What `hdbench new` is about to write, decided in full before anything is written."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hdbench.benchmarks.spec import BenchmarkSpec, read_spec
+from hdbench.building.recipe import recipe_names
+from hdbench.collecting.matching import MatchedTruths, match_truths
+from hdbench.collecting.media import Media, find_media
+from hdbench.collecting.prompt import draft_prompt
+from hdbench.collecting.schema import schema_of_records
+from hdbench.collecting.truth_files import open_truth
+from hdbench.common import resources
+from hdbench.common.checked import read_text_file
+from hdbench.common.jsonio import parse_json
+from hdbench.errors import HdbenchError
+from hdbench.reading.schema import AnswerSchema
+from hdbench.truths.fields import FieldPath, field_paths
+from hdbench.truths.mapping import Column, mapped, propose
+from hdbench.truths.table import Table
+from hdbench.truths.truth import Truths
+
+AS_COLUMN = "column:"
+"""What `--map` has before the name of a column of the dataset, such as `column:century`."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+_COLUMN_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_RESERVED = frozenset({"id", "image", "pages", "pdf", "text", "sha256", "ground_truth", "stratum"})
+
+COMPARE: dict[str, Any] = {
+    "integer": "number",
+    "number": "number",
+    "boolean": "boolean",
+    "date": {"date": {"formats": ["%d.%m.%Y"]}},
+}
+"""What a column is read as → how its values are compared; all others by their similarity."""
+
+TEXT = {"text": ""}
+"""The record of a transcription."""
+
+
+@dataclass(frozen=True)
+class Like:
+    """Another benchmark, whose fields and rules a collection takes over.
+
+    Attributes:
+        name: as it was given.
+        spec: what it says about itself.
+        schema: the form of its answers, as its file has it.
+        prompt: its prompt; None if it is not at hand.
+    """
+
+    name: str
+    spec: BenchmarkSpec
+    schema: dict[str, Any]
+    prompt: str | None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a person asked for.
+
+    Attributes:
+        name: the new benchmark's.
+        images: where the images, PDFs or texts are.
+        truth: where the ground truth is; None if there is none yet.
+        like: the benchmark whose fields and rules are taken over, by its name or folder.
+        columns: column of the table → where it goes: a field's path, `id`, `column:NAME`, or `-`.
+        marc: the mapping file for MARC.
+        fields: the fields to be filled in, if there is neither a ground truth nor `like`.
+        title: what people call the collection; its name if empty.
+        licence: an identifier, or `other`.
+        language: the two letters of the language that the items are in; `und` if not known.
+    """
+
+    name: str
+    images: Path
+    truth: Path | None = None
+    like: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    marc: Path | None = None
+    fields: Sequence[str] = ()
+    title: str = ""
+    licence: str = "other"
+    language: str = "und"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A new benchmark's folder, before it is written.
+
+    Attributes:
+        wish: what was asked for.
+        media: the items.
+        columns: what becomes of each column, if the ground truth is a table.
+        truths: the ground truths by item.
+        own_columns: id → the values of the dataset's own columns.
+        spec: what `benchmark.yaml` will say.
+        schema: the form of an answer.
+        prompt: the draft of the prompt.
+        notes: what was assumed, one line each.
+    """
+
+    wish: Wish
+    media: Media
+    columns: list[Column]
+    truths: MatchedTruths
+    own_columns: dict[str, dict[str, str | None]]
+    spec: dict[str, Any]
+    schema: dict[str, Any]
+    prompt: str
+    notes: list[str]
+
+    @property
+    def fields(self) -> list[FieldPath]:
+        """The fields of an answer."""
+        return field_paths(AnswerSchema(self.schema))
+
+
+def make_plan(wish: Wish) -> Plan:
+    """Decide on everything; nothing is written.
+
+    Raises:
+        HdbenchError: the name, the images, the ground truth or the other benchmark is unusable, or
+            they do not fit one another.
+    """
+    _check_name(wish.name)
+    like = find_like(wish.like) if wish.like else None
+    media = find_media(wish.images)
+    source = open_truth(wish.truth, wish.marc) if wish.truth else None
+    columns: list[Column] = []
+    own: dict[str, dict[str, str | None]] = {}
+    if isinstance(source, Table):
+        columns, own_titles = _mapping(source, wish, like, media)
+        truths = mapped(source, columns)
+        matched = match_truths(truths, media)
+        own = _own_columns(source, columns, own_titles, media)
+        notes = [*source.notes, *truths.notes, *matched.notes]
+    else:
+        if wish.columns:
+            raise HdbenchError("--map COLUMN=FIELD: is for tables; this ground truth is none")
+        truths = source or Truths([], [])
+        matched = match_truths(truths, media) if source else MatchedTruths({}, [])
+        notes = [*truths.notes, *matched.notes]
+    records = [truth.record for truth in matched.by_id.values() if truth.record is not None]
+    if source is not None and not records:
+        raise HdbenchError(f"{wish.truth}: has no ground truth for any of the images")
+    schema = like.schema if like else _schema(wish, records, columns)
+    return Plan(
+        wish=wish,
+        media=media,
+        columns=columns,
+        truths=matched,
+        own_columns=own,
+        spec=_spec(wish, media, like, schema, columns, own),
+        schema=schema,
+        prompt=(like and like.prompt)
+        or draft_prompt(schema, title=wish.title or wish.name, media=media.kind),
+        notes=notes,
+    )
+
+
+def find_like(name: str) -> Like:
+    """The benchmark in a folder, or one that hdbench has.
+
+    Raises:
+        HdbenchError: there is none of that name, or it has no usable schema.
+    """
+    folder = Path(name)
+    if not (folder / "benchmark.yaml").is_file():
+        own = name.rpartition("/")[2]
+        if own not in recipe_names():
+            raise HdbenchError(
+                f"--like {name}: neither a folder with a benchmark.yaml nor one of hdbench's "
+                f"benchmarks ({', '.join(recipe_names())})"
+            )
+        folder = Path(str(resources.folder("dataset_scripts") / own))
+    schema = parse_json(read_text_file(folder / "answer.schema.json"))
+    if not isinstance(schema, dict):
+        raise HdbenchError(f"{folder / 'answer.schema.json'}: must be an object in braces")
+    prompt = folder / "prompt.txt"
+    text = read_text_file(prompt) if prompt.is_file() else None
+    return Like(name, read_spec(folder / "benchmark.yaml"), schema, text)
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise HdbenchError(
+            f"{name!r}: a name has small letters, digits, - _ and . only, as in letters-basel"
+        )
+    if name in recipe_names():
+        raise HdbenchError(f"{name}: hdbench has a benchmark of that name: choose another")
+    if Path(name).exists():
+        raise HdbenchError(f"{name}: exists already: choose another name, or move it away")
+
+
+def _mapping(
+    table: Table, wish: Wish, like: Like | None, media: Media
+) -> tuple[list[Column], dict[str, str]]:
+    """What becomes of each column, and which are the dataset's own."""
+    own = {
+        title: path.removeprefix(AS_COLUMN)
+        for title, path in wish.columns.items()
+        if path.startswith(AS_COLUMN)
+    }
+    for title, name in own.items():
+        if not _COLUMN_NAME.fullmatch(name) or name in _RESERVED:
+            raise HdbenchError(
+                f"--map {title}={AS_COLUMN}{name}: a column's name has small letters, digits and _ "
+                f"only, and is none of {', '.join(sorted(_RESERVED))}"
+            )
+    given = {title: "-" if title in own else path for title, path in wish.columns.items()}
+    names = [page.path.name for item in media.items for page in item.pages]
+    paths = field_paths(AnswerSchema(like.schema)) if like else None
+    columns = propose(
+        table, paths=paths, file_names=[*(item.id for item in media.items), *names], given=given
+    )
+    return columns, own
+
+
+def _own_columns(
+    table: Table, columns: Sequence[Column], own: Mapping[str, str], media: Media
+) -> dict[str, dict[str, str | None]]:
+    """The dataset's own columns, item by item."""
+    if not own:
+        return {}
+    as_fields = [
+        Column(each.title, own.get(each.title), "text", each.key, None, "", "") for each in columns
+    ]
+    found = match_truths(mapped(table, as_fields), media).by_id
+    return {
+        item.id: {
+            name: (found[item.id].record or {}).get(name) if item.id in found else None
+            for name in own.values()
+        }
+        for item in media.items
+    }
+
+
+def _schema(
+    wish: Wish, records: Sequence[Mapping[str, Any]], columns: Sequence[Column]
+) -> dict[str, Any]:
+    """The form of an answer: that of the ground truths, or of the fields that were asked for."""
+    titles = {
+        each.path.removesuffix("[]"): each.title
+        for each in columns
+        if each.path is not None and not each.key
+    }
+    title = f"The answer for one item of {wish.title or wish.name}"
+    if records:
+        return schema_of_records(records, title=title, titles=titles)
+    names = wish.fields or list(TEXT)
+    empty: dict[str, Any] = {}
+    for name in names:
+        _add_field(empty, name)
+    return schema_of_records([empty], title=title)
+
+
+def _add_field(record: dict[str, Any], path: str) -> None:
+    """An example of a field such as `year`, `author.name` or `entries[].name`."""
+    *outer, last = path.split(".")
+    for name in outer:
+        inner = record.setdefault(name.removesuffix("[]"), [{}] if name.endswith("[]") else {})
+        record = inner[0] if isinstance(inner, list) else inner
+    record[last.removesuffix("[]")] = [""] if last.endswith("[]") else ""
+
+
+def _spec(
+    wish: Wish,
+    media: Media,
+    like: Like | None,
+    schema: Mapping[str, Any],
+    columns: Sequence[Column],
+    own: Mapping[str, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """What `benchmark.yaml` says."""
+    if like is not None:
+        rules: dict[str, Any] = {
+            "metric": like.spec.metric,
+            "headline": like.spec.headline,
+            "higher_is_better": like.spec.higher_is_better,
+        }
+        documented = like.spec.protocols.get("documented", {})
+    else:
+        rules, documented = _rules(schema, columns)
+    names = dict.fromkeys(name for values in own.values() for name in values)
+    return {
+        "name": wish.name,
+        "title": wish.title or wish.name,
+        "version": "1.0.0",
+        **rules,
+        **({"protocols": {"documented": documented}} if documented else {}),
+        "media": media.kind,
+        "split": "test",
+        "licence": wish.licence,
+        "citation": "",
+        **({"columns": dict.fromkeys(names, "string")} if names else {}),
+    }
+
+
+def _rules(
+    schema: Mapping[str, Any], columns: Sequence[Column]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The metric that fits records of a form, and its options."""
+    properties = schema["properties"]
+    if list(properties) == ["text"]:
+        return {"metric": "text_cer", "headline": "cer", "higher_is_better": False}, {}
+    pages = properties.get("pages", {}).get("items", {}).get("properties", {})
+    if list(properties) == ["pages"] and list(pages) == ["text"]:
+        rules = {"metric": "text_cer", "headline": "cer", "higher_is_better": False}
+        return rules, {"texts": {"pages[].text": "always"}}
+    options: dict[str, Any] = {"blank": [None, ""]}
+    compare = {
+        each.path: COMPARE[each.kind]
+        for each in columns
+        if each.path is not None and not each.key and each.kind in COMPARE
+    }
+    if compare:
+        options["compare"] = compare
+    lists = [name for name, each in properties.items() if "properties" in each.get("items", {})]
+    if len(lists) == 1 and len(properties) == 1:
+        options["root_list"] = lists[0]
+    rules = {"metric": "record_f1", "headline": "f1_micro", "higher_is_better": True}
+    return rules, options

@@ -1,0 +1,83 @@
+"""The JSON Schema of a collection's answers, inferred from its ground truths."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+_TYPES: dict[type, str] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    type(None): "null",
+}
+
+Titles = Mapping[str, str]
+"""The path of a field, as in `publication.year` or `persons[].name` → what people call it."""
+
+
+def schema_of_records(
+    records: Iterable[Mapping[str, Any]], *, title: str, titles: Titles | None = None
+) -> dict[str, Any]:
+    """The form that records have, with each field that one of them has, in the order they come.
+
+    Every field can be null: an image need not give it. Those that all records have are required, so
+    that a model cannot pass one over in silence.
+
+    Args:
+        records: the ground truths.
+        title: what an answer is called.
+        titles: what people call the fields.
+
+    Example:
+        >>> schema = schema_of_records([{"year": 1912}, {"authors": ["Frey"]}], title="A card")
+        >>> schema["properties"]["year"], schema["required"]
+        ({'type': ['integer', 'null']}, [])
+        >>> schema["properties"]["authors"]
+        {'type': ['array', 'null'], 'items': {'type': ['string', 'null']}}
+    """
+    schema = _of_values(list(records), "", titles or {})
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        **schema,
+        "type": "object",
+    }
+
+
+def _of_values(values: list[Any], path: str, titles: Titles) -> dict[str, Any]:
+    """The schema of a field from all its values."""
+    objects = [value for value in values if isinstance(value, Mapping)]
+    items = [item for value in values if isinstance(value, list) for item in value]
+    types = {_TYPES[type(value)]: None for value in values if type(value) in _TYPES}
+    schema: dict[str, Any] = {}
+    if objects:
+        schema |= _of_objects(objects, path, titles)
+        types["object"] = None
+    if any(isinstance(value, list) for value in values):
+        schema["items"] = _of_values(items, f"{path}[]", titles) if items else {}
+        types["array"] = None
+    if "number" in types:
+        types.pop("integer", None)
+    types.pop("null", None)
+    if not types:
+        return _titled(path, titles)  # never filled in: anything goes
+    return {**_titled(path, titles), "type": [*types, "null"], **schema}
+
+
+def _of_objects(objects: list[Mapping[str, Any]], path: str, titles: Titles) -> dict[str, Any]:
+    fields: dict[str, list[Any]] = {}
+    for each in objects:
+        for name, value in each.items():
+            fields.setdefault(name, []).append(value)
+    return {
+        "additionalProperties": False,
+        "required": [name for name, values in fields.items() if len(values) == len(objects)],
+        "properties": {
+            name: _of_values(values, f"{path}.{name}" if path else name, titles)
+            for name, values in fields.items()
+        },
+    }
+
+
+def _titled(path: str, titles: Titles) -> dict[str, Any]:
+    return {"title": titles[path]} if path in titles else {}

@@ -1,0 +1,81 @@
+"""Which kind of ground truth a file or folder is, decided by its content, and its reader."""
+
+import re
+from pathlib import Path
+
+from hdbench.errors import HdbenchError
+from hdbench.truths.alto import read_alto
+from hdbench.truths.json_truths import read_json_truths
+from hdbench.truths.letters import read_letters
+from hdbench.truths.marc import read_marc
+from hdbench.truths.page_xml import read_page_xml
+from hdbench.truths.table import Table, read_table
+from hdbench.truths.truth import Truths
+
+HEAD = 4_096
+"""Number of bytes by which a file is recognised."""
+
+_ROOT = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
+_LEADER = re.compile(rb"\d{5}[a-z][a-z]")
+ACCEPTED = (
+    "a ground truth is CSV, XLSX, JSON, JSON Lines, MARC21, MARCXML, PAGE XML, ALTO, a folder of such "
+    "XML, or a folder with a JSON or text file for each image"
+)
+
+
+def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
+    """The ground truths in a file or folder; a table still has to be mapped.
+
+    Args:
+        path: the file or folder.
+        mapping: for MARC, which fields go where.
+
+    Raises:
+        HdbenchError: it is none of the forms that are read, or is unusable.
+    """
+    try:
+        if path.is_dir():
+            return _open_folder(path)
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"<"):
+        return _open_xml(path, head, mapping)
+    if _LEADER.match(start):
+        return read_marc(path, mapping)
+    if start[:1] in (b"{", b"["):
+        return read_json_truths(path)
+    if path.suffix.lower() == ".txt":
+        raise HdbenchError(f"{path}: a text: {ACCEPTED}")
+    return read_table(path)
+
+
+def _open_folder(folder: Path) -> Truths:
+    """A folder of XML, of the letters' spreadsheets, or with a file for each image."""
+    if (folder / "letters.csv").is_file() and (folder / "persons.csv").is_file():
+        return read_letters(folder)
+    first = next((path for path in sorted(folder.iterdir()) if path.suffix.lower() == ".xml"), None)
+    if first is None:
+        return read_json_truths(folder)
+    with first.open("rb") as file:
+        root = _root(file.read(HEAD))
+    if root not in ("PcGts", "alto"):
+        raise HdbenchError(f"{first}: is neither PAGE XML nor ALTO, but <{root}>: {ACCEPTED}")
+    return (read_page_xml if root == "PcGts" else read_alto)(folder)
+
+
+def _open_xml(path: Path, head: bytes, mapping: Path | None) -> Truths:
+    root = _root(head)
+    if root in ("collection", "record"):
+        return read_marc(path, mapping)
+    if root not in ("PcGts", "alto"):
+        raise HdbenchError(f"{path}: is XML of another kind (<{root}>): {ACCEPTED}")
+    return (read_page_xml if root == "PcGts" else read_alto)(path)
+
+
+def _root(head: bytes) -> str:
+    """The name of the outermost element, without its namespace."""
+    found = _ROOT.search(head)
+    return found[1].decode("ascii") if found else ""

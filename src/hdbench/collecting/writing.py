@@ -1,0 +1,166 @@
+"""The folder of a new benchmark, written whole or not at all."""
+
+import datetime
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import yaml
+from PIL import Image
+
+from hdbench import __version__
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.spec import MEDIA_KEYS
+from hdbench.building.media import MEDIA_FOLDERS
+from hdbench.collecting.media import MediaItem, Page, safe_name
+from hdbench.collecting.plan import Plan
+from hdbench.common.jsonio import write_json
+from hdbench.common.progress import progress
+from hdbench.common.templates import STRICT
+from hdbench.errors import HdbenchError
+
+MAX_TEXT = 2**20
+"""Maximum number of bytes of an item that is a text."""
+
+
+def write_collection(plan: Plan, out: Path = Path()) -> Path:
+    """Write a benchmark's folder; images are copied, and the originals stay as they are.
+
+    Args:
+        plan: what to write.
+        out: the folder to write it into.
+
+    Returns:
+        The benchmark's folder.
+
+    Raises:
+        HdbenchError: it exists already, or a file cannot be read or written.
+    """
+    folder = out / plan.wish.name
+    with tempfile.TemporaryDirectory(prefix=f".{plan.wish.name}.", dir=out) as partial:
+        made = Path(partial) / plan.wish.name
+        made.mkdir()
+        lines = [
+            json.dumps(row, ensure_ascii=False) + "\n"
+            for row in (_row(item, plan, made) for item in progress(plan.media.items, "Copying"))
+        ]
+        (made / METADATA).write_text("".join(lines), encoding="utf-8")
+        (made / "benchmark.yaml").write_text(
+            yaml.safe_dump(plan.spec, sort_keys=False, allow_unicode=True), encoding="utf-8"
+        )
+        write_json(made / "answer.schema.json", plan.schema)
+        (made / "prompt.txt").write_text(plan.prompt, encoding="utf-8")
+        for name, text in _cards(plan).items():
+            (made / name).write_text(text, encoding="utf-8")
+        try:
+            made.rename(folder)
+        except OSError as error:
+            raise HdbenchError(f"{folder}: cannot be written: {error.strerror}") from error
+    return folder
+
+
+def _row(item: MediaItem, plan: Plan, folder: Path) -> dict[str, Any]:
+    """A line of the metadata, and the item's files copied."""
+    kind, truth = plan.media.kind, plan.truths.by_id.get(item.id)
+    shown: Any
+    try:
+        if kind == "text":
+            shown = _text(item.pages[0].path)
+        else:
+            names = [
+                _copied(page, number, item, folder / MEDIA_FOLDERS[kind])
+                for number, page in enumerate(item.pages, 1)
+            ]
+            shown = names if kind == "pages" else names[0]
+    except OSError as error:
+        raise HdbenchError(f"{item.pages[0].path}: cannot be copied: {error}") from error
+    return {
+        MEDIA_KEYS[kind]: shown,
+        "id": item.id,
+        "ground_truth": None if truth is None else truth.record,
+        **plan.own_columns.get(item.id, {}),
+    }
+
+
+def _copied(page: Page, number: int, item: MediaItem, folder: Path) -> str:
+    """A file of an item in the benchmark's folder: its path there."""
+    folder.mkdir(exist_ok=True)
+    stem = safe_name(item.id) if len(item.pages) == 1 else f"{safe_name(item.id)}-{number}"
+    suffix = page.path.suffix.lower() if page.frame is None else ".png"
+    copy = folder / f"{stem}{suffix}"
+    if copy.exists():
+        raise HdbenchError(
+            f"{page.path}: its name and that of another differ only by signs that not every system "
+            f"allows ({copy.name}): rename one of them"
+        )
+    if page.frame is None:
+        shutil.copyfile(page.path, copy)
+    else:
+        with Image.open(page.path) as image:
+            image.seek(page.frame)
+            image.save(copy)
+    return f"{folder.name}/{copy.name}"
+
+
+def _text(path: Path) -> str:
+    if path.stat().st_size > MAX_TEXT:
+        raise HdbenchError(f"{path}: more than {MAX_TEXT:,} bytes: divide it into items")
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise HdbenchError(f"{path}: not UTF-8: save it as UTF-8") from error
+
+
+def _cards(plan: Plan) -> Mapping[str, str]:
+    """The card's template and the changelog."""
+    # They are Markdown, and the card is a template: `plain` keeps values from being a part of it.
+    environment = jinja2.Environment(  # noqa: S701
+        loader=jinja2.PackageLoader("hdbench.collecting"), keep_trailing_newline=True, **STRICT
+    )
+    environment.filters["plain"] = _plain
+    wish = plan.wish
+    values = {
+        "name": wish.name,
+        "language": wish.language,
+        "media": plan.media.kind,
+        "what": {"image": "images", "pages": "items with their pages", "pdf": "PDFs"}.get(
+            plan.media.kind, "texts"
+        ),
+        "metric": plan.spec["metric"],
+        "fields": plan.fields,
+        "origin": wish.truth.name if wish.truth else "",
+        "notes": [*_mapping(plan), *plan.notes],
+        "items": len(plan.media.items),
+        "truths": len(plan.truths.by_id),
+        "today": datetime.date.today().isoformat(),
+        "version": __version__,
+    }
+    return {
+        name: environment.get_template(f"{name}.j2").render(values)
+        for name in ("README.md", "CHANGELOG.md")
+    }
+
+
+def _mapping(plan: Plan) -> list[str]:
+    """What became of each column, for the card."""
+    return [
+        f"column {each.title}: "
+        + ("names the item" if each.key else "not used" if each.path is None else each.path)
+        for each in plan.columns
+    ]
+
+
+def _plain(text: str) -> str:
+    r"""A value as text in a table of a Markdown template.
+
+    Example:
+        >>> _plain("{{ a }}|b\nc")
+        '{ { a } }\\|b c'
+    """
+    for sign in ("{{", "}}", "{%", "%}", "{#", "#}"):
+        text = text.replace(sign, " ".join(sign))
+    return " ".join(text.split()).replace("|", "\\|")

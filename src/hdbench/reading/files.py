@@ -45,6 +45,14 @@ OTHERS: dict[bytes, str] = {
 }
 """How files of other types begin, without any leading white space."""
 
+OFFICE = {
+    "xl/workbook.xml": "",
+    "xl/workbook.bin": "a binary Excel file (.xlsb): save it as .xlsx",
+    "word/document.xml": "a Word document",
+    "META-INF/manifest.xml": "an OpenDocument file: save it as .xlsx or .csv",
+}
+"""A part of an office document, and what such a file is; nothing for XLSX."""
+
 ACCEPTED = (
     "answers are read from JSON, JSON Lines, CSV, XLSX, a folder or a ZIP of <id>.json or <id>.txt"
 )
@@ -85,7 +93,7 @@ def _open_file(
         schema: the form of the benchmark's answers.
         packed: it was already unpacked, so it must not be an archive itself.
     """
-    head = _head(path)
+    head = head_of(path)
     if not head.strip():
         raise HdbenchError(f"{name}: no predictions in this file: it is empty")
     if head.startswith(UTF16_MARKS):
@@ -101,11 +109,8 @@ def _open_file(
 
 def _open_text(path: Path, name: str, schema: AnswerSchema | None, head: bytes) -> Container:
     start = head.removeprefix(codecs.BOM_UTF8).lstrip()
-    for magic, kind in OTHERS.items():
-        if start.startswith(magic):
-            raise HdbenchError(f"{name}: this is {kind}: {ACCEPTED}")
-    if head[257:262] == b"ustar":
-        raise HdbenchError(f"{name}: this is a tar archive: {ACCEPTED}")
+    if kind := other_kind(head):
+        raise HdbenchError(f"{name}: this is {kind}: {ACCEPTED}")
     if head.startswith(GZIP):
         raise HdbenchError(f"{name}: packed twice: unpack it once")
     # Further down, a NUL may come from a model: recorded answers have some.
@@ -118,15 +123,26 @@ def _open_text(path: Path, name: str, schema: AnswerSchema | None, head: bytes) 
     return read_csv(read_whole(path, name), name, schema)
 
 
+def other_kind(head: bytes) -> str | None:
+    """What a file is that holds neither JSON nor a table, by its first bytes; None if it may.
+
+    Example:
+        >>> other_kind(b"%PDF-1.7")
+        'a PDF'
+    """
+    start = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    kind = next((OTHERS[magic] for magic in OTHERS if start.startswith(magic)), None)
+    return kind or ("a tar archive" if head[257:262] == b"ustar" else None)
+
+
+def office_kind(archive: Zip) -> str | None:
+    """What a ZIP is that holds an office document: nothing for XLSX; None for any other ZIP."""
+    return next((OFFICE[part] for part in OFFICE if archive.holds(part)), None)
+
+
 def _open_zip(path: Path, name: str, schema: AnswerSchema | None, *, packed: bool) -> Container:
     archive = Zip(path, name)
-    kinds = {
-        "xl/workbook.xml": "",
-        "xl/workbook.bin": "a binary Excel file (.xlsb): save it as .xlsx",
-        "word/document.xml": "a Word document",
-        "META-INF/manifest.xml": "an OpenDocument file: save it as .xlsx or .csv",
-    }
-    kind = next((kinds[part] for part in kinds if archive.holds(part)), None)
+    kind = office_kind(archive)
     if kind is None and packed:
         archive.close()
         raise HdbenchError(f"{name}: packed twice: unpack it once")
@@ -195,7 +211,7 @@ class _Unpacked:
         self._scratch.cleanup()
 
 
-def _head(path: Path) -> bytes:
+def head_of(path: Path) -> bytes:
     """The beginning of a file, or its first block that is not blank."""
     with path.open("rb") as file:
         head = file.read(HEAD)

@@ -69,13 +69,13 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
     answered = items.intersection(found)
     by_form: dict[str, list[str]] = defaultdict(list)
     for item in items - answered:
-        by_form[_form(item)].append(item)
+        by_form[plain_form(item)].append(item)
     fitting: dict[str, list[str]] = defaultdict(list)
     unknown = []
     for item_id in found:
         if item_id in answered:
             continue
-        candidates = by_form.get(_form(item_id)) or by_form.get(_without_page(item_id), [])
+        candidates = by_form.get(plain_form(item_id)) or by_form.get(_without_page(item_id), [])
         if len(candidates) == 1:
             fitting[candidates[0]].append(item_id)
         else:
@@ -90,26 +90,41 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
     return Matched(matched, _differences(matched), unknown, len(items))
 
 
-def _form(item_id: str) -> str:
-    """An id without the parts that may differ."""
+def plain_form(item_id: str) -> str:
+    """An id without the parts that may differ: folder, extension, leading zeros and case.
+
+    Example:
+        >>> plain_form("Scans/00415264.JPG"), plain_form("415264")
+        ('415264', '415264')
+    """
     name = re.split(r"[/\\]", unicodedata.normalize("NFC", item_id.strip()))[-1]
     name = _ENDING.sub("", name).casefold()
     return (name.lstrip("0") or "0") if name.isdecimal() else name
 
 
+def has_ending(name: str) -> bool:
+    """Whether a text ends as the name of an image, or of another file of an item.
+
+    Example:
+        >>> has_ending("0001.tif"), has_ending("Bd. 1")
+        (True, False)
+    """
+    return _ENDING.search(name.strip()) is not None
+
+
 def _without_page(item_id: str) -> str:
     """The form of the item that an id looks like a page of."""
     page = _PAGE.match(_ENDING.sub("", item_id.strip()))
-    return _form(page["item"]) if page else ""
+    return plain_form(page["item"]) if page else ""
 
 
 def _differences(matched: dict[str, str]) -> list[Difference]:
     """How ids differ, with an example of each way."""
     ways: dict[Way, list[tuple[str, str]]] = defaultdict(list)
     for item, item_id in matched.items():
-        if _form(item_id) != _form(item):
+        if plain_form(item_id) != plain_form(item):
             way: Way = "pages"
-        elif _ENDING.search(item_id) and not _ENDING.search(item):
+        elif has_ending(item_id) and not has_ending(item):
             way = "files"
         elif item_id.isdecimal():
             way = "zeros"

@@ -1,0 +1,1 @@
+"""Reading ground truths as libraries, archives and projects have them."""

@@ -1,0 +1,50 @@
+"""From the columns of a table to the fields of records."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hdbench.truths.fields import FieldPath, Kind
+from hdbench.truths.table import Table
+from hdbench.truths.truth import Truths
+
+
+@dataclass(frozen=True)
+class Column:
+    """What becomes of a column of a table.
+
+    Attributes:
+        title: its name in the table.
+        path: where its values go in the record, as `FieldPath.path` has it; None if it is not used.
+        kind: what its cells are read as.
+        key: whether it names the item.
+        separator: what divides the texts of a list.
+        example: one of its values.
+        why: the reason for this proposal, for a person to check.
+        nullable: whether a blank cell becomes null, if it is not text or a list; otherwise the
+            record lacks the field.
+    """
+
+    title: str
+    path: str | None
+    kind: Kind
+    key: bool
+    separator: str | None
+    example: str
+    why: str
+    nullable: bool = True
+
+
+def propose(
+    table: Table,
+    *,
+    paths: Sequence[FieldPath] | None,
+    file_names: Sequence[str],
+    given: Mapping[str, str],
+) -> list[Column]:
+    """What might become of each column, by its name and its values."""
+    raise NotImplementedError
+
+
+def mapped(table: Table, columns: Sequence[Column]) -> Truths:
+    """The ground truths in a table."""
+    raise NotImplementedError

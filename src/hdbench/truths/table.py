@@ -1,0 +1,333 @@
+"""Tables of ground truths, CSV and XLSX, before they are mapped to fields."""
+
+import stat
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import NamedTuple
+
+from hdbench.common.extras import needed
+from hdbench.errors import HdbenchError
+from hdbench.reading.cells import FAULTS, MAX_CELLS, NUMBER, Cell, text_of
+from hdbench.reading.columns import MAX_COLUMNS
+from hdbench.reading.csv_lines import (
+    Line,
+    at_most,
+    decode_or_cp1252,
+    delimiter_of,
+    lines,
+    without_empty_end,
+)
+from hdbench.reading.files import GZIP, ZIP, head_of, office_kind, other_kind
+from hdbench.reading.ids import has_ending
+from hdbench.reading.json_files import read_whole
+from hdbench.reading.members import Zip
+from hdbench.reading.rows import DATES
+
+MAX_CELL = 2**20
+"""Maximum number of characters in a cell."""
+
+ACCEPTED = "a table of ground truths is CSV or XLSX"
+
+FIRST_ROWS = 50
+"""Number of rows by which the delimiter and the header are recognised."""
+
+DATES_READ = (
+    "dates of the spreadsheet program, read in ISO form (check: it also makes dates of values such "
+    "as 3-5)"
+)
+STRIPPED = "cells with white space around their value, read without it"
+
+DELIMITER_NAMES = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table before it is mapped.
+
+    Attributes:
+        name: what messages call it.
+        header: the columns' names, each of them once.
+        rows: the place of each row, such as `wahrheit.csv:12`, and its cells as text, as many as
+            the header has. Rows within the table may be empty.
+        notes: what was assumed, one line each.
+    """
+
+    name: str
+    header: list[str]
+    rows: list[tuple[str, list[str]]]
+    notes: list[str]
+
+
+class _Row(NamedTuple):
+    place: str
+    cells: Sequence[Cell]
+
+
+def read_table(path: Path) -> Table:
+    r"""The table in a CSV file or an XLSX workbook.
+
+    CSV is in UTF-8, in UTF-16 with a byte order mark, or otherwise in cp1252, with commas,
+    semicolons or tabs. Of a workbook, the visible sheet with the most filled cells is read. A cell
+    is text and never evaluated: a formula in CSV stays as it stands, and in a workbook its last
+    value counts.
+
+    Args:
+        path: the file.
+
+    Raises:
+        HdbenchError: it is unusable or has no names of columns; the message names the row.
+        MissingExtraError: it is XLSX, and python-calamine is not installed.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "wahrheit.csv"
+        ...     _ = file.write_bytes("Dateiname;Verfasser\n0001.jpg;Müller\n".encode("cp1252"))
+        ...     table = read_table(file)
+        >>> table.header, table.rows
+        (['Dateiname', 'Verfasser'], [('wahrheit.csv:2', ['0001.jpg', 'Müller'])])
+        >>> table.notes[1]
+        'wahrheit.csv: cells are separated by semicolons'
+    """
+    name = path.name
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe might never end
+            raise HdbenchError(f"{name}: not a file: {ACCEPTED}")
+        head = head_of(path)
+        if head.startswith(ZIP):
+            return _of_workbook(path, name)
+        if head.startswith(GZIP):
+            raise HdbenchError(f"{name}: unpack it: {ACCEPTED}")
+        if kind := other_kind(head):
+            raise HdbenchError(f"{name}: this is {kind}: {ACCEPTED}")
+        return _of_csv(read_whole(path, name), name)
+    except OSError as error:
+        raise HdbenchError(f"{name}: cannot be read: {error.strerror or error}") from error
+
+
+def _of_csv(data: bytes, name: str) -> Table:
+    text, notes = decode_or_cp1252(data, name)
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise HdbenchError(f"{name}:{line}: has NUL bytes: save it as CSV in UTF-8")
+    with at_most(MAX_CELL):
+        delimiter = delimiter_of(text, _evenness)
+        if delimiter in DELIMITER_NAMES:
+            notes.append(f"{name}: cells are separated by {DELIMITER_NAMES[delimiter]}")
+        found = lines(text, delimiter, name, blank=True)
+        return _table(name, (_Row(f"{name}:{line}", cells) for line, cells in found), notes)
+
+
+def _evenness(found: Iterator[Line]) -> tuple[bool, int, int]:
+    """How well a delimiter suits: several columns, in rows of the same number of cells."""
+    widths: Counter[int] = Counter()
+    with suppress(HdbenchError):  # what comes before tells the delimiter of a damaged file, too
+        for _, cells in islice(found, FIRST_ROWS):
+            widths[len(cells)] += 1
+    width, rows = max(widths.items(), key=lambda each: (each[1], each[0]), default=(0, 0))
+    return width > 1, rows, width
+
+
+def _of_workbook(path: Path, name: str) -> Table:
+    archive = Zip(path, name)
+    kind = office_kind(archive)
+    archive.close()
+    if kind != "":
+        raise HdbenchError(f"{name}: this is {kind or 'a ZIP: unpack it'}: {ACCEPTED}")
+    with needed("excel", "Excel files need"):
+        from hdbench.reading.spreadsheet import read_sheets  # noqa: PLC0415
+
+    # One at a time: only the largest sheet so far is held.
+    best: tuple[int, str, list[_Row]] = (0, "", [])
+    sheets: list[str] = []
+    for sheet in read_sheets(path, name):
+        rows = [_Row(f"{name}: {sheet.name}, row {number}", cells) for number, cells in sheet.rows]
+        filled = sum(not _is_blank(cell) for row in rows for cell in row.cells)
+        if filled:
+            sheets.append(sheet.name)
+        best = max(best, (filled, sheet.name, rows), key=lambda each: each[0])
+    _, title, rows = best
+    others = [sheet for sheet in sheets if sheet != title]
+    notes = []
+    if others:
+        some = ", ".join(others[:5]) + (", …" if len(others) > 5 else "")  # noqa: PLR2004
+        notes.append(
+            f"{name}: only the sheet {title} was read, which has the most filled cells; not read: "
+            f"{some} (to read another one, hide or delete {title})"
+        )
+    return _table(f"{name}: {title}" if title else name, iter(rows), notes)
+
+
+def _table(name: str, rows: Iterator[_Row], notes: list[str]) -> Table:
+    """A table from its rows, with or without a title above the header."""
+    rows = _bounded(rows)
+    begin = list(islice(rows, FIRST_ROWS))
+    titles, header = _header(name, begin)
+    above = " | ".join(text for row in begin[:titles] for text in _texts(row) if text)
+    if above:
+        notes.append(f"{name}: read as a title above the table, not as data: {above[:100]}")
+    texts = without_empty_end(_texts(header))
+    named = _named(texts, header.place, notes)
+    read = _Cells(named, header.place)
+    found = [(row.place, read.cells(row)) for row in chain(begin[titles + 1 :], rows)]
+    while found and not any(found[-1][1]):
+        found.pop()
+    if not found:
+        raise HdbenchError(f"{name}: has no rows, only names of columns")
+    table = Table(name, named, found, notes + read.notes(name))
+    return _without_empty(table, [index for index, text in enumerate(texts) if not text])
+
+
+def _bounded(rows: Iterable[_Row]) -> Iterator[_Row]:
+    """The rows, while they are not too many.
+
+    Raises:
+        HdbenchError: there are more cells than `MAX_CELLS`.
+    """
+    number = 0
+    for row in rows:
+        number += max(1, len(row.cells))
+        if number > MAX_CELLS:
+            raise HdbenchError(f"{row.place}: more than {MAX_CELLS:,} cells: split the table")
+        yield row
+
+
+def _header(name: str, rows: list[_Row]) -> tuple[int, _Row]:
+    """The number of rows above the header, and the header.
+
+    Raises:
+        HdbenchError: there is none.
+    """
+    filled = [sum(not _is_blank(cell) for cell in row.cells) for row in rows]
+    if not any(filled):
+        raise HdbenchError(f"{name}: empty: needs the names of the columns in its first row")
+    # A title, merged over all columns, fills one cell.
+    several = max(filled) > 1
+    above = next(number for number, count in enumerate(filled) if count > several)
+    header = rows[above]
+    texts = [text for text in _texts(header) if text]
+    if any(has_ending(text) for text in texts) or _are_values(texts):
+        raise HdbenchError(
+            f"{header.place}: the first row with several cells has values, not names of columns: "
+            "name every column in a row above it"
+        )
+    return above, header
+
+
+def _are_values(texts: list[str]) -> bool:
+    """Whether more than half of a row are numbers, as they are in no header."""
+    return 2 * sum(NUMBER.fullmatch(text) is not None for text in texts) > len(texts)
+
+
+def _named(texts: list[str], place: str, notes: list[str]) -> list[str]:
+    """The names of the columns, each once: `Autor (2)` for a second one, and `column 3`.
+
+    Raises:
+        HdbenchError: there are too many.
+    """
+    if len(texts) > MAX_COLUMNS:
+        raise HdbenchError(f"{place}: more than {MAX_COLUMNS:,} columns")
+    taken, seen = set(texts), set[str]()
+    named: list[str] = []
+    for number, text in enumerate(texts, start=1):
+        title = base = text or f"column {number}"
+        count = 1
+        while (not text or text in seen) and title in taken:
+            count += 1
+            title = f"{base} ({count})"
+        if text in seen:
+            notes.append(
+                f"{place}: several columns are called {text[:40]!r}: column {number} is called "
+                f"{title[:50]!r} here"
+            )
+        seen |= {text} - {""}
+        taken.add(title)
+        named.append(title)
+    return named
+
+
+class _Cells:
+    """Makes text of cells, and keeps what a person has to be told about them."""
+
+    def __init__(self, header: list[str], place: str) -> None:
+        self._header = header
+        self._place = place
+        self._odd: dict[str, tuple[int, str]] = {}
+
+    def cells(self, row: _Row) -> list[str]:
+        """As many texts as the header has.
+
+        Raises:
+            HdbenchError: there are more cells, one is too long, or one has a formula's error.
+        """
+        texts, width = _texts(row), len(self._header)
+        if any(texts[width:]):
+            raise HdbenchError(
+                f"{row.place}: has {len(texts)} cells, and the header ({self._place}) {width}: "
+                "name every column, and quote cells that hold the delimiter"
+            )
+        texts = texts[:width] + [""] * (width - len(texts))
+        for index, (cell, text) in enumerate(zip(row.cells, texts, strict=False)):
+            if text == cell:
+                if len(text) > MAX_CELL or (text[:1] == "#" and text in FAULTS):
+                    raise self._refusal(row, index, text)
+            elif isinstance(cell, DATES):
+                self._count(DATES_READ, f"{self._where(row, index)}: {text}")
+            elif isinstance(cell, str) and text:
+                self._count(STRIPPED, self._where(row, index))
+        return texts
+
+    def _refusal(self, row: _Row, index: int, text: str) -> HdbenchError:
+        if len(text) > MAX_CELL:
+            reason = f"a cell of more than {MAX_CELL >> 20} million characters"
+        else:
+            reason = f"holds the error {text}: enter the value, or empty the cell"
+        return HdbenchError(f"{self._where(row, index)}: {reason}")
+
+    def _where(self, row: _Row, index: int) -> str:
+        return f"{row.place}, column {self._header[index]}"
+
+    def _count(self, kind: str, place: str) -> None:
+        count, first = self._odd.get(kind, (0, place))
+        self._odd[kind] = count + 1, first
+
+    def notes(self, name: str) -> list[str]:
+        """What a person has to be told."""
+        return [
+            f"{name}: {kind}: {count:,}, the first is {first}"
+            for kind, (count, first) in self._odd.items()
+        ]
+
+
+def _without_empty(table: Table, unnamed: list[int]) -> Table:
+    """The table without the columns that have neither a name nor a value."""
+    empty = {index for index in unnamed if not any(cells[index] for _, cells in table.rows)}
+    notes = [
+        f"{table.name}: column {index + 1} has no name: it is called {table.header[index]!r} here"
+        for index in unnamed
+        if index not in empty
+    ]
+    if not empty:
+        return Table(table.name, table.header, table.rows, table.notes + notes)
+    kept = [index for index in range(len(table.header)) if index not in empty]
+    dropped = ", ".join(str(index + 1) for index in sorted(empty)[:10])
+    notes.append(f"{table.name}: columns without name and values were dropped: {dropped}")
+    header = [table.header[index] for index in kept]
+    rows = [(place, [cells[index] for index in kept]) for place, cells in table.rows]
+    return Table(table.name, header, rows, table.notes + notes)
+
+
+def _texts(row: _Row) -> list[str]:
+    """The cells as text, without white space around it."""
+    return [
+        cell.strip() if isinstance(cell, str) else text_of(cell)  # most are texts
+        for cell in row.cells
+    ]
+
+
+def _is_blank(cell: Cell) -> bool:
+    return isinstance(cell, str) and (not cell or cell.isspace())

@@ -17,7 +17,7 @@ from hdbench.errors import HdbenchError
 
 ROOT = Path(__file__).parents[1]
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-OF_ALL = ("excel", "pdf", "plots")
+OF_ALL = ("excel", "pdf", "plots", "truths")
 HIDDEN = {
     extra: [Requirement(line).name.replace("-", "_") for line in DECLARED[extra]]
     for extra in OF_ALL

@@ -1,0 +1,234 @@
+"""XML that people export: parsed within bounds, without entities and without the network."""
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hdbench.common.extras import needed
+from hdbench.errors import HdbenchError
+from hdbench.truths.truth import Truth, Truths
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element as Element
+
+MAX_BYTES = 64 * 2**20
+"""Maximum size of a file. Its depth is bounded by libxml2, at 256."""
+
+MAX_FILES = 100_000
+"""Maximum number of files in a folder and its subfolders."""
+
+SHOWN = 3
+"""Maximum number of places or problems that a message lists."""
+
+
+class Remarks:
+    """What was assumed, and where: a note for each kind, however many places it has."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, list[str]] = defaultdict(list)
+
+    def add(self, remark: str, place: str) -> None:
+        """Keep a remark about a place."""
+        self._places[remark].append(place)
+
+    def notes(self) -> list[str]:
+        """One line for each remark, with its first places."""
+        return [f"{remark}: {shortened(places)}" for remark, places in self._places.items()]
+
+
+def shortened(texts: list[str], separator: str = ", ") -> str:
+    """The first of some texts, and how many more there are.
+
+    Example:
+        >>> shortened(["a.xml:3", "b.xml:1", "b.xml:7", "c.xml:2", "d.xml:9"])
+        'a.xml:3, b.xml:1, b.xml:7 and 2 more'
+    """
+    more = len(texts) - SHOWN
+    return separator.join(texts[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def read_bounded(path: Path, where: str) -> bytes:
+    """The bytes of a file.
+
+    Args:
+        path: the file.
+        where: what messages call it.
+
+    Raises:
+        HdbenchError: it cannot be read, is empty, is larger than `MAX_BYTES`, or is no file.
+    """
+    if path.exists() and not path.is_file():  # a pipe or device might never end
+        raise HdbenchError(f"{where}: not a file")
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise HdbenchError(f"{where}: cannot be read: {error.strerror}") from error
+    if len(data) > MAX_BYTES:
+        raise HdbenchError(
+            f"{where}: larger than {MAX_BYTES >> 20} MiB: export it in several files"
+        )
+    if not data.strip():
+        raise HdbenchError(f"{where}: empty")
+    return data
+
+
+def parse_xml(data: bytes, where: str) -> "Element":
+    """The root of a document, without its comments and processing instructions.
+
+    Args:
+        data: the document.
+        where: what messages call the file.
+
+    Raises:
+        HdbenchError: it is not well-formed, is nested too deeply, or has a document type, through
+            which XML gets entities; the message names the line.
+        MissingExtraError: lxml is not installed.
+    """
+    with needed("truths", "XML files need"):
+        from lxml import etree  # noqa: PLC0415
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise _not_well_formed(where, error) from error
+    _refuse_document_type(root, where)
+    return root
+
+
+def records_of(data: bytes, where: str, tag: str) -> Iterator["Element"]:
+    """The elements with a tag, one after the other, so that only one of them is in memory.
+
+    Args:
+        data: the document.
+        where: what messages call the file.
+        tag: the elements' name, in any namespace.
+
+    Raises:
+        HdbenchError: see `parse_xml`.
+        MissingExtraError: lxml is not installed.
+    """
+    with needed("truths", "XML files need"):
+        from lxml import etree  # noqa: PLC0415
+    elements = etree.iterparse(
+        BytesIO(data),
+        events=("end",),
+        tag=f"{{*}}{tag}",
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        for _, element in elements:
+            _refuse_document_type(element, where)
+            yield element
+            element.clear(keep_tail=False)
+            while element.getprevious() is not None:
+                parent = element.getparent()
+                if parent is not None:
+                    del parent[0]
+    except etree.XMLSyntaxError as error:
+        raise _not_well_formed(where, error) from error
+
+
+def _not_well_formed(where: str, error: SyntaxError) -> HdbenchError:
+    """What libxml2 found, in one line."""
+    said = str(error.msg).partition(", line ")[0]
+    return HdbenchError(f"{where}:{error.lineno or 1}: not well-formed XML: {said}")
+
+
+def _refuse_document_type(element: "Element", where: str) -> None:
+    """Refuse XML that could have entities of its own."""
+    if element.getroottree().docinfo.internalDTD is not None:
+        raise HdbenchError(
+            f"{where}: has a document type (<!DOCTYPE …>), which is not read: delete that line, or "
+            "export the file without it"
+        )
+
+
+def name_of(element: "Element") -> str:
+    """An element's name without its namespace."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def file_name(text: str | None) -> str | None:
+    r"""The last part of a path or address, as the system that wrote it has them; None if empty.
+
+    Example:
+        >>> file_name("C:\\scans\\0012.tif"), file_name("../images/0012.jpg"), file_name(" ")
+        ('0012.tif', '0012.jpg', None)
+    """
+    return (text or "").strip().replace("\\", "/").rpartition("/")[2] or None
+
+
+Read = Callable[["Element", str, Remarks], tuple[str | None, dict[str, Any] | None]]
+"""A document's root, what messages call it, and where remarks go → its key and its record."""
+
+
+def read_documents(path: Path, root: str, form: str, read: Read) -> Truths:
+    """The ground truths in a document, or in those of a folder and its subfolders.
+
+    Args:
+        path: the file or folder.
+        root: the name of the document's root; other documents in a folder are passed over.
+        form: what the form is called, such as `PAGE XML`.
+        read: reads a document.
+
+    Raises:
+        HdbenchError: there is none, or some are unusable; the message names the files and lines.
+        MissingExtraError: lxml is not installed.
+    """
+    truths, problems, remarks = [], [], Remarks()
+    is_folder = path.is_dir()
+    for file, place in _files(path):
+        where = place if is_folder else str(file)
+        try:
+            element = parse_xml(read_bounded(file, where), where)
+            if name_of(element) != root:
+                remarks.add(f"not {form}, and passed over", place)
+                continue
+            truth = Truth(place, *read(element, where, remarks))
+        except HdbenchError as error:
+            problems.append(str(error))
+            continue
+        truths.append(truth)
+        if truth.record is None:
+            remarks.add("no text in the file, so the item has no ground truth", place)
+    if problems:
+        raise HdbenchError((f"{path}: " if is_folder else "") + shortened(problems, "; "))
+    if not truths:
+        reason = "it has no such XML file" if is_folder else f"its root element is not {root}"
+        raise HdbenchError(f"{path}: not {form}: {reason}")
+    return Truths(truths, remarks.notes())
+
+
+def _files(path: Path) -> list[tuple[Path, str]]:
+    """A file, or the XML files in a folder, each with its place."""
+    if not path.is_dir():
+        return [(path, path.name)]
+    files: list[Path] = []
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
+        found = [Path(folder) / name for name in names if name.lower().endswith(".xml")]
+        files += [file for file in found if not file.name.startswith(".")]
+        if len(files) > MAX_FILES:
+            raise HdbenchError(f"{path}: more than {MAX_FILES:,} XML files")
+    for file in files:
+        if file.is_symlink():
+            raise HdbenchError(
+                f"{file}: is a symbolic link, which is not followed: put the file itself there"
+            )
+    return [(file, file.relative_to(path).as_posix()) for file in sorted(files)]

@@ -135,7 +135,7 @@ def records_of(data: bytes, where: str, tag: str) -> Iterator["Element"]:
         for _, element in elements:
             _refuse_document_type(element, where)
             yield element
-            element.clear(keep_tail=False)
+            element.clear()
             while element.getprevious() is not None:
                 parent = element.getparent()
                 if parent is not None:

@@ -1,0 +1,191 @@
+"""MARC21 and MARCXML, in which library systems such as Alma export their catalogues."""
+
+import logging
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hdbench.common.extras import needed
+from hdbench.errors import HdbenchError
+from hdbench.truths.marc_mapping import DEFAULT_MAPPING, read_mapping
+from hdbench.truths.truth import Truth, Truths
+from hdbench.truths.xml_files import Remarks, name_of, read_bounded, records_of, shortened
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element as Element
+    from pymarc import Record
+
+MAX_RECORDS = 100_000
+"""Maximum number of records in a file."""
+
+END_OF_RECORD, END_OF_FIELD = b"\x1d", b"\x1e"
+
+LEADER, ENTRY = 24, 12
+"""The length of a record's leader, and of each entry in the directory that follows it."""
+
+PADDING = b"\r\n\x00\x1a "
+"""What some programs write between records or after the last."""
+
+ANSEL = 0x45
+"""The code of MARC-8's extended Latin characters."""
+
+JOINERS = {0x88, 0x89, 0x8D, 0x8E}
+"""Control characters of MARC-8."""
+
+NAMESPACES = {"", "{http://www.loc.gov/MARC21/slim"}
+
+XML = (b"<", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+"""How an XML file begins."""
+
+_TAG = re.compile("[0-9A-Za-z]{3}")
+_ENTRY = re.compile(b"[0-9A-Za-z]{3}[0-9]{9}")
+
+
+def read_marc(path: Path, mapping: Path | None = None) -> Truths:
+    """The ground truths in a file of MARC21 (ISO 2709, in UTF-8 or MARC-8) or MARCXML.
+
+    Args:
+        path: the file. MARCXML may have a namespace or none, be a collection or one record, and be
+            within the reply of a server (OAI-PMH, SRU).
+        mapping: which fields of MARC become which fields of the ground truth, as in `marc.yaml`
+            beside this module, which is the default.
+
+    Raises:
+        HdbenchError: it is neither, or records in it are damaged; the message gives their numbers.
+        MissingExtraError: pymarc or lxml is not installed.
+    """
+    with needed("truths", "MARC files need"):
+        import pymarc  # noqa: F401, PLC0415
+    fields = read_mapping(mapping or DEFAULT_MAPPING)
+    data = read_bounded(path, str(path))
+    remarks, problems, truths = Remarks(), list[str](), list[Truth]()
+    is_xml = data.lstrip().startswith(XML)
+    records = _from_xml(data, path) if is_xml else _from_binary(data, path, remarks)
+    for number, record in records:
+        if number > MAX_RECORDS:
+            raise HdbenchError(f"{path}: more than {MAX_RECORDS:,} records: export fewer")
+        if isinstance(record, str):
+            problems.append(f"record {number} {record}")
+            continue
+        truths.append(Truth(f"{path.name}, record {number}", *fields.truth(record)))
+    if problems:
+        raise HdbenchError(f"{path}: {shortened(problems, '; ')}: export the file again")
+    if not any(truth.record for truth in truths):
+        raise HdbenchError(f"{path}: no MARC record in it has any of the fields in the mapping")
+    for truth in truths:
+        if truth.record is None:
+            remarks.add("none of the fields in the mapping, so no ground truth", truth.place)
+        elif truth.key is None:
+            remarks.add("no key, which says which item it belongs to", truth.place)
+    return Truths(truths, remarks.notes())
+
+
+def _from_binary(data: bytes, path: Path, remarks: Remarks) -> Iterator[tuple[int, "Record | str"]]:
+    """Each record's number, and the record or what is wrong with it."""
+    # pymarc's reader goes by the length that each leader has, so that nothing can be read after a
+    # wrong one, while the end of a record is a byte that occurs nowhere else.
+    *whole, rest = (chunk.lstrip(PADDING) for chunk in data.split(END_OF_RECORD))
+    if not (whole or [rest])[0][:5].isdigit():
+        raise HdbenchError(f"{path}: neither MARC21 nor MARCXML: export it as one of these")
+    records = [chunk + END_OF_RECORD for chunk in whole if chunk]
+    for number, chunk in enumerate(records, 1):
+        place = f"{path.name}, record {number}"
+        yield number, _fault(chunk) or _decoded(chunk, place, remarks)
+    if rest:
+        yield len(records) + 1, "is cut off at the end of the file"
+
+
+def _fault(chunk: bytes) -> str | None:
+    """What is wrong with a record's frame, which pymarc would take as it is; None if nothing."""
+    length, base = chunk[:5], chunk[12:17]
+    if not length.isdigit() or not base.isdigit():
+        return "has a damaged leader"
+    if int(length) != len(chunk):
+        return (
+            f"has {len(chunk)} bytes, but {int(length)} by its leader (was the file changed in an "
+            "editor?)"
+        )
+    directory = chunk[LEADER : int(base)]
+    entries = [directory[place : place + ENTRY] for place in range(0, len(directory) - 1, ENTRY)]
+    if not directory.endswith(END_OF_FIELD) or not all(map(_ENTRY.fullmatch, entries)):
+        return "has a damaged directory"
+    for entry in entries:
+        end = int(base) + int(entry[7:]) + int(entry[3:7])
+        if chunk[end - 1 : end] != END_OF_FIELD:
+            return f"has a damaged field {entry[:3].decode()}"
+    return None
+
+
+def _decoded(chunk: bytes, place: str, remarks: Remarks) -> "Record | str":
+    """A record whose frame is right, or what is wrong with its characters."""
+    from pymarc import Record  # noqa: PLC0415
+    from pymarc.exceptions import PymarcException  # noqa: PLC0415
+
+    is_utf8 = chunk[9:10] == b"a"
+    if not is_utf8 and not chunk.isascii():
+        try:
+            chunk.decode("utf-8")
+        except UnicodeDecodeError:
+            if _has_others_than_marc8(chunk):
+                return "is neither in UTF-8 nor in MARC-8: choose UTF-8 as its encoding"
+        else:
+            is_utf8 = True
+            remarks.add("in UTF-8, although the leader says MARC-8, and read as such", place)
+    logging.getLogger("pymarc").setLevel("ERROR")  # its warnings are about indicators
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return Record(chunk, force_utf8=is_utf8, hide_utf8_warnings=True)
+    except UnicodeDecodeError:
+        return "is not in the encoding that its leader says"
+    except (PymarcException, Warning, ValueError, IndexError) as error:
+        return f"is damaged ({error})"
+
+
+def _has_others_than_marc8(chunk: bytes) -> bool:
+    """Whether bytes mean nothing in MARC-8, for which pymarc would put blanks."""
+    from pymarc.marc8_mapping import CODESETS, ODD_MAP  # noqa: PLC0415
+
+    if b"\x1b" in chunk:  # changes what the bytes mean
+        return False
+    known = CODESETS[ANSEL].keys() | ODD_MAP.keys() | JOINERS
+    return any(not chr(byte).isascii() and byte not in known for byte in set(chunk))
+
+
+def _from_xml(data: bytes, path: Path) -> Iterator[tuple[int, "Record | str"]]:
+    """Each record's number, and the record or what is wrong with it."""
+    number = 0
+    for element in records_of(data, str(path), "record"):
+        if (
+            str(element.tag).rpartition("}")[0] in NAMESPACES
+        ):  # and not the wrapper of a server's reply
+            number += 1
+            yield number, _from_element(element)
+
+
+def _from_element(element: "Element") -> "Record | str":
+    from pymarc import Field, Indicators, Record, Subfield  # noqa: PLC0415
+
+    fields = []
+    for child in element:
+        name, tag = name_of(child), child.get("tag", "")
+        if name not in {"controlfield", "datafield"}:
+            continue
+        if not _TAG.fullmatch(tag):
+            return f"(line {child.sourceline}) has a {name} without a tag of three characters"
+        if name == "controlfield":
+            fields.append(Field(tag, data=_text(child)))
+            continue
+        indicators = Indicators(child.get("ind1") or " ", child.get("ind2") or " ")
+        inner = [each for each in child if name_of(each) == "subfield"]
+        if not all(each.get("code") for each in inner):
+            return f"(line {child.sourceline}) has a subfield without a code in {tag}"
+        subfields = [Subfield(each.get("code", ""), _text(each)) for each in inner]
+        fields.append(Field(tag, indicators, subfields))
+    return Record(fields=fields)
+
+
+def _text(element: "Element") -> str:
+    return "".join(map(str, element.itertext()))

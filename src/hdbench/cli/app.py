@@ -18,6 +18,7 @@ SHARE = "Share"
 
 _ORDER = (
     *("demo", "build", "errata"),
+    "sample",
     *("run", "eval"),
     *("score", "report", "export"),
     *("compare", "leaderboard"),

@@ -1,0 +1,153 @@
+import random
+from collections import Counter
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hdbench.collecting.drawing import allocated, draw, read_sample, write_sample
+from hdbench.collecting.whole import Whole
+from hdbench.errors import HdbenchError
+
+KINDS = {"Monographie": 800, "Dissertation": 150, "Karte": 45, "Handschrift": 4, "Globus": 1}
+
+
+def whole(order=None):
+    rows = [
+        (f"{kind}-{n}", kind, 1700 + n % 250) for kind, size in KINDS.items() for n in range(size)
+    ]
+    if order is not None:
+        random.Random(order).shuffle(rows)
+    ids, kinds, years = zip(*rows, strict=True)
+    return Whole("kat.csv", "0" * 64, ids, {"id": ids, "type": kinds, "year": years}, ())
+
+
+def test_each_stratum_gets_its_share_by_largest_remainders_and_at_least_two():
+    drawn = draw(whole(), 100, by=["type"], seed=1).sample
+    sizes = {each.values["type"]: (each.of, each.items) for each in drawn.strata}
+    # 80, 15, 4.5, 0.4 and 0.1 are the shares; 2 and 1 are all that the last two must have, so 97
+    # are left for the others: 97 * 800 / 995 = 77.99, 14.62 and 4.39.
+    assert sizes == {
+        "Dissertation": (150, 15),
+        "Globus": (1, 1),
+        "Handschrift": (4, 2),
+        "Karte": (45, 4),
+        "Monographie": (800, 78),
+    }
+    counts = Counter(item.partition("-")[0] for item in drawn.ids)
+    assert counts == {kind: items for kind, (_, items) in sizes.items()}
+    assert drawn.of == 1000
+    assert drawn.items == len(drawn.ids) == 100
+
+
+def test_what_is_said_of_small_strata():
+    notes = draw(whole(), 100, by=["type"], seed=1).notes
+    assert notes == (
+        "1 stratum has 1 item only: intervals take it together with another stratum",
+        "1 small stratum has more items than its share: 2 are drawn at least",
+    )
+
+
+def test_the_same_seed_draws_the_same_whatever_the_order_of_the_table():
+    first = draw(whole(), 50, by=["type"], seed=7).sample
+    assert draw(whole(order=3), 50, by=["type"], seed=7).sample == first
+    assert draw(whole(), 50, by=["type"], seed=8).sample.ids != first.ids
+
+
+def test_every_item_has_the_same_chance():
+    times = Counter()
+    for seed in range(400):
+        times.update(draw(whole(), 100, seed=seed).sample.ids.keys())
+    # 40 of 400 draws are expected of each of 1000 items, with a standard deviation of 6.
+    assert len(times) == 1000
+    assert min(times.values()) > 15
+    assert max(times.values()) < 65
+
+
+def test_a_simple_sample_has_one_stratum():
+    drawn = draw(whole(), 30).sample
+    assert drawn.by == ()
+    assert [(each.values, each.of, each.items) for each in drawn.strata] == [({}, 1000, 30)]
+    assert set(drawn.ids.values()) == {0}
+
+
+def test_two_columns_are_crossed_and_years_grouped():
+    found = draw(whole(), 200, by=["type", "year"])
+    first = found.sample.strata[0].values
+    # A fifth of the items is older than 1733, which is 1725 in steps of 25.
+    assert first == {"type": "Dissertation", "year": "< 1725"}
+    assert any("250 different numbers in 5 groups" in note for note in found.notes)
+
+
+@given(st.lists(st.integers(1, 5000), min_size=1, max_size=40), st.data())
+def test_allocations_add_up_and_stay_within_their_strata(sizes, data):
+    number = data.draw(st.integers(1, sum(sizes)))
+    found = allocated(sizes, number)
+    least = [min(2, size) for size in sizes]
+    if found is None:
+        assert sum(least) > number
+        return
+    assert sum(found) == number
+    for size, count, at_least in zip(sizes, found, least, strict=True):
+        assert at_least <= count <= size
+
+
+@pytest.mark.parametrize(
+    ("number", "options", "said"),
+    [
+        (1001, {}, "kat.csv: has 1,000 items, and 1001 are to be drawn"),
+        (
+            8,
+            {"by": ["type"]},
+            "8 items are too few for 5 strata, of which each gets 2: draw at least 9",
+        ),
+        (50, {"by": ["century"]}, "no column 'century'; it has: id, type, year"),
+        (50, {"by": ["type", "type"]}, "names a column twice"),
+        (50, {"by": ["id"]}, "50 items are too few for 1000 strata"),
+        (50, {"seed": -1}, "seed: -1 is negative"),
+    ],
+)
+def test_what_cannot_be_drawn(number, options, said):
+    with pytest.raises(HdbenchError, match=r"\w") as error:
+        draw(whole(), number, **options)
+    assert said in str(error.value)
+
+
+def test_a_file_says_all_and_is_read_back(tmp_path):
+    drawn = draw(whole(), 60, by=["type"], seed=5).sample
+    path = tmp_path / "sample.yaml"
+    write_sample(path, drawn)
+    assert read_sample(path) == drawn
+    assert list(yaml.safe_load(path.read_text())) == ["of", "by", "seed", "strata", "source", "ids"]
+    write_sample(path, drawn)
+    with pytest.raises(HdbenchError, match="exists already, with other contents"):
+        write_sample(path, draw(whole(), 60, by=["type"], seed=6).sample)
+    assert read_sample(path) == drawn
+
+
+def test_ids_that_look_like_numbers_or_dates_stay_texts(tmp_path):
+    ids = ["0001", "1e5", "2020-01-01", "yes", "null", "a: b", "~", "Ä"]
+    few = Whole("x", "0" * 64, ids, {}, ())
+    drawn = draw(few, len(ids)).sample
+    write_sample(tmp_path / "sample.yaml", drawn)
+    assert set(read_sample(tmp_path / "sample.yaml").ids) == set(ids)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"of": 999}, "the strata have 1000 items together, and the whole has 999"),
+        ({"ids": {"a": 0}}, "ids: are not as many of each stratum"),
+        ({"by": ["year"]}, "its values are not those of by"),
+        ({"more": 1}, "more: Extra inputs are not permitted"),
+        ({"source": {"name": "x", "sha256": "y"}}, "source.sha256: String should match"),
+    ],
+)
+def test_a_changed_file_is_refused(tmp_path, change, said):
+    value = draw(whole(), 60, by=["type"]).sample.model_dump(mode="json") | change
+    path = tmp_path / "sample.yaml"
+    path.write_text(yaml.safe_dump(value))
+    with pytest.raises(HdbenchError, match=said) as error:
+        read_sample(path)
+    assert len(str(error.value).splitlines()) == 1

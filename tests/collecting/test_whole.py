@@ -1,0 +1,95 @@
+import hashlib
+
+import pytest
+import xlsxwriter
+import yaml
+
+from hdbench.collecting.whole import read_whole
+from hdbench.errors import HdbenchError
+
+TABLE = "Datei;Typ;Jahr\r\na.jpg;Brief;1800\r\nb.jpg;Größe, usw.;#NV\r\n\r\nc.jpg;;=1+1\r\n"
+
+
+def test_a_table_as_a_german_spreadsheet_program_writes_it(tmp_path):
+    path = tmp_path / "kat.csv"
+    path.write_bytes(TABLE.encode("cp1252"))
+    found = read_whole(path)
+    assert found.ids == ["a.jpg", "b.jpg", "c.jpg"]
+    assert found.columns["Typ"] == ["Brief", "Größe, usw.", ""]
+    assert found.columns["Jahr"] == ["1800", "", "=1+1"]
+    assert found.sha256 == hashlib.sha256(TABLE.encode("cp1252")).hexdigest()
+    assert any("the ids are in the column 'Datei'" in note for note in found.notes)
+
+
+def test_a_workbook_has_the_same_items(tmp_path):
+    book = xlsxwriter.Workbook(tmp_path / "kat.xlsx")
+    sheet = book.add_worksheet("Katalog")
+    for row, cells in enumerate([["Jahr", "ID"], [1800, "a"], [1801.0, "b"]]):
+        sheet.write_row(row, 0, cells)
+    book.close()
+    found = read_whole(tmp_path / "kat.xlsx")
+    assert found.ids == ["a", "b"]
+    assert found.columns["Jahr"] == ["1800", "1801"]
+
+
+def test_without_a_title_that_says_so_the_first_column_has_the_ids(tmp_path):
+    path = tmp_path / "kat.csv"
+    path.write_text("Signatur,Typ\nMs 1,x\n")
+    assert read_whole(path).ids == ["Ms 1"]
+
+
+def test_the_files_of_a_folder_are_its_items(tmp_path):
+    for name in ("b.JPG", "a.pdf", "c.txt", ".hidden.jpg", "Thumbs.db"):
+        (tmp_path / name).touch()
+    (tmp_path / "d.jpg").symlink_to("/etc/passwd")
+    (tmp_path / "e.jpg").mkdir()
+    found = read_whole(tmp_path)
+    assert found.ids == ["a.pdf", "b.JPG", "c.txt"]
+    assert found.columns == {}
+    assert found.notes == [f"{tmp_path}: 1 other file is not among the items"]
+    assert found.sha256 == hashlib.sha256(b"a.pdf\nb.JPG\nc.txt\n").hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "empty"),
+        ("id,typ\n", "no items in this table"),
+        ("id,typ\na,x\na,y\n", "kat.csv:3: the id 'a' occurs twice, first in .*kat.csv:2"),
+        ("id,typ\n,x\n", "kat.csv:2: no id in the column 'id'"),
+        ("id,typ,typ\na,x,y\n", "two columns are called 'typ'"),
+        ("id\n\x1b[31m\n", "cannot be an id"),
+        ("id\n" + "x" * 2000 + "\n", "cannot be an id"),
+        ("id\n\0\n", "neither a table"),
+        ('id,typ\na,"x\n', "not CSV"),
+    ],
+)
+def test_what_is_no_table_of_items(tmp_path, text, said):
+    path = tmp_path / "kat.csv"
+    path.write_bytes(text.encode())
+    with pytest.raises(HdbenchError, match=said) as error:
+        read_whole(path)
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_what_is_not_there(tmp_path):
+    with pytest.raises(HdbenchError, match=r"nothing\.csv: cannot be read: No such file"):
+        read_whole(tmp_path / "nothing.csv")
+    with pytest.raises(HdbenchError, match="no images, PDFs or texts"):
+        read_whole(tmp_path)
+
+
+def test_the_command_prints_strata_and_writes_the_file(tmp_path, run_hdbench):
+    rows = [f"{n:04}.jpg;{'Brief' if n % 10 else 'Karte'};{1600 + n % 300}" for n in range(1200)]
+    (tmp_path / "kat.csv").write_text("Datei;Typ;Jahr\n" + "\n".join(rows))
+    done = run_hdbench("sample", "kat.csv", "-n", 60, "--by", "Typ", "--seed", 3, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "60 of 1,200 items drawn, stratified by Typ, seed 3" in done.stdout
+    [brief] = [line.split() for line in done.stdout.splitlines() if line.startswith("  Brief")]
+    assert brief == ["Brief", "1,080", "54"]
+    assert done.stdout.splitlines()[-1] == "sample.yaml"
+    value = yaml.safe_load((tmp_path / "sample.yaml").read_text())
+    assert len(value["ids"]) == 60
+    other = run_hdbench("sample", "kat.csv", "-n", 60, "--by", "Type", cwd=tmp_path)
+    assert other.returncode == 2
+    assert other.stderr == "error: kat.csv: no column 'Type'; it has: Datei, Typ, Jahr\n"

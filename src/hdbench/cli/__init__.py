@@ -6,6 +6,7 @@ import typer
 
 from hdbench.cli import (  # noqa: F401  each enters its commands
     datasets,
+    new,
     publishing,
     running,
     runs,

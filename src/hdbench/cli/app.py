@@ -17,8 +17,7 @@ TRUST = "Trust the figures"
 SHARE = "Share"
 
 _ORDER = (
-    *("demo", "build", "errata"),
-    "sample",
+    *("demo", "sample", "new", "build", "errata"),
     *("run", "eval"),
     *("score", "report", "export"),
     *("compare", "leaderboard"),

@@ -155,7 +155,7 @@ def make_plan(wish: Wish) -> Plan:
         columns=columns,
         truths=matched,
         own_columns=own,
-        spec=_spec(wish, media, like, schema, columns, own),
+        spec=_spec(wish, media.kind, own, *(_rules_of(like) if like else _rules(schema, columns))),
         schema=schema,
         prompt=(like and like.prompt)
         or draft_prompt(schema, title=wish.title or wish.name, media=media.kind),
@@ -270,35 +270,36 @@ def _add_field(record: dict[str, Any], path: str) -> None:
 
 def _spec(
     wish: Wish,
-    media: Media,
-    like: Like | None,
-    schema: Mapping[str, Any],
-    columns: Sequence[Column],
+    media: str,
     own: Mapping[str, Mapping[str, Any]],
+    rules: Mapping[str, Any],
+    options: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What `benchmark.yaml` says."""
-    if like is not None:
-        rules: dict[str, Any] = {
-            "metric": like.spec.metric,
-            "headline": like.spec.headline,
-            "higher_is_better": like.spec.higher_is_better,
-        }
-        documented = like.spec.protocols.get("documented", {})
-    else:
-        rules, documented = _rules(schema, columns)
     names = dict.fromkeys(name for values in own.values() for name in values)
     return {
         "name": wish.name,
         "title": wish.title or wish.name,
         "version": "1.0.0",
         **rules,
-        **({"protocols": {"documented": documented}} if documented else {}),
-        "media": media.kind,
+        **({"protocols": {"documented": options}} if options else {}),
+        "media": media,
         "split": "test",
         "licence": wish.licence,
         "citation": "",
         **({"columns": dict.fromkeys(names, "string")} if names else {}),
     }
+
+
+def _rules_of(like: Like) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The metric of another benchmark, and the options that it has there."""
+    spec = like.spec
+    rules = {
+        "metric": spec.metric,
+        "headline": spec.headline,
+        "higher_is_better": spec.higher_is_better,
+    }
+    return rules, spec.protocols.get("documented", {})
 
 
 def _rules(

@@ -30,8 +30,8 @@ object of this shape:
 {shape}
 ```
 {meanings}
-Keep the spelling of the original. What it does not give is null; a list without entries is []. Answer
-with the JSON object alone, without any words before or after it.
+Keep the spelling of the original. What it does not give is null; a list without entries is [].
+Answer with the JSON object alone, without any words before or after it.
 """
 
 _SHOWN = {

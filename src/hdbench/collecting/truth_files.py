@@ -18,8 +18,8 @@ HEAD = 4_096
 _ROOT = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
 _LEADER = re.compile(rb"\d{5}[a-z][a-z]")
 ACCEPTED = (
-    "a ground truth is CSV, XLSX, JSON, JSON Lines, MARC21, MARCXML, PAGE XML, ALTO, a folder of such "
-    "XML, or a folder with a JSON or text file for each image"
+    "a ground truth is CSV, XLSX, JSON, JSON Lines, MARC21, MARCXML, PAGE XML, ALTO, a folder of "
+    "such XML, or a folder with a JSON or text file for each image"
 )
 
 

@@ -113,9 +113,7 @@ def own_images(folder: Path, *, limit: int | None = None) -> Choice:
     for entry in entries:
         if entry.name.startswith(".") or entry.is_symlink():
             continue
-        pages = (
-            sorted(filter(_is_image, entry.iterdir()), key=by_numbers) if entry.is_dir() else []
-        )
+        pages = sorted(filter(_is_image, entry.iterdir()), key=by_numbers) if entry.is_dir() else []
         item = entry.name if entry.is_dir() else entry.stem
         if not pages and not _is_image(entry):
             passed_over.append(entry.name)

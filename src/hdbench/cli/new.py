@@ -1,0 +1,226 @@
+"""The command that makes a benchmark from a person's own images and ground truth."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from hdbench.cli.app import MAKE, app, one_line
+from hdbench.common.printing import plain_table, printable
+from hdbench.errors import HdbenchError
+
+if TYPE_CHECKING:
+    from hdbench.collecting.plan import Plan
+
+MAX_SHOWN = 8
+"""Maximum number of files passed over that are named."""
+
+MAX_NOTE = 1_000
+"""How many characters of a note are shown."""
+
+MAX_EXAMPLE = 24
+"""How many characters of a value are shown."""
+
+
+@app.command(rich_help_panel=MAKE)
+def new(
+    name: Annotated[
+        str, typer.Argument(help="The benchmark's name, in small letters: letters-basel.")
+    ],
+    images: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder with an image, a PDF or a text (.txt) for each item, or with a folder "
+            "for each item that has several pages."
+        ),
+    ],
+    *,
+    truth: Annotated[
+        Path | None,
+        typer.Option(
+            help="The ground truth, as far as there is one: CSV, XLSX, JSON, JSON Lines, MARC21, "
+            "MARCXML, PAGE XML, ALTO, or a folder with a file for each image.",
+            metavar="FILE",
+        ),
+    ] = None,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            help="A benchmark whose fields, prompt and metric are taken over.", metavar="BENCHMARK"
+        ),
+    ] = None,
+    mapping: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            help="Where a column of the table goes: Verfasser=author.name, Jahr=year, "
+            "Personen=persons[], Datei=id for the one that names the images, Notiz=- for one that "
+            "is not used, Jahrhundert=column:century for one to group by. For MARC: a mapping "
+            "file. May be repeated.",
+            metavar="COLUMN=FIELD",
+        ),
+    ] = None,
+    fields: Annotated[
+        str | None,
+        typer.Option(
+            help="Without a ground truth: the fields that it will have, with commas between them; "
+            "persons[].name for those of a list. By default one text, a transcription.",
+            metavar="FIELD,…",
+        ),
+    ] = None,
+    title: Annotated[str, typer.Option(help="What people call the collection.")] = "",
+    licence: Annotated[
+        str, typer.Option(help="The licence of images and ground truth: cc0-1.0, cc-by-4.0, …")
+    ] = "other",
+    language: Annotated[
+        str, typer.Option(help="The language of the items: de, fr, la, …", metavar="CODE")
+    ] = "und",
+) -> None:
+    """Make a benchmark from your own images, and a ground truth where there is one.
+
+    What becomes of each column is shown before anything is written, and on a terminal it can be
+    changed. The images are copied.
+    """
+    from hdbench.collecting.plan import Wish, make_plan  # noqa: PLC0415  slow to import
+    from hdbench.collecting.writing import write_collection  # noqa: PLC0415
+
+    columns, marc = _mapping(mapping or [])
+    wish = Wish(
+        name=name,
+        images=images,
+        truth=truth,
+        like=like,
+        columns=columns,
+        marc=marc,
+        fields=_named(fields),
+        title=title,
+        licence=licence,
+        language=language,
+    )
+    plan = make_plan(wish)
+    console = Console()
+    _show(plan, console)
+    if sys.stdin.isatty():
+        plan = _asked(plan, console)
+    folder = write_collection(plan)
+    _say_next(folder, plan)
+
+
+def _mapping(given: Sequence[str]) -> tuple[dict[str, str], Path | None]:
+    """What `--map` says of columns, and the mapping file for MARC."""
+    columns: dict[str, str] = {}
+    marc = None
+    for each in given:
+        column, sign, path = each.rpartition("=")
+        if not sign and Path(each).is_file():
+            marc = Path(each)
+        elif not column or not path:
+            raise HdbenchError(
+                f"--map {each}: must be COLUMN=FIELD, as in Verfasser=author, or a mapping file"
+            )
+        else:
+            columns[column] = path
+    return columns, marc
+
+
+def _named(fields: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in fields.split(",") if name.strip()) if fields else ()
+
+
+def _show(plan: "Plan", console: Console) -> None:
+    """What would be written."""
+    wish, media = plan.wish, plan.media
+    if plan.columns:
+        console.print()
+        console.print(_columns_table(plan))
+    console.print()
+    kinds = {"image": "images", "pages": "items with their pages", "pdf": "PDFs", "text": "texts"}
+    console.print(
+        printable(
+            f"{wish.images}: {len(media.items)} {kinds[media.kind]}, "
+            f"{len(plan.truths.by_id)} with a ground truth",
+            MAX_NOTE,
+        ),
+        soft_wrap=True,
+    )
+    if media.passed_over:
+        more = len(media.passed_over) - MAX_SHOWN
+        names = ", ".join(media.passed_over[:MAX_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        console.print(printable(f"passed over: {names}", MAX_NOTE), soft_wrap=True)
+    for note in plan.notes:
+        console.print(printable(f"note: {note}", MAX_NOTE), soft_wrap=True)
+    if not plan.columns:
+        names = ", ".join(field.path for field in plan.fields)
+        console.print(printable(f"fields: {names}", MAX_NOTE), soft_wrap=True)
+    console.print(f"metric: {plan.spec['metric']}, ranked by {plan.spec['headline']}")
+
+
+def _columns_table(plan: "Plan") -> Table:
+    titles = ("column", "an example", "becomes", "read as", "because")
+    table = plain_table(None, *titles, right=())
+    for each in plan.columns:
+        becomes = "the item's id" if each.key else each.path or "–"
+        own = plan.wish.columns.get(each.title, "")
+        if own.startswith("column:"):
+            becomes = own
+        kind = each.kind if each.separator is None else f"list, divided by {each.separator!r}"
+        cells = (
+            each.title,
+            printable(each.example, MAX_EXAMPLE),
+            becomes,
+            "" if each.path is None and not each.key else kind,
+            each.why,
+        )
+        table.add_row(*(cell if isinstance(cell, Text) else printable(cell) for cell in cells))
+    return table
+
+
+def _asked(plan: "Plan", console: Console) -> "Plan":
+    """The plan as the person at the terminal wants it."""
+    from dataclasses import replace  # noqa: PLC0415
+
+    from hdbench.collecting.plan import make_plan  # noqa: PLC0415
+
+    wish = plan.wish
+    if not wish.title:
+        wish = replace(wish, title=typer.prompt("Title of the collection", default=wish.name))
+    if wish.licence == "other":
+        asked = "Licence (cc0-1.0, cc-by-4.0, …; other if none is stated)"
+        wish = replace(wish, licence=typer.prompt(asked, default="other"))
+    plan = make_plan(wish)
+    how = ", or COLUMN=FIELD to change what becomes of a column" if plan.columns else ""
+    while True:
+        said = typer.prompt(f"Write it? [y/n{how}]", default="y", show_default=False).strip()
+        if said.lower() in ("y", "yes", "j", "ja"):
+            return plan
+        if said.lower() in ("n", "no", "nein"):
+            typer.echo("nothing was written")
+            raise typer.Exit(1)
+        try:
+            columns, _ = _mapping([said])
+            plan = make_plan(replace(plan.wish, columns={**plan.wish.columns, **columns}))
+        except HdbenchError as error:
+            typer.echo(one_line(error), err=True)
+            continue
+        _show(plan, console)
+
+
+def _say_next(folder: Path, plan: "Plan") -> None:
+    """What was written, and what to do with it."""
+    name = plan.wish.name
+    accept = "" if plan.wish.licence != "other" else " --accept-licence"
+    typer.echo(f"\n{folder}: written. Next:")
+    steps = (
+        ("read and improve", f"{folder}/prompt.txt, answer.schema.json and README.md"),
+        ("look for problems", f"hdbench check {folder}"),
+        ("build it", f"hdbench build {folder}{accept}"),
+        ("ask a model", f"hdbench run hdb/{name} --model MODEL -o runs/MODEL"),
+        ("score its answers", f"hdbench score hdb/{name} runs/MODEL"),
+    )
+    for what, how in steps:
+        typer.echo(f"  {what + ':':<20}{how}")

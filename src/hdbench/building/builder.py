@@ -13,6 +13,7 @@ import yaml
 
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
+from hdbench.building.archive import write_archive
 from hdbench.building.card import write_cards
 from hdbench.building.eval_yaml import eval_yaml
 from hdbench.building.licences import OPEN_LICENCES
@@ -111,6 +112,7 @@ def build(
         (folder / "benchmark.yaml").write_text(description, encoding="utf-8")
         (folder / "eval.yaml").write_text(eval_yaml(spec), encoding="utf-8")
         write_cards(recipe, built, folder)
+        write_archive(spec, folder)
     _forget_cached_copy(out / spec.name)
     return replace(built, folder=out / spec.name)
 

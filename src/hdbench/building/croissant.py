@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
+from hdbench.building.citation import Creator, creators, year
 from hdbench.building.licences import OPEN_LICENCES
 from hdbench.building.media import MEDIA_FOLDERS
 
@@ -58,10 +57,6 @@ _MIME_TYPES = {
     ".webp": "image/webp",
 }
 
-_COMBINING = dict(zip("\"'`^~", "\u0308\u0301\u0300\u0302\u0303", strict=True))
-
-_ACCENT = re.compile(r"""\{?\\(["'`^~])\{?(\w)\}?\}?""")
-
 
 def croissant(
     spec: BenchmarkSpec, built: Built, folder: Path, description: str, header: dict[str, Any]
@@ -79,7 +74,6 @@ def croissant(
         description: what it is, in a sentence or two.
         header: the YAML of the card.
     """
-    year = re.search(r"^\s*year\s*=\s*\{?(\d{4})", spec.citation, re.MULTILINE)
     files = [_metadata_file(built)]
     record_sets = [_items(spec)]
     media = "" if spec.media == "text" else MEDIA_FOLDERS[spec.media]
@@ -97,10 +91,10 @@ def croissant(
         "url": f"https://huggingface.co/datasets/hdb/{spec.name}",
         "version": spec.version,
         "license": _licence(spec.licence),
-        "creator": _creators(spec.citation),
+        "creator": [_creator(each) for each in creators(spec.citation)],
         "maintainer": [{"name": name} for name in spec.maintainers],
         "rai:dataReleaseMaintenancePlan": _maintenance(spec),
-        "datePublished": year and year[1],
+        "datePublished": year(spec.citation),
         "citeAs": spec.citation.strip(),
         "inLanguage": header.get("language"),
         "keywords": header.get("tags"),
@@ -108,6 +102,11 @@ def croissant(
         "recordSet": record_sets,
     }
     return {key: value for key, value in about.items() if value}
+
+
+def _creator(creator: Creator) -> dict[str, str]:
+    kind = "sc:Organization" if creator.is_organisation else "sc:Person"
+    return {"@type": kind, "name": creator.name}
 
 
 def _maintenance(spec: BenchmarkSpec) -> str:
@@ -124,30 +123,6 @@ def _maintenance(spec: BenchmarkSpec) -> str:
 def _licence(name: str) -> str:
     return (
         f"https://spdx.org/licenses/{OPEN_LICENCES[name]}.html" if name in OPEN_LICENCES else name
-    )
-
-
-def _creators(citation: str) -> list[dict[str, str]]:
-    r"""The authors of a BibTeX entry; one entirely in braces is an organisation.
-
-    Example:
-        >>> [each["name"] for each in _creators(r'author = {M{\"u}ller, Gabriel and {RISE}},')]
-        ['Müller, Gabriel', 'RISE']
-    """
-    found = re.search(r"^\s*author\s*=\s*\{(.*)\},?\s*$", citation, re.MULTILINE)
-    names = re.split(r"\s+and\s+(?![^{]*\})", _plain(found[1])) if found else []
-    return [
-        {"@type": "sc:Organization", "name": name[1:-1]}
-        if name.startswith("{")
-        else {"@type": "sc:Person", "name": name}
-        for name in names
-    ]
-
-
-def _plain(tex: str) -> str:
-    """A text with TeX's accents as letters."""
-    return _ACCENT.sub(
-        lambda accent: unicodedata.normalize("NFC", accent[2] + _COMBINING[accent[1]]), tex
     )
 
 

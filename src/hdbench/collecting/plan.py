@@ -1,5 +1,6 @@
 """What `hdbench new` is about to write, decided in full before anything is written."""
 
+import datetime
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,6 +38,14 @@ COMPARE: dict[str, Any] = {
     "date": {"date": {"formats": ["%d.%m.%Y"]}},
 }
 """What a column is read as → how its values are compared; all others by their similarity."""
+
+_CITATION = """\
+@misc{{{key}{year},
+  title = {{{title}}},
+  author = {{}},
+  year = {{{year}}},
+}}
+"""
 
 TEXT = {"text": ""}
 """The record of a transcription."""
@@ -286,7 +295,11 @@ def _spec(
         "media": media,
         "split": "test",
         "licence": wish.licence,
-        "citation": "",
+        "citation": _CITATION.format(
+            key=re.sub(r"\W", "", wish.name),
+            title=re.sub(r"[{}\\]", "", wish.title or wish.name),
+            year=datetime.date.today().year,
+        ),
         **({"columns": dict.fromkeys(names, "string")} if names else {}),
     }
 

@@ -1,0 +1,52 @@
+"""What a benchmark's BibTeX says of its makers and its year."""
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+_COMBINING = dict(zip("\"'`^~", "\u0308\u0301\u0300\u0302\u0303", strict=True))
+
+_ACCENT = re.compile(r"""\{?\\(["'`^~])\{?(\w)\}?\}?""")
+
+
+class Creator(NamedTuple):
+    """An author: a person, as `Müller, Gabriel`, or an organisation."""
+
+    name: str
+    is_organisation: bool
+
+
+def creators(citation: str) -> list[Creator]:
+    r"""The authors of a BibTeX entry; one entirely in braces is an organisation.
+
+    Example:
+        >>> [each.name for each in creators(r'author = {M{\"u}ller, Gabriel and {RISE}},')]
+        ['Müller, Gabriel', 'RISE']
+        >>> creators("author = {},")
+        []
+    """
+    found = re.search(r"^\s*author\s*=\s*\{(.*)\},?\s*$", citation, re.MULTILINE)
+    names = re.split(r"\s+and\s+(?![^{]*\})", _plain(found[1])) if found else []
+    return [
+        Creator(name[1:-1], True) if name.startswith("{") else Creator(name, False)
+        for name in names
+        if name
+    ]
+
+
+def year(citation: str) -> str | None:
+    """The year of a BibTeX entry.
+
+    Example:
+        >>> year("  year = {2025},")
+        '2025'
+    """
+    found = re.search(r"^\s*year\s*=\s*\{?(\d{4})", citation, re.MULTILINE)
+    return found[1] if found else None
+
+
+def _plain(tex: str) -> str:
+    """A text with TeX's accents as letters."""
+    return _ACCENT.sub(
+        lambda accent: unicodedata.normalize("NFC", accent[2] + _COMBINING[accent[1]]), tex
+    )

@@ -1,0 +1,106 @@
+"""A dataset's folder as an archive: read and checked here without hdbench."""
+
+import csv
+import json
+import subprocess
+
+import pytest
+import yaml
+from datacite import schema45
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.building.archive import citation_cff, datacite, write_archive
+
+ALL = (
+    "advertxml",
+    "avisblatt",
+    "bibliography",
+    "companylists",
+    "rheinschifffahrt",
+    "zettelkatalog",
+)
+
+
+def test_the_checksums_are_those_of_all_files(sample):
+    folder = sample / "hdb/zettelkatalog"
+    checked = subprocess.run(["sha256sum", "-c", "SHA256SUMS"], cwd=folder, capture_output=True)
+    assert checked.returncode == 0, checked.stdout
+    listed = {line.split("  ")[1] for line in (folder / "SHA256SUMS").read_text().splitlines()}
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert there - listed == {"SHA256SUMS", ".built-by-hdbench"}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_table_has_every_value_of_every_ground_truth(samples, name):
+    folder = samples / "hdb" / name
+    with (folder / "ground_truth.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["id", "field", "value"]
+    found = {}
+    for item, field, value in rows[1:]:
+        assert (item, field) not in found
+        found[item, field] = value
+    expected = {}
+    for line in (folder / "metadata.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        collect(row["id"], "", json.loads(row["ground_truth"]), expected)
+    assert found == expected
+
+
+def collect(item, path, value, into):
+    """Each value by the item and the path, as a person would name it."""
+    if isinstance(value, dict) and value:
+        for key in value:
+            collect(item, key if not path else path + "." + key, value[key], into)
+    elif isinstance(value, list) and value:
+        for position in range(len(value)):
+            collect(item, path + "[" + str(position) + "]", value[position], into)
+    else:
+        into[item, path] = value if isinstance(value, str) else json.dumps(value)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_doi_can_be_registered_with_the_metadata(samples, name):
+    about = json.loads((samples / "hdb" / name / "datacite.json").read_text())
+    about["doi"] = "10.5281/zenodo.1"  # which the repository gives
+    schema45.validator.validate(about)
+    assert about["version"].endswith("+sample")
+    assert about["rightsList"][0]["rights"] == "CC0-1.0"  # the samples are this project's own
+    assert len(about["creators"]) > 0
+
+
+def test_the_citation_file_has_what_its_format_asks_for(sample):
+    cited = yaml.safe_load((sample / "hdb/zettelkatalog/CITATION.cff").read_text())
+    assert cited["authors"] == [
+        {"family-names": "Müller", "given-names": "Gabriel"},
+        {"family-names": "Hindermann", "given-names": "Maximilian"},
+    ]
+    assert {"cff-version", "message", "title", "authors", "type"} <= cited.keys()
+    assert (cited["cff-version"], cited["license"], cited["type"]) == (
+        "1.2.0",
+        "CC0-1.0",
+        "dataset",
+    )
+
+
+def test_without_authors_the_maintainers_or_nobody_made_it(sample):
+    spec = load_benchmark(str(sample / "hdb/zettelkatalog")).spec
+    nobody = spec.model_copy(update={"citation": "", "maintainers": (), "licence": "other"})
+    assert citation_cff(nobody)["authors"] == [{"name": "Anonymous"}]
+    assert "license" not in citation_cff(nobody)
+    assert "publicationYear" not in datacite(nobody, 1)
+    kept = nobody.model_copy(update={"maintainers": ("Stadtbibliothek",)})
+    assert datacite(kept, 1)["creators"] == [
+        {"name": "Stadtbibliothek", "nameType": "Organizational"}
+    ]
+
+
+def test_an_item_without_a_ground_truth_has_no_row(tmp_path, sample):
+    rows = [
+        {"id": "a", "ground_truth": None},
+        {"id": "b", "ground_truth": '{"tags": [], "n": null}'},
+    ]
+    (tmp_path / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_archive(load_benchmark(str(sample / "hdb/zettelkatalog")).spec, tmp_path)
+    assert (tmp_path / "ground_truth.csv").read_text() == "id,field,value\nb,tags,[]\nb,n,null\n"
+    assert json.loads((tmp_path / "datacite.json").read_text())["sizes"] == ["2 images"]

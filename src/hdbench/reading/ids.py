@@ -75,7 +75,7 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
     for item_id in found:
         if item_id in answered:
             continue
-        candidates = by_form.get(plain_form(item_id)) or by_form.get(_without_page(item_id), [])
+        candidates = by_form.get(plain_form(item_id)) or by_form.get(form_without_page(item_id), [])
         if len(candidates) == 1:
             fitting[candidates[0]].append(item_id)
         else:
@@ -112,8 +112,13 @@ def has_ending(name: str) -> bool:
     return _ENDING.search(name.strip()) is not None
 
 
-def _without_page(item_id: str) -> str:
-    """The form of the item that an id looks like a page of."""
+def form_without_page(item_id: str) -> str:
+    """The form of the item that an id looks like a page of; empty if it does not.
+
+    Example:
+        >>> form_without_page("b0012_p3.jpg")
+        'b0012'
+    """
     page = _PAGE.match(_ENDING.sub("", item_id.strip()))
     return plain_form(page["item"]) if page else ""
 

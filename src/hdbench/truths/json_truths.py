@@ -1,10 +1,212 @@
 """Ground truths in JSON: a file, JSON Lines, or a folder with a file for each item."""
 
+import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from hdbench.truths.truth import Truths
+from hdbench.common.jsonio import MAX_LINE, read_jsonl
+from hdbench.errors import HdbenchError
+from hdbench.reading.csv_lines import decode_or_cp1252
+from hdbench.reading.encodings import decode
+from hdbench.reading.fields import nested, shown
+from hdbench.reading.files import other_kind
+from hdbench.reading.ids import plain_form
+from hdbench.reading.json_files import LINES_ENDINGS, parse_file, read_whole
+from hdbench.reading.members import Folder
+from hdbench.truths.truth import Truth, Truths
+
+KEYS = ("file_name", "filename", "file", "image", "id", "sha256")
+"""What an entry may have to say which item it belongs to, the first that it has."""
+
+RECORDS = ("ground_truth", "truth", "reference")
+"""What an entry may have its record in; otherwise the record is all the rest of it."""
+
+ACCEPTED = (
+    "ground truths in JSON are a list of objects, an object id → record, JSON Lines, or a folder "
+    "of NAME.json or NAME.txt"
+)
+
+_IMAGES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".gif", ".jp2", ".pdf")
 
 
 def read_json_truths(path: Path) -> Truths:
-    """The ground truths in a JSON file, in JSON Lines, or in a folder of `NAME.json` and `.txt`."""
-    raise NotImplementedError
+    """The ground truths in a JSON file, in JSON Lines, or in a folder of `NAME.json` and `.txt`.
+
+    An entry of a list or a line names its item by `file_name`, `image` or `id`, and has its record
+    in `ground_truth`, or is the record itself; a dotted name stands for nested objects. A text is
+    the record `{"text": …}`. Null, an empty object and an empty text file are an item whose ground
+    truth is missing.
+
+    Args:
+        path: the file or folder.
+
+    Raises:
+        HdbenchError: it is unusable; the message names the line, the entry or the file.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "truth.jsonl"
+        ...     _ = file.write_text('{"image": "b12.jpg", "title": "Lieder"}')
+        ...     read_json_truths(file).truths[0]
+        Truth(place='truth.jsonl:1', key='b12.jpg', record={'title': 'Lieder'})
+    """
+    name = path.name
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            return _of_folder(path)
+        if not stat.S_ISREG(mode):  # a pipe might never end
+            raise HdbenchError(f"{name}: neither a file nor a folder: {ACCEPTED}")
+        beside: dict[str, str] = {}
+        read = _of_lines if _is_lines(path, name) else _of_file
+        truths = list(read(path, name, beside))
+    except OSError as error:
+        raise HdbenchError(f"{name}: cannot be read: {error.strerror or error}") from error
+    if not truths:
+        raise HdbenchError(f"{name}: no ground truths in this file")
+    return Truths(truths, _notes(name, beside))
+
+
+def _notes(name: str, beside: dict[str, str]) -> list[str]:
+    """A note on what stands beside the records."""
+    if not beside:
+        return []
+    first = next(iter(beside.values()))
+    return [f"{name}: not part of the ground truths, not read: {shown(beside)}; first in {first}"]
+
+
+def _is_lines(path: Path, name: str) -> bool:
+    """Whether a file is JSON Lines: by its extension, or by its first two lines."""
+    if name.lower().endswith(LINES_ENDINGS):
+        return True
+    with path.open("rb") as file:
+        first, second = (file.readline(MAX_LINE).strip() for _ in range(2))
+    return first.startswith(b"{") and first.endswith(b"}") and second.startswith(b"{")
+
+
+def _of_lines(path: Path, name: str, beside: dict[str, str]) -> Iterator[Truth]:
+    for line in read_jsonl(path, name=name, unique=True):
+        yield _of_entry(line.value, f"{name}:{line.number}", beside)
+
+
+def _of_file(path: Path, name: str, beside: dict[str, str]) -> Iterator[Truth]:
+    raw = read_whole(path, name)
+    if kind := other_kind(raw[:512]):
+        raise HdbenchError(f"{name}: this is {kind}: {ACCEPTED}")
+    value = parse_file(decode(raw, name), name)
+    if isinstance(value, list):
+        for number, entry in enumerate(value, start=1):
+            where = f"{name}: entry {number}"
+            if not isinstance(entry, dict):
+                raise HdbenchError(f"{where}: must be a JSON object in braces")
+            yield _of_entry(entry, where, beside)
+        return
+    if not isinstance(value, dict):
+        raise HdbenchError(f"{name}: neither a list nor an object: {ACCEPTED}")
+    is_map = all(isinstance(each, dict | str | None) for each in value.values())
+    if not is_map or any(name in value for name in (*KEYS, *RECORDS)):
+        yield _of_entry(value, name, beside)
+        return
+    for key, each in value.items():
+        where = f'{name}: "{key[:100]}"'
+        yield Truth(where, key, _record(each, where))
+
+
+def _of_entry(entry: dict[str, Any], where: str, beside: dict[str, str]) -> Truth:
+    """The ground truth in an object that may name its item.
+
+    Args:
+        entry: the object.
+        where: its place.
+        beside: where what is beside a record was first; entered here.
+    """
+    named = next((each for each in KEYS if entry.get(each) not in (None, "")), None)
+    key = None if named is None else entry[named]
+    if named is not None and (isinstance(key, bool) or not isinstance(key, str | int)):
+        raise HdbenchError(f"{where}: {named} must be a text in quotes")
+    held = next((each for each in RECORDS if each in entry), None)
+    if held is not None:
+        record = _record(entry[held], where)
+        for name in entry.keys() - {held, *KEYS}:
+            beside.setdefault(name, where)
+    else:
+        record = _record(_without_key(entry, named, str(key)), where)
+    return Truth(where, None if key is None else str(key), record)
+
+
+def _without_key(entry: dict[str, Any], named: str | None, key: str) -> dict[str, Any]:
+    """An entry without what names its item: `b12.jpg`, and also `b12` where both are there."""
+    return {
+        name: value
+        for name, value in entry.items()
+        if name != named and not (name in KEYS and plain_form(str(value)) == plain_form(key))
+    }
+
+
+def _record(value: Any, where: str) -> dict[str, Any] | None:
+    """A record; None if there is nothing in it.
+
+    Raises:
+        HdbenchError: it is neither an object nor a text.
+    """
+    if isinstance(value, str):
+        return {"text": value} if value.strip() else None
+    if value is not None and not isinstance(value, dict):
+        kind = "a list" if isinstance(value, list) else "a number or boolean"
+        raise HdbenchError(
+            f"{where}: a ground truth must be an object in braces, a text in quotes or null, "
+            f"not {kind}"
+        )
+    return nested(value, frozenset()) if value else None
+
+
+def _of_folder(path: Path) -> Truths:
+    """The ground truths in a folder with a file for each item."""
+    folder = Folder(path)
+    truths: dict[str, Truth] = {}
+    notes: list[str] = []
+    beside: dict[str, str] = {}
+    tables = [name for name in folder.names if not name.lower().endswith((".json", ".txt"))]
+    if tables:
+        raise HdbenchError(
+            f"{path.name}: has {shown(tables)} beside files of single items: give the one file "
+            "that has the ground truths, or a folder with a file for each item"
+        )
+    for name in folder.names:
+        key = name.rpartition(".")[0]
+        if key in truths:
+            raise HdbenchError(
+                f"{name}: a second ground truth for {key[:100]!r}, the first is "
+                f"{truths[key].place}: keep one"
+            )
+        raw = folder.read(name)
+        if name.lower().endswith(".txt"):
+            text, assumed = decode_or_cp1252(raw, name)
+            notes += assumed
+            truths[key] = Truth(name, key, _record(_transcription(text, name), name))
+        else:
+            truths[key] = _of_item(parse_file(decode(raw, name), name), name, key, beside)
+    others = [name for name in folder.others if not name.lower().endswith(_IMAGES)]
+    if others:
+        notes.append(f"{path.name}: neither .json nor .txt, not read: {shown(others)}")
+    if not truths:
+        raise HdbenchError(f"{path.name}: no ground truths here: {ACCEPTED}")
+    return Truths(list(truths.values()), notes + _notes(path.name, beside))
+
+
+def _transcription(text: str, name: str) -> str:
+    """The text of a file, with the line breaks of Unix and none at its end."""
+    if "\0" in text:
+        raise HdbenchError(f"{name}: has NUL bytes: save it in UTF-8")
+    return text.replace("\r\n", "\n").rstrip("\n")
+
+
+def _of_item(value: Any, name: str, key: str, beside: dict[str, str]) -> Truth:
+    """The ground truth in a file of its own, which may also say what it belongs to."""
+    if isinstance(value, dict) and any(each in value for each in RECORDS):
+        return _of_entry(value, name, beside)._replace(key=key)
+    if isinstance(value, dict):
+        value = _without_key(value, None, key)
+    return Truth(name, key, _record(value, name))

@@ -1,37 +1,39 @@
-"""From the columns of a table to the fields of records."""
+"""From the columns of a table to the fields of records: what is proposed, for a person to check."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from hdbench.reading.fields import path_of
+from hdbench.truths.column import Column
 from hdbench.truths.fields import FieldPath, Kind
+from hdbench.truths.given import KEY, LEFT_OUT, read_given
+from hdbench.truths.key import key_of
+from hdbench.truths.likeness import Fields, Likeness
+from hdbench.truths.records import check_places, mapped
 from hdbench.truths.table import Table
-from hdbench.truths.truth import Truths
+from hdbench.truths.values import (
+    Found,
+    any_separator,
+    is_blank,
+    is_date,
+    is_integer,
+    is_year,
+    kind_of,
+    separator_of,
+)
+from hdbench.truths.words import meanings
 
+__all__ = ["Column", "mapped", "propose"]
 
-@dataclass(frozen=True)
-class Column:
-    """What becomes of a column of a table.
+MAX_EXAMPLE = 200
+"""Maximum number of characters of an example."""
 
-    Attributes:
-        title: its name in the table.
-        path: where its values go in the record, as `FieldPath.path` has it; None if it is not used.
-        kind: what its cells are read as.
-        key: whether it names the item.
-        separator: what divides the texts of a list.
-        example: one of its values.
-        why: the reason for this proposal, for a person to check.
-        nullable: whether a blank cell becomes null, if it is not text or a list; otherwise the
-            record lacks the field.
-    """
+MOST = 0.8
+"""The share of cells that must be years or dates for a column to be proposed by them alone."""
 
-    title: str
-    path: str | None
-    kind: Kind
-    key: bool
-    separator: str | None
-    example: str
-    why: str
-    nullable: bool = True
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe"})
 
 
 def propose(
@@ -41,10 +43,216 @@ def propose(
     file_names: Sequence[str],
     given: Mapping[str, str],
 ) -> list[Column]:
-    """What might become of each column, by its name and its values."""
-    raise NotImplementedError
+    """What might become of each column, by its name and its values.
+
+    The key is the column whose values are the names of most files, also without folder, extension,
+    leading zeros or page; without files that of the first heading such as `Dateiname`. A column
+    goes into the field that its heading names or means; a field for a year or a date that none
+    names, into the only column of years or dates. Without fields, each column makes its own, of the
+    kind that all its filled cells have.
+
+    Args:
+        table: the table.
+        paths: the fields of a benchmark; None if the table makes its own.
+        file_names: the names of the items' files.
+        given: column → path, `-` to leave it out, or `id` if it names the items.
+
+    Returns:
+        One for each column, in the table's order.
+
+    Raises:
+        HdbenchError: what was given fits neither the table nor the fields.
+
+    Example:
+        >>> rows = [("a.csv:2", ["7", "Müller", "1912"]), ("a.csv:3", ["8", "Ott", "1913"])]
+        >>> table = Table("a.csv", ["Nr.", "Verfasser", "Erscheinungsjahr"], rows, [])
+        >>> paths = [FieldPath("author", "text"), FieldPath("publication.year", "integer")]
+        >>> files = ["0007.jpg", "0008.jpg"]
+        >>> for column in propose(table, paths=paths, file_names=files, given={}):
+        ...     print(column.title, column.key, column.path, column.kind, f"({column.why})")
+        Nr. True None text (names 2 of 2 files)
+        Verfasser False author text (means author)
+        Erscheinungsjahr False publication.year integer (means year)
+    """
+    filled = [
+        [cell for cell in cells if not is_blank(cell)]
+        for cells in zip(*(cells for _, cells in table.rows), strict=True)
+    ]
+    chosen = read_given(table, given, paths)
+    key = next(((index, "given") for index, path in chosen.items() if path == KEY), None)
+    if key is None:
+        allowed = {index for index in range(len(filled)) if chosen.get(index) != LEFT_OUT}
+        unnamed = allowed - chosen.keys()
+        key = key_of(table.header, filled, file_names, allowed=allowed, unnamed=unnamed)
+    if paths is None:
+        columns = _own_fields(table, filled, chosen, key)
+    else:
+        columns = _fields_of(table, filled, chosen, key, paths)
+    check_places(table.name, columns)
+    return columns
 
 
-def mapped(table: Table, columns: Sequence[Column]) -> Truths:
-    """The ground truths in a table."""
-    raise NotImplementedError
+def _own_fields(
+    table: Table, filled: list[list[str]], chosen: dict[int, str], key: tuple[int, str] | None
+) -> list[Column]:
+    """The columns with fields of their own."""
+    taken = {path for path in chosen.values() if path not in (LEFT_OUT, KEY)}
+    columns = []
+    for index, title in enumerate(table.header):
+        found, given = kind_of(filled[index]), chosen.get(index)
+        column = _column(
+            title, filled[index], found, given, key if key and key[0] == index else None
+        )
+        if given in (LEFT_OUT, KEY) or (given is None and (column.key or not filled[index])):
+            columns.append(column)
+            continue
+        if given is None:
+            path = _own_path(title, index, taken, is_list=found.kind == "list")
+        else:
+            path = given
+            if given.endswith("[]"):
+                separator = found.separator or any_separator(filled[index])
+                column = replace(column, kind="list", separator=separator)
+            elif found.kind == "list":  # what divides objects, or only a sign in a text
+                separator = found.separator if "[]" in given else None
+                column = replace(column, kind="text", separator=separator)
+        taken.add(path)
+        columns.append(replace(column, path=path))
+    return columns
+
+
+def _fields_of(
+    table: Table,
+    filled: list[list[str]],
+    chosen: dict[int, str],
+    key: tuple[int, str] | None,
+    paths: Sequence[FieldPath],
+) -> list[Column]:
+    """The columns with the fields of a benchmark."""
+    by_path = {field.path: field for field in paths}
+    free = [
+        index
+        for index in range(len(table.header))
+        if index not in chosen and filled[index] and (key is None or key[0] != index)
+    ]
+    taken = {path for path in chosen.values() if path in by_path}
+    found = _assigned(table, filled, free, paths, taken)
+    columns = []
+    for index, title in enumerate(table.header):
+        cells, given = filled[index], chosen.get(index)
+        why = Found("text", None, "no field is like it" if cells else "empty")
+        own = key if key and key[0] == index else None
+        column = _column(title, cells, why, given, own)
+        field = by_path.get(given or "")
+        if index in found:
+            field = paths[found[index].field]
+            column = replace(column, why=found[index].why)
+        if field is not None:
+            column = replace(
+                column,
+                path=field.path,
+                kind=field.kind,
+                separator=_separator(field, cells),
+                nullable=field.nullable,
+            )
+        columns.append(column)
+    return columns
+
+
+def _separator(field: FieldPath, cells: list[str]) -> str | None:
+    """What divides the values, or the objects in a list, that are in one cell."""
+    if field.kind == "list":
+        return any_separator(cells)
+    return "|" if "[]" in field.path and separator_of(cells) == "|" else None
+
+
+def _column(
+    title: str, cells: list[str], found: Found, given: str | None, key: tuple[int, str] | None
+) -> Column:
+    """A column that goes nowhere yet."""
+    why = found.why
+    if given is not None:
+        why = "given"
+    if key is not None:
+        why = key[1]
+    kind: Kind = "text" if key is not None and given in (None, KEY) else found.kind
+    separator = found.separator if kind == "list" else None
+    example = cells[0][:MAX_EXAMPLE] if cells else ""
+    return Column(title, None, kind, key is not None, separator, example, why)
+
+
+def _assigned(
+    table: Table,
+    filled: list[list[str]],
+    free: list[int],
+    paths: Sequence[FieldPath],
+    taken: set[str],
+) -> dict[int, Likeness]:
+    """Column → its field, the likest first; then years and dates by their values."""
+    fields = Fields(paths)
+    candidates = [
+        (like, index)
+        for index in free
+        for like in fields.like(table.header[index])
+        if like.sure or _suits(filled[index], paths[like.field].kind)
+    ]
+    candidates.sort(key=lambda each: (-each[0].score, each[0].field, each[1]))
+    assigned: dict[int, Likeness] = {}
+    for like, index in candidates:
+        if index not in assigned and paths[like.field].path not in taken:
+            assigned[index] = like
+            taken.add(paths[like.field].path)
+    for word, test in (("year", is_year), ("date", is_date)):
+        wanted = [
+            number
+            for number, field in enumerate(paths)
+            if field.path not in taken and word in meanings(field.path)[-1:]
+        ]
+        of_kind = [
+            index
+            for index in free
+            if index not in assigned and sum(map(test, filled[index])) >= MOST * len(filled[index])
+        ]
+        if len(wanted) == 1 and len(of_kind) == 1:
+            assigned[of_kind[0]] = Likeness(0.0, wanted[0], f"has {word}s", sure=False)
+            taken.add(paths[wanted[0]].path)
+    return assigned
+
+
+def _suits(cells: list[str], kind: Kind) -> bool:
+    """Whether the cells of a column may be what a field of similar spelling has."""
+    return kind not in ("integer", "number") or 2 * sum(map(is_integer, cells)) >= len(cells)
+
+
+def _own_path(title: str, index: int, taken: Iterable[str], *, is_list: bool) -> str:
+    """The path of a field named after a column, which no other has and which is within none.
+
+    A heading such as `publication.year` or `authors[]` is a path itself.
+    """
+    base = title.removesuffix("[]")
+    names = [_field_name(part) for part in path_of(base, frozenset())]
+    path = ".".join(filter(None, names)) or f"column_{index + 1}"
+    others = {each.replace("[]", "") for each in taken}
+    if _is_in_way(path, others):
+        path = path.replace(".", "_")
+    number, first = 1, path
+    while _is_in_way(path, others):
+        number += 1
+        path = f"{first}_{number}"
+    return f"{path}[]" if is_list or base != title else path
+
+
+def _field_name(text: str) -> str:
+    """A heading as the name of a field: `Größe (cm)` is `groesse_cm`."""
+    text = unicodedata.normalize("NFC", text).casefold().translate(_UMLAUTS)
+    decomposed = unicodedata.normalize("NFKD", text)
+    letters = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+    return "_".join(re.findall(r"\w+", unicodedata.normalize("NFC", letters)))
+
+
+def _is_in_way(path: str, others: set[str]) -> bool:
+    """Whether a path is one of the others, within one, or around one."""
+    return any(
+        path == other or path.startswith(f"{other}.") or other.startswith(f"{path}.")
+        for other in others
+    )

@@ -30,6 +30,9 @@ from hdbench.reading.rows import DATES
 MAX_CELL = 2**20
 """Maximum number of characters in a cell."""
 
+MAX_TITLE = 200
+"""Maximum number of characters in a column's name."""
+
 ACCEPTED = "a table of ground truths is CSV or XLSX"
 
 FIRST_ROWS = 50
@@ -231,6 +234,8 @@ def _named(texts: list[str], place: str, notes: list[str]) -> list[str]:
     """
     if len(texts) > MAX_COLUMNS:
         raise HdbenchError(f"{place}: more than {MAX_COLUMNS:,} columns")
+    if any(len(text) > MAX_TITLE for text in texts):
+        raise HdbenchError(f"{place}: a column's name has more than {MAX_TITLE:,} characters")
     taken, seen = set(texts), set[str]()
     named: list[str] = []
     for number, text in enumerate(texts, start=1):

@@ -1,0 +1,75 @@
+"""What a person says about the columns of a table: `--map COLUMN=path`."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from rapidfuzz import fuzz, process
+
+from hdbench.errors import HdbenchError
+from hdbench.reading.fields import shown
+from hdbench.truths.fields import FieldPath
+from hdbench.truths.table import Table
+
+LEFT_OUT, KEY = "-", "id"
+"""What is given for a column that is not used, and for the one that names the items."""
+
+_PATH = re.compile(r"[^.\[\]\s][^.\[\]]*(?:\[\])?(?:\.[^.\[\]\s][^.\[\]]*(?:\[\])?){0,9}")
+
+
+def read_given(
+    table: Table, given: Mapping[str, str], paths: Sequence[FieldPath] | None
+) -> dict[int, str]:
+    """Column's index → what is given for it, as the fields have it.
+
+    Args:
+        table: the table.
+        given: column's name → path, `-` or `id`.
+        paths: the fields of a benchmark; None if the table makes its own.
+
+    Raises:
+        HdbenchError: there is no such column or field, or two columns are the key.
+    """
+    known = {field.path: field.path for field in paths or ()}
+    known |= {path.removesuffix("[]"): path for path in known if path.endswith("[]")}
+    chosen: dict[int, str] = {}
+    for title, path in given.items():
+        option = f"--map {title[:60]}={path[:60]}"
+        index = _index(table, title, option)
+        if path in (LEFT_OUT, KEY):
+            if path == KEY and KEY in chosen.values():
+                raise HdbenchError(f"{option}: another column is already given as id: keep one")
+            chosen[index] = path
+        elif paths is None:
+            if not _PATH.fullmatch(path) or path.count("[]") > path.endswith("[]") + 1:
+                raise HdbenchError(
+                    f"{option}: not the path of a field: write it as publication.year, authors[] "
+                    "or persons[].name"
+                )
+            chosen[index] = path
+        elif path in known:
+            chosen[index] = known[path]
+        else:
+            raise HdbenchError(
+                f"{option}: the benchmark has no such field{_nearest(path, list(known))}; it has: "
+                f"{shown(field.path for field in paths)}"
+            )
+    return chosen
+
+
+def _index(table: Table, title: str, option: str) -> int:
+    """The column of that name, in any case if there is one only."""
+    alike = [
+        index for index, name in enumerate(table.header) if name.casefold() == title.casefold()
+    ]
+    exact = [index for index in alike if table.header[index] == title]
+    if len(exact or alike) != 1:
+        raise HdbenchError(
+            f"{option}: {table.name} has no column of that name{_nearest(title, table.header)}; "
+            f"it has: {shown(table.header)}"
+        )
+    return (exact or alike)[0]
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    found = process.extractOne(name, names, scorer=fuzz.ratio, score_cutoff=60)
+    return f" (did you mean {found[0]!r}?)" if found else ""

@@ -1,0 +1,52 @@
+"""The column of a table that names the items."""
+
+from collections.abc import Collection, Sequence
+
+from hdbench.reading.ids import form_without_page, plain_form
+from hdbench.truths.words import meanings
+
+ENOUGH = 0.5
+"""The share of items or rows that a column must name to be the key."""
+
+
+def key_of(
+    header: Sequence[str],
+    filled: Sequence[Sequence[str]],
+    file_names: Sequence[str],
+    *,
+    allowed: Collection[int],
+    unnamed: Collection[int],
+) -> tuple[int, str] | None:
+    """The column that names the items, and why; None if there is none.
+
+    Args:
+        header: the names of the columns.
+        filled: their cells that are not blank.
+        file_names: the names of the items' files.
+        allowed: the columns that may be the key by their values.
+        unnamed: those that may be it by their name.
+
+    Example:
+        >>> header, filled = ["Titel", "Nr."], [["Die Ehe", "Lieder"], ["7", "8"]]
+        >>> both = {"allowed": {0, 1}, "unnamed": {0, 1}}
+        >>> key_of(header, filled, ["Scan 0007.jpg", "0007.jpg", "0008.jpg"], **both)
+        (1, 'names 2 of 3 files')
+    """
+    forms = {plain_form(name): number for number, name in enumerate(file_names)}
+    for number, name in enumerate(file_names):
+        forms.setdefault(form_without_page(name), number)
+    forms.pop("", None)
+    most, best = 0, -1
+    for index in sorted(allowed):
+        cells = set(filled[index])
+        named = {forms[form] for form in map(plain_form, cells) if form in forms}
+        if len(named) > most and len(named) >= ENOUGH * min(len(cells), len(file_names)):
+            most, best = len(named), index
+    if most:
+        files = "1 file" if len(file_names) == 1 else f"{len(file_names):,} files"
+        return best, f"names {most:,} of {files}"
+    for word in ("file", "id"):
+        for index in sorted(unnamed):
+            if filled[index] and meanings(header[index]) == [word]:
+                return index, "by its name" + (": no file is called so" if file_names else "")
+    return None

@@ -1,0 +1,75 @@
+"""Which column of a table goes into which field, by their names."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from rapidfuzz import fuzz, process
+
+from hdbench.truths.fields import FieldPath
+from hdbench.truths.words import meanings, plain
+
+ALIKE = 80
+"""Minimum similarity of two names, in percent, that are not the same."""
+
+SAME, SAME_END, MEANT = 1.0, 0.95, 0.85
+"""How like a field's path or title, the path's last name, and a word for it are."""
+
+
+class Likeness(NamedTuple):
+    """How like a column and a field are.
+
+    Attributes:
+        score: from 0.0 to 1.0, higher is better.
+        field: the field's index.
+        why: the reason, for a person to check.
+        sure: whether it is more than a similar spelling.
+    """
+
+    score: float
+    field: int
+    why: str
+    sure: bool
+
+
+class Fields:
+    """The fields of a benchmark, to be found by the headings of columns.
+
+    Args:
+        paths: the fields.
+
+    Example:
+        >>> fields = Fields([FieldPath("publication.year", "integer")])
+        >>> next(fields.like("Erscheinungsjahr"))
+        Likeness(score=0.85, field=0, why='means year', sure=True)
+    """
+
+    def __init__(self, paths: Sequence[FieldPath]) -> None:
+        self._paths = paths
+        self._exact: dict[str, dict[int, float]] = defaultdict(dict)
+        self._meant: dict[str, list[tuple[int, list[str]]]] = defaultdict(list)
+        for index, field in enumerate(paths):
+            last = field.path.replace("[]", "").rpartition(".")[2]
+            for name, score in ((last, SAME_END), (field.path, SAME), (field.title, SAME)):
+                if plain(name):
+                    self._exact[plain(name)][index] = score
+            for text in {field.path, field.title}:
+                if found := meanings(text):
+                    self._meant[found[-1]].append((index, found))
+        self._names = list(self._exact)
+
+    def like(self, heading: str) -> Iterator[Likeness]:
+        """The fields that are like a column's heading, in no order."""
+        name, words = plain(heading), meanings(heading)
+        for index, score in self._exact.get(name, {}).items():
+            yield Likeness(score, index, "has the field's name", sure=True)
+        for word in set(words):
+            for index, found in self._meant.get(word, []):
+                if set(words) <= set(found):
+                    score = MEANT + 0.02 * min(len(set(words)) - 1, 4)
+                    yield Likeness(score, index, f"means {word.replace('_', ' ')}", sure=True)
+        for alike, ratio, _ in process.extract(
+            name, self._names, scorer=fuzz.ratio, processor=None, score_cutoff=ALIKE, limit=5
+        ):
+            for index in self._exact[alike]:
+                yield Likeness(0.8 * ratio / 100, index, "is spelled like the field", sure=False)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError
+from hdbench.truths.files import Remarks, read_bounded, shortened
 from hdbench.truths.marc_mapping import DEFAULT_MAPPING, read_mapping
 from hdbench.truths.truth import Truth, Truths
-from hdbench.truths.xml_files import Remarks, name_of, read_bounded, records_of, shortened
+from hdbench.truths.xml_files import name_of, records_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element

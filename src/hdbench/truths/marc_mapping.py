@@ -29,6 +29,8 @@ _PLACE = re.compile(
 )
 _SORTING = re.compile("[\x88\x89\x98\x9c]|<<([^<>]*)>>")
 _NOTHING = re.compile(r"[\s|#]*")
+_LETTERS = 3
+"""So many letters or digits before a full stop are no abbreviation."""
 
 
 class Place(NamedTuple):
@@ -224,8 +226,11 @@ def _trimmed(text: str) -> str:
     """
     if _NOTHING.fullmatch(text):  # as fixed fields have it
         return ""
-    text = re.sub(r"(?<=\w{3})\.$", "", text.rstrip(" ,/;:="))
-    return re.sub(r"^\[?([^\[\]]+)\]?$", r"\1", text)
+    text = text.rstrip(" ,/;:=")
+    if text.endswith(".") and text[-4:-1].isalnum() and len(text) > _LETTERS:
+        text = text[:-1]
+    inner = text.removeprefix("[").removesuffix("]")
+    return inner if inner and "[" not in inner and "]" not in inner else text
 
 
 def _first(texts: Iterable[str]) -> str | None:

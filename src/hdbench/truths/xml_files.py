@@ -1,7 +1,9 @@
-"""XML that people export: parsed within bounds, without entities and without the network."""
+"""XML that people export: parsed within bounds, without entities and without the network.
+
+libxml2 itself refuses more than 256 levels, and texts of more than 10 MB.
+"""
 
 import os
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
@@ -9,71 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError
+from hdbench.truths.files import Remarks, read_bounded, shortened
 from hdbench.truths.truth import Truth, Truths
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
-MAX_BYTES = 64 * 2**20
-"""Maximum size of a file. Its depth is bounded by libxml2, at 256."""
-
 MAX_FILES = 100_000
 """Maximum number of files in a folder and its subfolders."""
-
-SHOWN = 3
-"""Maximum number of places or problems that a message lists."""
-
-
-class Remarks:
-    """What was assumed, and where: a note for each kind, however many places it has."""
-
-    def __init__(self) -> None:
-        self._places: dict[str, list[str]] = defaultdict(list)
-
-    def add(self, remark: str, place: str) -> None:
-        """Keep a remark about a place."""
-        self._places[remark].append(place)
-
-    def notes(self) -> list[str]:
-        """One line for each remark, with its first places."""
-        return [f"{remark}: {shortened(places)}" for remark, places in self._places.items()]
-
-
-def shortened(texts: list[str], separator: str = ", ") -> str:
-    """The first of some texts, and how many more there are.
-
-    Example:
-        >>> shortened(["a.xml:3", "b.xml:1", "b.xml:7", "c.xml:2", "d.xml:9"])
-        'a.xml:3, b.xml:1, b.xml:7 and 2 more'
-    """
-    more = len(texts) - SHOWN
-    return separator.join(texts[:SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
-def read_bounded(path: Path, where: str) -> bytes:
-    """The bytes of a file.
-
-    Args:
-        path: the file.
-        where: what messages call it.
-
-    Raises:
-        HdbenchError: it cannot be read, is empty, is larger than `MAX_BYTES`, or is no file.
-    """
-    if path.exists() and not path.is_file():  # a pipe or device might never end
-        raise HdbenchError(f"{where}: not a file")
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise HdbenchError(f"{where}: cannot be read: {error.strerror}") from error
-    if len(data) > MAX_BYTES:
-        raise HdbenchError(
-            f"{where}: larger than {MAX_BYTES >> 20} MiB: export it in several files"
-        )
-    if not data.strip():
-        raise HdbenchError(f"{where}: empty")
-    return data
 
 
 def parse_xml(data: bytes, where: str) -> "Element":
@@ -162,16 +107,6 @@ def _refuse_document_type(element: "Element", where: str) -> None:
 def name_of(element: "Element") -> str:
     """An element's name without its namespace."""
     return str(element.tag).rpartition("}")[2]
-
-
-def file_name(text: str | None) -> str | None:
-    r"""The last part of a path or address, as the system that wrote it has them; None if empty.
-
-    Example:
-        >>> file_name("C:\\scans\\0012.tif"), file_name("../images/0012.jpg"), file_name(" ")
-        ('0012.tif', '0012.jpg', None)
-    """
-    return (text or "").strip().replace("\\", "/").rpartition("/")[2] or None
 
 
 Read = Callable[["Element", str, Remarks], tuple[str | None, dict[str, Any] | None]]

@@ -1,0 +1,74 @@
+"""What readers of all forms need: files within bounds, names of files, and remarks."""
+
+from collections import defaultdict
+from pathlib import Path
+
+from hdbench.errors import HdbenchError
+
+MAX_BYTES = 64 * 2**20
+"""Maximum size of a file."""
+
+SHOWN = 3
+"""Maximum number of places or problems that a message lists."""
+
+
+class Remarks:
+    """What was assumed, and where: a note for each kind, however many places it has."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, list[str]] = defaultdict(list)
+
+    def add(self, remark: str, place: str) -> None:
+        """Keep a remark about a place."""
+        self._places[remark].append(place)
+
+    def notes(self) -> list[str]:
+        """One line for each remark, with its first places."""
+        return [f"{remark}: {shortened(places)}" for remark, places in self._places.items()]
+
+
+def shortened(texts: list[str], separator: str = ", ") -> str:
+    """The first of some texts, and how many more there are.
+
+    Example:
+        >>> shortened(["a.xml:3", "b.xml:1", "b.xml:7", "c.xml:2", "d.xml:9"])
+        'a.xml:3, b.xml:1, b.xml:7 and 2 more'
+    """
+    more = len(texts) - SHOWN
+    return separator.join(texts[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def read_bounded(path: Path, where: str) -> bytes:
+    """The bytes of a file.
+
+    Args:
+        path: the file.
+        where: what messages call it.
+
+    Raises:
+        HdbenchError: it cannot be read, is empty, is larger than `MAX_BYTES`, or is no file.
+    """
+    if path.exists() and not path.is_file():  # a pipe or device might never end
+        raise HdbenchError(f"{where}: not a file")
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise HdbenchError(f"{where}: cannot be read: {error.strerror}") from error
+    if len(data) > MAX_BYTES:
+        raise HdbenchError(
+            f"{where}: larger than {MAX_BYTES >> 20} MiB: export it in several files"
+        )
+    if not data.strip():
+        raise HdbenchError(f"{where}: empty")
+    return data
+
+
+def file_name(text: str | None) -> str | None:
+    r"""The last part of a path or address, as the system that wrote it has them; None if empty.
+
+    Example:
+        >>> file_name("C:\\scans\\0012.tif"), file_name("../images/0012.jpg"), file_name(" ")
+        ('0012.tif', '0012.jpg', None)
+    """
+    return (text or "").strip().replace("\\", "/").rpartition("/")[2] or None

@@ -68,16 +68,16 @@ def match_truths(truths: Truths, media: Media) -> MatchedTruths:
     notes = [f"{each.item!r} is {each.ids[0]!r} there" for each in matched.differences]
     without_key = len(truths.truths) - len(keyed)
     if without_key:
-        notes.append(f"{without_key} rows name no image, and are left out")
+        notes.append(f"rows that name no image, and are left out: {without_key}")
     if matched.unknown:
         notes.append(
-            f"{len(matched.unknown)} ground truths have no image, and are left out: "
+            f"ground truths without an image, which are left out: {len(matched.unknown)}: "
             + _some([f"{key} ({by_key[key].place})" for key in matched.unknown])
         )
     filled = {item_id: truth for item_id, truth in found.items() if truth.record is not None}
     missing = [item_id for item_id in ids if item_id not in filled]
     if missing:
-        notes.append(f"{len(missing)} images have no ground truth: {_some(missing)}")
+        notes.append(f"images without a ground truth: {len(missing)}: {_some(missing)}")
     return MatchedTruths(filled, notes)
 
 
@@ -105,7 +105,9 @@ def _of_pages(truths: Sequence[Truth], media: Media) -> MatchedTruths | None:
     if not whole:
         return None
     missing = [item.id for item in media.items if item.id not in whole]
-    notes = [f"{len(missing)} items lack the text of a page: {_some(missing)}"] if missing else []
+    notes = []
+    if missing:
+        notes.append(f"items that lack the text of a page: {len(missing)}: {_some(missing)}")
     return MatchedTruths(whole, notes)
 
 

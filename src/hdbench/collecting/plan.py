@@ -12,7 +12,7 @@ from hdbench.building.recipe import recipe_names
 from hdbench.collecting.matching import MatchedTruths, match_truths
 from hdbench.collecting.media import Media, find_media
 from hdbench.collecting.prompt import draft_prompt
-from hdbench.collecting.schema import schema_of_records
+from hdbench.collecting.schema import schema_of_records, titles_of
 from hdbench.collecting.truth_files import open_truth
 from hdbench.common import resources
 from hdbench.common.checked import read_text_file
@@ -147,7 +147,7 @@ def make_plan(wish: Wish) -> Plan:
         truths = mapped(source, columns)
         matched = match_truths(truths, media)
         own = _own_columns(source, columns, own_titles, media)
-        notes = [*source.notes, *truths.notes, *matched.notes]
+        notes = [*truths.notes, *matched.notes]
     else:
         if wish.columns:
             raise HdbenchError("--map COLUMN=FIELD: is for tables; this ground truth is none")
@@ -222,12 +222,10 @@ def _mapping(
                 f"only, and is none of {', '.join(sorted(_RESERVED))}"
             )
     given = {title: "-" if title in own else path for title, path in wish.columns.items()}
-    names = [page.path.name for item in media.items for page in item.pages]
+    names = [item.id for item in media.items] if media.kind == "pages" else []
+    names += [page.path.name for item in media.items for page in item.pages]
     paths = field_paths(AnswerSchema(like.schema)) if like else None
-    columns = propose(
-        table, paths=paths, file_names=[*(item.id for item in media.items), *names], given=given
-    )
-    return columns, own
+    return propose(table, paths=paths, file_names=names, given=given), own
 
 
 def _own_columns(
@@ -254,7 +252,7 @@ def _schema(
 ) -> dict[str, Any]:
     """The form of an answer: that of the ground truths, or of the fields that were asked for."""
     titles = {
-        each.path.removesuffix("[]"): each.title
+        each.path.removesuffix("[]"): titles_of(each.title)
         for each in columns
         if each.path is not None and not each.key
     }

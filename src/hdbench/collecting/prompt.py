@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hdbench.truths.words import plain
+
 _WORDS = {
     "string": "text",
     "integer": "whole number",
@@ -23,8 +25,8 @@ Answer with one JSON object and nothing else:
 """
 
 _RECORD = """\
-{What} shows one item of the collection "{title}". Read it, and write down what it says as one JSON
-object of this shape:
+{What} shows one item of a collection: {title}. Read it, and write down what it
+says as one JSON object of this shape:
 
 ```json
 {shape}
@@ -86,7 +88,7 @@ def _titles(schema: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
     """The fields that people call something else than the schema does."""
     for name, field in schema.get("properties", {}).items():
         own = f"{path}.{name}" if path else name
-        if field.get("title", name) != name:
+        if plain(field.get("title", name)) != plain(name):
             yield own, field["title"]
         yield from _titles(field, own)
         if isinstance(field.get("items"), Mapping):

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hdbench.truths.words import meanings
+
 _TYPES: dict[type, str] = {
     str: "string",
     int: "integer",
@@ -11,8 +13,50 @@ _TYPES: dict[type, str] = {
     type(None): "null",
 }
 
-Titles = Mapping[str, str]
-"""The path of a field, as in `publication.year` or `persons[].name` → what people call it."""
+LABELS = {
+    "author": ("Author", "Verfasser"),
+    "date": ("Date", "Datum"),
+    "edition": ("Edition", "Auflage"),
+    "editor": ("Editor", "Herausgeber"),
+    "first_name": ("First name", "Vorname"),
+    "format": ("Format", "Format"),
+    "language": ("Language", "Sprache"),
+    "last_name": ("Last name", "Nachname"),
+    "note": ("Note", "Bemerkung"),
+    "pages": ("Extent", "Umfang"),
+    "place": ("Place", "Ort"),
+    "publisher": ("Publisher", "Verlag"),
+    "receiver": ("Receiver", "Empfänger"),
+    "sender": ("Sender", "Absender"),
+    "series": ("Series", "Reihe"),
+    "shelfmark": ("Shelfmark", "Signatur"),
+    "subjects": ("Subjects", "Schlagwörter"),
+    "subtitle": ("Subtitle", "Untertitel"),
+    "text": ("Text", "Text"),
+    "title": ("Title", "Titel"),
+    "type": ("Type", "Art"),
+    "volume": ("Volume", "Band"),
+    "year": ("Year", "Jahr"),
+}
+"""A meaning of `truths.words` → what people call such a field, in English and in German."""
+
+Titles = Mapping[str, Mapping[str, Any]]
+"""The path of a field, as in `publication.year` or `persons[].name` → see `titles_of`."""
+
+
+def titles_of(heading: str) -> dict[str, Any]:
+    """What people call a field: as its column is headed, and per language if that is known.
+
+    Example:
+        >>> titles_of("Erscheinungsjahr")
+        {'title': 'Erscheinungsjahr', 'titles': {'en': 'Year', 'de': 'Jahr'}}
+        >>> titles_of("Zustand")
+        {'title': 'Zustand'}
+    """
+    known = [each for each in meanings(heading) if each in LABELS]
+    if not known:
+        return {"title": heading}
+    return {"title": heading, "titles": dict(zip(("en", "de"), LABELS[known[0]], strict=True))}
 
 
 def schema_of_records(
@@ -80,4 +124,4 @@ def _of_objects(objects: list[Mapping[str, Any]], path: str, titles: Titles) -> 
 
 
 def _titled(path: str, titles: Titles) -> dict[str, Any]:
-    return {"title": titles[path]} if path in titles else {}
+    return dict(titles.get(path, {}))

@@ -49,9 +49,7 @@ def write_collection(plan: Plan, out: Path = Path()) -> Path:
             for row in (_row(item, plan, made) for item in progress(plan.media.items, "Copying"))
         ]
         (made / METADATA).write_text("".join(lines), encoding="utf-8")
-        (made / "benchmark.yaml").write_text(
-            yaml.safe_dump(plan.spec, sort_keys=False, allow_unicode=True), encoding="utf-8"
-        )
+        (made / "benchmark.yaml").write_text(_yaml(plan.spec), encoding="utf-8")
         write_json(made / "answer.schema.json", plan.schema)
         (made / "prompt.txt").write_text(plan.prompt, encoding="utf-8")
         for name, text in _cards(plan).items():
@@ -61,6 +59,13 @@ def write_collection(plan: Plan, out: Path = Path()) -> Path:
         except OSError as error:
             raise HdbenchError(f"{folder}: cannot be written: {error.strerror}") from error
     return folder
+
+
+def _yaml(spec: Mapping[str, Any]) -> str:
+    """A benchmark's description, its BibTeX in lines as a person would write it."""
+    rest = {name: value for name, value in spec.items() if name != "citation"}
+    citation = "".join(f"  {line}\n" for line in spec["citation"].splitlines())
+    return yaml.safe_dump(rest, sort_keys=False, allow_unicode=True) + f"citation: |\n{citation}"
 
 
 def _row(item: MediaItem, plan: Plan, folder: Path) -> dict[str, Any]:

@@ -65,6 +65,14 @@ def new(
             metavar="COLUMN=FIELD",
         ),
     ] = None,
+    sample: Annotated[
+        Path | None,
+        typer.Option(
+            help="What hdbench sample wrote: only its items are taken, and scores become "
+            "estimates for the whole.",
+            metavar="FILE",
+        ),
+    ] = None,
     fields: Annotated[
         str | None,
         typer.Option(
@@ -97,6 +105,7 @@ def new(
         like=like,
         columns=columns,
         marc=marc,
+        sample=sample,
         fields=_named(fields),
         title=title,
         licence=licence,

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -35,6 +36,7 @@ MAX_PAGES = 1_000
 MAX_SHOWN = 5
 """Maximum number of unusable files that an error names."""
 
+_TOO_LARGE = f"more than {MAX_PIXELS:,} pixels are not opened: scale it down"
 _UNSAFE = re.compile(r"[^\w.()+-]+")
 _MAX_STEM = 100
 
@@ -164,20 +166,19 @@ def _pages(path: Path) -> Iterator[Page]:
         yield Page(path)
         return
     try:
-        with Image.open(path) as image:
-            if image.format != IMAGES[path.suffix.lower()]:
-                raise HdbenchError(
-                    f"{path.name}: is {image.format}, not {IMAGES[path.suffix.lower()]}: give it "
-                    "the right extension"
-                )
-            if image.width * image.height > MAX_PIXELS:
-                raise HdbenchError(
-                    f"{path.name}: {image.width} × {image.height} pixels: more than "
-                    f"{MAX_PIXELS:,} are not opened, so scale it down"
-                )
-            frames = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        # Pillow warns of large images, which have their own bound here.
+        with warnings.catch_warnings(action="ignore"), Image.open(path) as image:
+            form, width, height = image.format, image.width, image.height
+            frames = getattr(image, "n_frames", 1) if form == "TIFF" else 1
+    except Image.DecompressionBombError as error:
+        raise HdbenchError(f"{path.name}: {_TOO_LARGE}") from error
+    except (OSError, SyntaxError, ValueError) as error:
         raise HdbenchError(f"{path.name}: not an image, or damaged") from error
+    expected = IMAGES[path.suffix.lower()]
+    if form != expected:
+        raise HdbenchError(f"{path.name}: is {form}, not {expected}: give it the right extension")
+    if width * height > MAX_PIXELS:
+        raise HdbenchError(f"{path.name}: {_TOO_LARGE}")
     if frames == 1:
         yield Page(path)
     else:

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import BenchmarkSpec, read_spec
 from hdbench.building.recipe import recipe_names
+from hdbench.collecting.drawing import read_sample
 from hdbench.collecting.matching import MatchedTruths, match_truths
 from hdbench.collecting.media import Media, find_media
 from hdbench.collecting.prompt import draft_prompt
+from hdbench.collecting.sampled import sampled
 from hdbench.collecting.schema import schema_of_records, titles_of
 from hdbench.collecting.truth_files import open_truth
 from hdbench.common import resources
@@ -29,7 +32,7 @@ AS_COLUMN = "column:"
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _COLUMN_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
-_RESERVED = frozenset({"id", "image", "pages", "pdf", "text", "sha256", "ground_truth", "stratum"})
+_RESERVED = frozenset({"id", "image", "pages", "pdf", "text", "sha256", "ground_truth", STRATUM})
 
 COMPARE: dict[str, Any] = {
     "integer": "number",
@@ -79,6 +82,7 @@ class Wish:
         like: the benchmark whose fields and rules are taken over, by its name or folder.
         columns: column of the table → where it goes: a field's path, `id`, `column:NAME`, or `-`.
         marc: the mapping file for MARC.
+        sample: the file of `hdbench sample`, if only its items are wanted.
         fields: the fields to be filled in, if there is neither a ground truth nor `like`.
         title: what people call the collection; its name if empty.
         licence: an identifier, or `other`.
@@ -91,6 +95,7 @@ class Wish:
     like: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     marc: Path | None = None
+    sample: Path | None = None
     fields: Sequence[str] = ()
     title: str = ""
     licence: str = "other"
@@ -106,6 +111,7 @@ class Plan:
         media: the items.
         columns: what becomes of each column, if the ground truth is a table.
         truths: the ground truths by item.
+        strata: id → its stratum, if the items are a stratified sample.
         own_columns: id → the values of the dataset's own columns.
         spec: what `benchmark.yaml` will say.
         schema: the form of an answer.
@@ -117,6 +123,7 @@ class Plan:
     media: Media
     columns: list[Column]
     truths: MatchedTruths
+    strata: dict[str, int]
     own_columns: dict[str, dict[str, str | None]]
     spec: dict[str, Any]
     schema: dict[str, Any]
@@ -139,6 +146,12 @@ def make_plan(wish: Wish) -> Plan:
     _check_name(wish.name)
     like = find_like(wish.like) if wish.like else None
     media = find_media(wish.images)
+    strata: dict[str, int] = {}
+    design: dict[str, Any] = {}
+    if wish.sample is not None:
+        drawn = read_sample(wish.sample)
+        media, strata = sampled(media, drawn)
+        design = {"sample": drawn.design.model_dump(mode="json")}
     source = open_truth(wish.truth, wish.marc) if wish.truth else None
     columns: list[Column] = []
     own: dict[str, dict[str, str | None]] = {}
@@ -163,8 +176,15 @@ def make_plan(wish: Wish) -> Plan:
         media=media,
         columns=columns,
         truths=matched,
+        strata=strata,
         own_columns=own,
-        spec=_spec(wish, media.kind, own, *(_rules_of(like) if like else _rules(schema, columns))),
+        spec=_spec(
+            wish,
+            media.kind,
+            _column_types(own, strata),
+            *(_rules_of(like) if like else _rules(schema, columns)),
+        )
+        | design,
         schema=schema,
         prompt=(like and like.prompt)
         or draft_prompt(schema, title=wish.title or wish.name, media=media.kind),
@@ -278,12 +298,11 @@ def _add_field(record: dict[str, Any], path: str) -> None:
 def _spec(
     wish: Wish,
     media: str,
-    own: Mapping[str, Mapping[str, Any]],
+    columns: Mapping[str, str],
     rules: Mapping[str, Any],
     options: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What `benchmark.yaml` says."""
-    names = dict.fromkeys(name for values in own.values() for name in values)
     return {
         "name": wish.name,
         "title": wish.title or wish.name,
@@ -298,8 +317,16 @@ def _spec(
             title=re.sub(r"[{}\\]", "", wish.title or wish.name),
             year=datetime.date.today().year,
         ),
-        **({"columns": dict.fromkeys(names, "string")} if names else {}),
+        **({"columns": columns} if columns else {}),
     }
+
+
+def _column_types(
+    own: Mapping[str, Mapping[str, Any]], strata: Mapping[str, int]
+) -> dict[str, str]:
+    """The dataset's own columns and their types."""
+    types = {name: "string" for values in own.values() for name in values}
+    return types | ({STRATUM: "int32"} if strata else {})
 
 
 def _rules_of(like: Like) -> tuple[dict[str, Any], dict[str, Any]]:

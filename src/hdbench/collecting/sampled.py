@@ -1,0 +1,35 @@
+"""The items of a collection that were drawn."""
+
+from hdbench.collecting.drawing import Sample
+from hdbench.collecting.media import Media
+from hdbench.errors import HdbenchError
+from hdbench.reading.ids import match_ids
+
+EXAMPLES = 3
+"""Maximum number of examples in a message."""
+
+
+def sampled(media: Media, sample: Sample) -> tuple[Media, dict[str, int]]:
+    """Only the items of a sample, and the stratum of each if there are any.
+
+    Args:
+        media: the items; others than the sample's are left out.
+        sample: which were drawn. Its ids may be written as people write names of files.
+
+    Raises:
+        HdbenchError: an item of the sample is not there: estimates for the whole need all of them.
+    """
+    ids = [item.id for item in media.items]
+    matched = match_ids(sample.ids, ids)
+    key_of = {item_id: matched.ids.get(item_id, item_id) for item_id in ids}
+    chosen = [item for item in media.items if key_of[item.id] in sample.ids]
+    there = {key_of[item.id] for item in chosen}
+    missing = [key for key in sample.ids if key not in there]
+    if missing:
+        more = f" and {len(missing) - EXAMPLES} more" if len(missing) > EXAMPLES else ""
+        raise HdbenchError(
+            f"the sample has items without an image: {', '.join(missing[:EXAMPLES])}{more}: add "
+            "them, as an estimate for the whole needs every item that was drawn"
+        )
+    by_stratum = {item.id: sample.ids[key_of[item.id]] for item in chosen}
+    return media._replace(items=chosen), by_stratum if sample.by else {}

@@ -1,0 +1,100 @@
+"""Which files of a folder make an item."""
+
+import struct
+import zlib
+
+import pytest
+from PIL import Image
+
+from hdbench.collecting.media import Page, find_media, safe_name
+from hdbench.errors import HdbenchError
+
+
+def picture(path, size=(8, 6), **options):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", size, "white").save(path, **options)
+    return path
+
+
+def test_a_file_is_an_item_in_the_order_of_its_number(tmp_path):
+    for name in ("b10.JPG", "b2.jpg", "b1.png", ".hidden.jpg"):
+        picture(tmp_path / name)
+    (tmp_path / "Thumbs.db").write_bytes(b"x")
+    (tmp_path / "b3.jpg").symlink_to(tmp_path / "b2.jpg")
+    found = find_media(tmp_path)
+    assert (found.kind, found.passed_over) == ("image", ["Thumbs.db"])
+    assert [item.id for item in found.items] == ["b1", "b2", "b10"]
+    assert found.items[1].pages == (Page(tmp_path / "b2.jpg"),)
+
+
+def test_a_folder_or_a_tiff_with_several_pages_is_an_item_with_pages(tmp_path):
+    for name in ("letter/p10.jpg", "letter/p9.jpg", "card.jpg"):
+        picture(tmp_path / name)
+    more = [Image.new("RGB", (8, 6), "black")]
+    picture(tmp_path / "book.tif", save_all=True, append_images=more)
+    found = find_media(tmp_path)
+    assert found.kind == "pages"
+    pages = {item.id: [(page.path.name, page.frame) for page in item.pages] for item in found.items}
+    assert pages == {
+        "book": [("book.tif", 0), ("book.tif", 1)],
+        "card": [("card.jpg", None)],
+        "letter": [("p9.jpg", None), ("p10.jpg", None)],
+    }
+
+
+def test_texts_and_pdfs_are_items_too_but_not_beside_images(tmp_path):
+    (tmp_path / "a.txt").write_text("Wein")
+    assert find_media(tmp_path).kind == "text"
+    (tmp_path / "b.pdf").write_bytes(b"%PDF-1.7")
+    with pytest.raises(HdbenchError, match=r"are mixed \(a.txt and b.pdf\)"):
+        find_media(tmp_path)
+
+
+def test_two_files_with_one_name_are_refused(tmp_path):
+    picture(tmp_path / "a.jpg")
+    picture(tmp_path / "a.png")
+    with pytest.raises(HdbenchError, match=r"a.png: has the same name as a.jpg"):
+        find_media(tmp_path)
+
+
+def bomb(path, side):
+    """A PNG whose header says that it is huge."""
+    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+
+    def chunk(kind, data):
+        body = kind + data
+        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", b"x"))
+
+
+def test_what_cannot_be_used_is_named_all_at_once(tmp_path):
+    picture(tmp_path / "good.jpg")
+    (tmp_path / "drawing.png").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    picture(tmp_path / "photo.jpg", format="PNG")
+    bomb(tmp_path / "large.png", 12_300)  # 151 megapixels
+    bomb(tmp_path / "huge.png", 14_200)  # 201 megapixels
+    bomb(tmp_path / "bomb.png", 60_000)
+    with pytest.raises(HdbenchError) as raised:
+        find_media(tmp_path)
+    told = str(raised.value)
+    assert f"{tmp_path}: 5 files cannot be used: " in told
+    assert "drawing.png: not an image, or damaged" in told
+    assert "photo.jpg: is PNG, not JPEG: give it the right extension" in told
+    for name in ("large", "huge", "bomb"):
+        assert f"{name}.png: more than 150,000,000 pixels are not opened: scale it down" in told
+
+
+@pytest.mark.parametrize("name", ["nothing", "empty"])
+def test_a_folder_must_be_there_and_hold_something(tmp_path, name):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(HdbenchError, match=r"cannot be read|no images here"):
+        find_media(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("item", "name"),
+    [("../../etc/passwd", "etc_passwd"), ("...", "item"), ("a" * 300, "a" * 100), ("ä b", "ä_b")],
+)
+def test_a_name_leads_nowhere(item, name):
+    assert safe_name(item) == name

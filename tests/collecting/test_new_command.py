@@ -1,0 +1,206 @@
+"""`hdbench new` as a person calls it, with and without a terminal."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+import yaml
+from PIL import Image
+
+TABLE = "Datei;Verfasser;Jahr;Orte\nb1;Frey;1912;Basel | Bern\nb2;Huber;1913;Chur | Thun\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "scans").mkdir()
+    for number in (1, 2, 3):
+        Image.new("RGB", (9, 9), (number, 0, 0)).save(tmp_path / f"scans/b{number}.png")
+    (tmp_path / "t.csv").write_text(TABLE)
+    return tmp_path
+
+
+def rows(folder, name="letters"):
+    lines = (folder / name / "metadata.jsonl").read_text().splitlines()
+    return {row["id"]: row for row in map(json.loads, lines)}
+
+
+def spec(folder, name="letters"):
+    return yaml.safe_load((folder / name / "benchmark.yaml").read_text())
+
+
+def test_a_table_becomes_a_benchmark_that_builds(folder, run_hdbench):
+    done = run_hdbench("new", "letters", "scans", "--truth", "t.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "scans: 3 images, 2 with a ground truth" in done.stdout
+    assert "images without a ground truth: 1: b3" in done.stdout
+    assert [row["ground_truth"] for row in rows(folder).values()] == [
+        {"verfasser": "Frey", "jahr": 1912, "orte": ["Basel", "Bern"]},
+        {"verfasser": "Huber", "jahr": 1913, "orte": ["Chur", "Thun"]},
+        None,
+    ]
+    about = spec(folder)
+    assert (about["metric"], about["headline"]) == ("record_f1", "f1_micro")
+    assert about["protocols"]["documented"]["compare"] == {"jahr": "number"}
+    schema = json.loads((folder / "letters/answer.schema.json").read_text())
+    assert schema["properties"]["jahr"] == {
+        "title": "Jahr",
+        "titles": {"en": "Year", "de": "Jahr"},
+        "type": ["integer", "null"],
+    }
+    prompt = (folder / "letters/prompt.txt").read_text()
+    assert '"orte": [text, …]' in prompt
+    assert not any(value in prompt for value in ("Frey", "1912", "Basel"))
+
+    built = run_hdbench("build", "letters", "--accept-licence", cwd=folder)
+    assert "hdb/letters: 3 rows, 1 without a ground truth, version 1.0.0" in built.stdout, built
+    answers = [
+        {
+            "id": "b1",
+            "prediction": {"verfasser": "Frey", "jahr": "1912", "orte": ["Bern", "Basel"]},
+        },
+        {"id": "b2", "text": '{"verfasser": "Hubert", "jahr": null, "orte": []}'},
+    ]
+    (folder / "a.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
+    scored = run_hdbench("score", "hdb/letters", "a.jsonl", "--json", "r.json", cwd=folder)
+    assert scored.returncode == 0, scored.stderr
+    result = json.loads((folder / "r.json").read_text())
+    # Of eight values four are right, one is wrong and three are missing.
+    found = [result[name] for name in ("true_positives", "false_positives", "false_negatives")]
+    assert found == [4, 1, 4]
+
+
+def test_columns_go_where_they_are_told_to(folder, run_hdbench):
+    wanted = ("Verfasser=author.name", "Jahr=-", "Orte=column:places", "Datei=id")
+    options = [part for each in wanted for part in ("--map", each)]
+    done = run_hdbench("new", "letters", "scans", "--truth", "t.csv", *options, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    row = rows(folder)["b1"]
+    assert (row["ground_truth"], row["places"]) == ({"author": {"name": "Frey"}}, "Basel | Bern")
+    assert rows(folder)["b3"]["places"] is None
+    assert spec(folder)["columns"] == {"places": "string"}
+
+
+def test_like_another_benchmark_its_fields_and_rules_are_taken_over(folder, run_hdbench):
+    (folder / "t.csv").write_text("Datei;Nachname;Jahr\nb1;Frey;1912\nb2;Huber;1913\n")
+    done = run_hdbench(
+        "new", "letters", "scans", "--truth", "t.csv", "--like", "zettelkatalog", cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    assert spec(folder)["metric"] == "zettel_f1"
+    truth = rows(folder)["b1"]["ground_truth"]
+    assert truth["author"]["last_name"] == "Frey"
+    assert truth["publication"]["year"] == 1912
+
+
+def test_without_a_ground_truth_the_fields_are_named_or_it_is_a_transcription(folder, run_hdbench):
+    fields = "title,persons[].name,tags[]"
+    assert run_hdbench("new", "a", "scans", "--fields", fields, cwd=folder).returncode == 0
+    schema = json.loads((folder / "a/answer.schema.json").read_text())
+    assert schema["required"] == ["title", "persons", "tags"]
+    assert schema["properties"]["persons"]["items"]["required"] == ["name"]
+    assert run_hdbench("new", "b", "scans", cwd=folder).returncode == 0
+    assert (spec(folder, "b")["metric"], spec(folder, "b")["headline"]) == ("text_cer", "cer")
+    assert {row["ground_truth"] for row in rows(folder, "b").values()} == {None}
+    for name in ("a", "b"):
+        built = run_hdbench("build", name, "--accept-licence", cwd=folder)
+        assert built.returncode == 0, built.stderr
+
+
+def test_a_text_beside_each_image_is_a_transcription(folder, run_hdbench):
+    (folder / "texts").mkdir()
+    (folder / "texts/b1.txt").write_text("Rother\nWein\n")
+    assert run_hdbench("new", "wine", "scans", "--truth", "texts", cwd=folder).returncode == 0
+    assert rows(folder, "wine")["b1"]["ground_truth"] == {"text": "Rother\nWein"}
+    assert spec(folder, "wine")["metric"] == "text_cer"
+    assert "Transcribe the text of the image" in (folder / "wine/prompt.txt").read_text()
+
+
+def test_only_the_items_of_a_sample_are_taken(folder, run_hdbench):
+    drawn = run_hdbench("sample", "scans", "-n", "2", "--seed", "4", cwd=folder)
+    assert drawn.returncode == 0, drawn.stderr
+    done = run_hdbench("new", "letters", "scans", "--sample", "sample.yaml", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    chosen = yaml.safe_load((folder / "sample.yaml").read_text())["ids"]
+    assert sorted(rows(folder)) == sorted(each.removesuffix(".png") for each in chosen)
+    assert spec(folder)["sample"]["of"] == 3
+    (folder / "scans" / f"{next(iter(rows(folder)))}.png").unlink()
+    again = run_hdbench("new", "again", "scans", "--sample", "sample.yaml", cwd=folder)
+    assert again.returncode == 2
+    assert "the sample has items without an image" in again.stderr
+
+
+HOSTILE = "Datei;{{ 7*7 }};{% for x in range(9) %}\nb1;=HYPERLINK(1);<script>\nb2;x;y\n"
+
+
+def test_what_a_table_says_is_never_run(folder, run_hdbench):
+    (folder / "t.csv").write_text(HOSTILE)
+    options = ("--truth", "t.csv", "--title", "{{ spec }} <b>", "--licence", "cc0-1.0")
+    done = run_hdbench("new", "letters", "scans", *options, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    built = run_hdbench("build", "letters", cwd=folder)
+    assert built.returncode == 0, built.stderr
+    card = (folder / "hdb/letters/README.md").read_text()
+    assert "# {{ spec }} <b>" in card
+    assert "49" not in card.partition("## How the ground truth")[2]
+    assert "{ { 7*7 } }" in card
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("Letters", "scans"), "'Letters': a name has small letters"),
+        (("../x", "scans"), "'../x': a name has small letters"),
+        (("zettelkatalog", "scans"), "zettelkatalog: hdbench has a benchmark of that name"),
+        (("scans", "scans"), "scans: exists already"),
+        (("a", "nothing"), "nothing: cannot be read"),
+        (("a", "scans", "--truth", "nothing.csv"), "nothing.csv: cannot be read"),
+        (("a", "scans", "--like", "nothing"), "--like nothing: neither a folder"),
+        (("a", "scans", "--map", "Jahr"), "--map Jahr: must be COLUMN=FIELD"),
+        (("a", "scans", "--truth", "t.csv", "--map", "Jahr=column:Id"), "a column's name has"),
+        (("a", "scans", "--truth", "t.csv", "--map", "Tag=day"), "t.csv"),
+        (("a", "scans", "--truth", "t.csv", "--map", "Orte=id"), "no ground truth fits an image"),
+        (("a", "scans", "--map", "x=y"), "this ground truth is none"),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_writes_nothing(folder, run_hdbench, arguments, told):
+    before = sorted(folder.rglob("*"))
+    done = run_hdbench("new", *arguments, cwd=folder)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert sorted(folder.rglob("*")) == before
+
+
+def at_a_terminal(folder, said):
+    """Call it at a pseudo-terminal: the exit status."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "hdbench", "new", "letters", "scans", "--truth", "t.csv"]
+    with subprocess.Popen(
+        command, cwd=folder, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        os.write(ours, said.encode())
+        told = process.stdout.read().decode()
+    os.close(ours)
+    os.close(theirs)
+    return process.returncode, told
+
+
+@pytest.mark.slow
+def test_on_a_terminal_it_asks_and_the_mapping_can_be_changed(folder):
+    said = "Briefe\ncc0-1.0\nVerfaser=writer\nVerfasser=writer\ny\n"
+    status, told = at_a_terminal(folder, said)
+    assert status == 0, told
+    assert "Verfaser" in told  # which is no column, and is asked again
+    assert rows(folder)["b1"]["ground_truth"]["writer"] == "Frey"
+    assert (spec(folder)["title"], spec(folder)["licence"]) == ("Briefe", "cc0-1.0")
+    assert "hdbench build letters\n" in told.replace("\r", "")
+
+
+@pytest.mark.slow
+def test_on_a_terminal_no_means_that_nothing_is_written(folder):
+    status, told = at_a_terminal(folder, "\n\nn\n")
+    assert (status, "nothing was written" in told) == (1, True)
+    assert not (folder / "letters").exists()

@@ -139,7 +139,7 @@ def test_ids_that_look_like_numbers_or_dates_stay_texts(tmp_path):
     [
         ({"of": 999}, "the strata have 1000 items together, and the whole has 999"),
         ({"ids": {"a": 0}}, "ids: are not as many of each stratum"),
-        ({"by": ["year"]}, "its values are not those of by"),
+        ({"by": ["year"]}, "it has values of columns that are not in by"),
         ({"more": 1}, "more: Extra inputs are not permitted"),
         ({"source": {"name": "x", "sha256": "y"}}, "source.sha256: String should match"),
     ],

@@ -77,9 +77,7 @@ def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
     """
     first = next(iter(runs.values()))
     up = first.higher_is_better
-    figures = {
-        name: float(each.metric.rates(each.totals)[first.headline]) for name, each in runs.items()
-    }
+    figures = {name: float(each.rates[first.headline]) for name, each in runs.items()}
     makers = {
         name: maker_of({"model": each.model, **each.run}, name) for name, each in runs.items()
     }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, read_spec
 from hdbench.common.checked import read_text_file
 from hdbench.common.jsonio import parse_json, read_jsonl
@@ -144,6 +145,27 @@ class Benchmark:
                 for value in [line.value.get(name)]
             }
             found[str(line.value.get("id"))] = Shown(files, text, values)
+        return found
+
+    def strata(self) -> dict[str, int]:
+        """Id → the item's stratum, if the benchmark is a stratified sample; otherwise empty.
+
+        Raises:
+            HdbenchError: an item has none of the sample's strata.
+        """
+        sample = self.spec.sample
+        if sample is None or len(sample.strata) == 1:
+            return {}
+        found = {}
+        for line in read_jsonl(self.folder / METADATA):
+            place = line.value.get(STRATUM)
+            if type(place) is not int or not 0 <= place < len(sample.strata):
+                raise HdbenchError(
+                    f"{self.folder / METADATA}:{line.number}: {STRATUM}: {place!r} is not a whole "
+                    f"number from 0 to {len(sample.strata) - 1}: the place of one of the strata in "
+                    f"{_DESCRIPTION}"
+                )
+            found[str(line.value.get("id"))] = place
         return found
 
     def _rows(self) -> Iterator[tuple[str, str, str | None]]:

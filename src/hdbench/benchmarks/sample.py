@@ -1,6 +1,8 @@
 """Where a benchmark's items come from: a sample of a larger whole, simple or by strata."""
 
-from typing import Annotated
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Annotated, NamedTuple
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -13,16 +15,21 @@ STRATUM = "stratum"
 Count = Annotated[int, Field(ge=1, le=2**53)]
 
 
+_UNIT = 2**-30
+"""What weights are multiples of, so that sums of weighted counts are exact."""
+
+
 class Stratum(Strict):
     """One part of the whole.
 
     Attributes:
-        values: column → the value, or range of values, that its items have; None if they have none.
+        values: column → the value, or range of values, that its items have; without the columns in
+            which they have none.
         of: how many items it has in the whole.
         items: how many of them were drawn.
     """
 
-    values: dict[str, str | None] = Field(default_factory=dict)
+    values: dict[str, str] = Field(default_factory=dict)
     of: Count
     items: Count
 
@@ -53,9 +60,11 @@ class Sample(Strict):
                 raise PydanticCustomError(
                     "sample", "strata.{place}: more items than it has", {"place": place}
                 )
-            if each.values.keys() != set(self.by):
+            if not each.values.keys() <= set(self.by):
                 raise PydanticCustomError(
-                    "sample", "strata.{place}: its values are not those of by", {"place": place}
+                    "sample",
+                    "strata.{place}: it has values of columns that are not in by",
+                    {"place": place},
                 )
         if not self.by and len(self.strata) > 1:
             raise PydanticCustomError("sample", "several strata, but no column in by", {})
@@ -65,3 +74,63 @@ class Sample(Strict):
     def items(self) -> int:
         """How many items were drawn."""
         return sum(each.items for each in self.strata)
+
+
+class Weighed(NamedTuple):
+    """What makes the items of a stratified sample stand for the whole.
+
+    Attributes:
+        weights: of each item: its stratum's share of the whole, divided by the stratum's share of
+            the items. Their mean is 1.
+        groups: of each item: the strata among which items are resampled. These are the strata,
+            except that one with a single item belongs to the nearest.
+        empty: the strata without an item; the nearest stratum stands for them too.
+    """
+
+    weights: list[float]
+    groups: list[int]
+    empty: list[Stratum]
+
+
+def weighed(sample: Sample, strata: Sequence[int]) -> Weighed:
+    """The weights of items, and how they are resampled.
+
+    The nearest stratum has the most values in common and, among these, the nearest place.
+
+    Args:
+        sample: how the items were drawn.
+        strata: the stratum of each item, at least one; fewer items than were drawn may be there.
+    """
+    items = Counter(strata)
+    sizes = {place: sample.strata[place].of for place in items}
+    empty = [place for place in range(len(sample.strata)) if place not in items]
+    for place in empty:
+        sizes[_nearest(sample, place, items)] += sample.strata[place].of
+    group = {place: place for place in items}
+    for place in sorted(items):
+        if (
+            len(group) > 1
+            and sum(items[each] for each in group if group[each] == group[place]) == 1
+        ):
+            other = group[_nearest(sample, place, group.keys() - {place})]
+            group = {each: other if of == group[place] else of for each, of in group.items()}
+    weights = {}
+    for place, count in items.items():
+        weight = sizes[place] / sample.of * len(strata) / count
+        weights[place] = round(weight / _UNIT) * _UNIT
+    return Weighed(
+        [weights[place] for place in strata],
+        [group[place] for place in strata],
+        [sample.strata[place] for place in empty],
+    )
+
+
+def _nearest(sample: Sample, place: int, among: Collection[int]) -> int:
+    values = sample.strata[place].values
+
+    def distance(other: int) -> tuple[int, int, int]:
+        of_other = sample.strata[other].values
+        same = sum(values.get(name) == of_other.get(name) for name in sample.by)
+        return -same, abs(other - place), other
+
+    return min(among, key=distance)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from hdbench.benchmarks.sample import STRATUM, Sample
 from hdbench.common.checked import Strict, read_yaml, validate
 from hdbench.errors import HdbenchError
 from hdbench.scoring import check_headline, make_metric
@@ -125,6 +126,8 @@ class BenchmarkSpec(Strict):
             form for a discussion on the Hub or an issue on GitHub (`…/discussions/new`,
             `…/issues/new`) are filled in with an item's values. Without it, reports have no such
             link.
+        sample: how its items were drawn from a larger whole, if they were; a stratified sample has
+            a column `stratum`.
     """
 
     name: str
@@ -148,6 +151,7 @@ class BenchmarkSpec(Strict):
     contact: Address | None = None
     corrected_by: Said | None = None
     report_errors_at: Address | None = None
+    sample: Sample | None = None
 
     @field_validator("source")
     @classmethod
@@ -181,6 +185,15 @@ class BenchmarkSpec(Strict):
             wrong = "{address} is the page of another dataset: name your own, or leave it out"
             raise PydanticCustomError("address", wrong, {"address": repr(address)})
         return address
+
+    @field_validator("sample")
+    @classmethod
+    def _has_its_column(cls, sample: Sample | None, info: ValidationInfo) -> Sample | None:
+        column = info.data.get("columns", {}).get(STRATUM)
+        if sample is not None and len(sample.strata) > 1 and column != "int32":
+            wrong = "a stratified sample needs a column {name} (int32) with each item's stratum"
+            raise PydanticCustomError("sample", wrong, {"name": STRATUM})
+        return sample
 
     def make_metric(self, protocol: str = "documented", /, **options: Any) -> Metric:
         """The benchmark's metric, with the options that a protocol has here.

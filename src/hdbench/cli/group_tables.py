@@ -33,7 +33,7 @@ def print_sample(console: Console, drawn: "Sample", notes: Sequence[str]) -> Non
         columns = [printable(name) for name in drawn.by]
         table = plain_table(None, *columns, right=("in the whole", "drawn"))
         for stratum in drawn.strata[:MAX_ROWS]:
-            values = (stratum.values[name] for name in drawn.by)
+            values = (stratum.values.get(name) for name in drawn.by)
             shown = (Text("(none)") if value is None else printable(value) for value in values)
             table.add_row(*shown, f"{stratum.of:,}", f"{stratum.items:,}")
         if len(drawn.strata) > MAX_ROWS:

@@ -90,6 +90,8 @@ def print_result(
         details: the details of every item, to list those whose answers were not clean.
     """
     console.print(printable(title, MAX_NOTE), style="bold")
+    if "estimated" in figures:
+        console.print(Text(figures["estimated"]), soft_wrap=True)
     console.print(_figures_table(metric, figures))
     console.print(_coverage(figures))
     if strictly := _strictly(figures):
@@ -128,7 +130,7 @@ def print_under(console: Console, results: Mapping[str, "Result"]) -> None:
     table.columns[0].no_wrap = True
     for column in table.columns[1:]:  # where there is little room, the difference goes below
         column.no_wrap = False
-    figures, *of_others = (each.metric.rates(each.totals) for each in results.values())
+    figures, *of_others = (each.rates for each in results.values())
     for figure in result.metric.figures:
         value = figures.get(figure.name)
         if not figure.is_rate or value is None:
@@ -294,6 +296,8 @@ def print_comparison(console: Console, comparison: "Comparison") -> None:
             f"{difference.difference:+.4f}",
             *([f"{interval.low:+.4f} to {interval.high:+.4f}"] if interval else []),
         )
+    if comparison.estimated:
+        console.print(Text(comparison.estimated), soft_wrap=True)
     console.print(table)
     verdict = f"{printable(comparison.better)} is better" if comparison.better else "not separable"
     console.print(

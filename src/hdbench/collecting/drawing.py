@@ -131,7 +131,7 @@ def draw(whole: Whole, number: int, *, by: Sequence[str] = (), seed: int = 0) ->
             by=tuple(by),
             seed=seed,
             strata=tuple(
-                sample.Stratum(values=dict(zip(by, values, strict=True)), of=size, items=count)
+                sample.Stratum(values=_present(by, values), of=size, items=count)
                 for values, size, count in zip(strata, sizes, drawn, strict=True)
             ),
             source=Source(name=whole.name, sha256=whole.sha256),
@@ -163,6 +163,10 @@ def _strata(whole: Whole, by: Sequence[str]) -> tuple[list[str], dict[Values, li
         return [rank[value] for rank, value in zip(ranks, values, strict=True)]
 
     return notes, {values: strata[values] for values in sorted(strata, key=order)}
+
+
+def _present(by: Sequence[str], values: Values) -> dict[str, str]:
+    return {name: value for name, value in zip(by, values, strict=True) if value is not None}
 
 
 def allocated(sizes: Sequence[int], number: int) -> list[int] | None:

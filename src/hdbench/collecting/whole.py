@@ -2,14 +2,13 @@
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError
-from hdbench.reading.cells import FAULTS, MISSING, Cell, text_of
-from hdbench.reading.tables import _decode, _lines
+from hdbench.reading.cells import FAULTS, MISSING
+from hdbench.truths.table import read_table
 
 MEDIA_ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".pdf", ".txt"})
 """Extensions of the files in a folder that are items."""
@@ -19,9 +18,6 @@ MAX_ITEMS = 1_000_000
 
 MAX_ID = 1_000
 """Maximum number of characters in an id."""
-
-MAX_CSV = 256 * 2**20
-"""Maximum size in bytes of a CSV file."""
 
 ID_TITLES = ("id", "file_name", "filename", "file", "datei", "dateiname", "image", "bild", "scan")
 """Titles of the column that has the ids, in this order; without any of them it is the first."""
@@ -84,15 +80,17 @@ def _folder(path: Path) -> Whole:
 
 
 def _table(path: Path) -> Whole:
-    header, rows, notes = _read_table(path)
-    titles = [title.strip() for title in header]
+    table = read_table(path)
+    titles = table.header
     column = _id_column(titles)
-    notes = [*notes, f"{path}: the ids are in the column {titles[column]!r}"]
+    notes = [*table.notes, f"{path}: the ids are in the column {titles[column]!r}"]
     seen: dict[str, str] = {}
     values: list[list[str]] = [[] for _ in titles]
-    for where, cells in rows:
+    for where, cells in table.rows:
         texts = [_value(cell) for cell in cells]
-        item_id = texts[column] if column < len(texts) else ""
+        if not any(texts):
+            continue
+        item_id = texts[column]
         if not item_id:
             raise HdbenchError(f"{where}: no id in the column {titles[column]!r}")
         _check_id(item_id, where)
@@ -103,14 +101,10 @@ def _table(path: Path) -> Whole:
             )
         seen[item_id] = where
         for place, one in enumerate(values):
-            one.append(texts[place] if place < len(texts) else "")
+            one.append(texts[place])
     if not seen:
         raise HdbenchError(f"{path}: no items in this table, only column names")
-    columns: dict[str, list[str]] = {}
-    for title, one in zip(titles, values, strict=True):
-        if title in columns and title:
-            raise HdbenchError(f"{path}: two columns are called {title!r}: rename one")
-        columns[title] = one
+    columns = dict(zip(titles, values, strict=True))
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     return Whole(path.name, sha256, list(seen), columns, notes)
@@ -121,45 +115,12 @@ def _id_column(titles: Sequence[str]) -> int:
     return next((folded.index(title) for title in ID_TITLES if title in folded), 0)
 
 
-def _value(cell: Cell) -> str:
+def _value(cell: str) -> str:
     """A cell as text; what shows that a value is missing, or that a formula failed, is none."""
-    text = text_of(cell).strip()
+    text = cell.strip()
     return "" if text in MISSING or text in FAULTS else text
 
 
 def _check_id(item_id: str, where: str) -> None:
     if len(item_id) > MAX_ID or not item_id.isprintable():
         raise HdbenchError(f"{where}: {item_id[:100]!r} cannot be an id: shorten or rename it")
-
-
-Rows = Iterator[tuple[str, Sequence[Cell]]]
-
-
-def _read_table(path: Path) -> tuple[Sequence[str], Rows, list[str]]:
-    """The header of a table, its rows with their places, and what was assumed."""
-    if path.suffix.lower() == ".xlsx":
-        return _read_xlsx(path)
-    if path.stat().st_size > MAX_CSV:
-        raise HdbenchError(f"{path}: larger than {MAX_CSV >> 20} MiB: split it")
-    text, notes = _decode(path.read_bytes(), str(path))
-    if "\0" in text:
-        raise HdbenchError(f"{path}: neither a table (CSV or XLSX) nor a folder of files")
-    first = text.partition("\n")[0]
-    lines = _lines(text, max(";\t,", key=first.count), str(path))
-    header = next(lines, None)
-    if header is None:
-        raise HdbenchError(f"{path}: empty: needs the column names in the first row")
-    return header[1], ((f"{path}:{number}", cells) for number, cells in lines), notes
-
-
-def _read_xlsx(path: Path) -> tuple[Sequence[str], Rows, list[str]]:
-    with needed("excel", "Excel files need"):
-        from hdbench.reading.spreadsheet import read_sheets  # noqa: PLC0415
-    sheets = read_sheets(path, str(path))
-    sheet = next(sheets, None)
-    if sheet is None:
-        raise HdbenchError(f"{path}: empty: needs the column names in the first row")
-    filled = ((number, cells) for number, cells in sheet.rows if any(cell != "" for cell in cells))
-    _, header = next(filled)
-    rows = ((f"{path}: {sheet.name}, row {number}", cells) for number, cells in filled)
-    return [text_of(cell) for cell in header], rows, [f"{path}: the sheet {sheet.name!r} is read"]

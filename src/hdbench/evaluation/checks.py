@@ -423,11 +423,11 @@ def _is_counted(value: Any) -> bool:
 
 def _without(result: Result, name: str) -> Message | None:
     """The score with and without a field, if that can be told."""
-    rates = result.metric.rates_without(result.totals, result.fields, name)
+    rates = result.metric.rates_without(result.whole_totals, result.whole_fields, name)
     if not rates:
         return None
     headline = next(iter(rates))
-    score = result.metric.rates(result.totals)[headline]
+    score = result.rates[headline]
     return message("without", headline=headline, score=score, other=rates[headline])
 
 

@@ -71,6 +71,9 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> str:
         )
     found = result.intervals
     method = "" if found.why else ", bootstrap over items"
+    if not found.why and result.weighed is not None:
+        method += " within strata"
+    estimated = f", {result.estimated}" if result.estimated else ""
     subset = f" ({result.run['subset']})" if "subset" in result.run else ""
     rules = ", ".join(
         [
@@ -84,7 +87,7 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> str:
         f"({rules}), on {benchmark.spec.name} {result.dataset['dataset_version']} "
         f"({len(result.ids)} items{subset}, sha256 {result.dataset['dataset_sha256'][:12]}…), "
         f"{figures['answered']} of {figures['items']} answered; {headline} {value:.3f} "
-        f"({found.describe(headline)}{method})."
+        f"({found.describe(headline)}{method}){estimated}."
     )
 
 

@@ -18,7 +18,7 @@ from hdbench.reading.usage import Usage
 from hdbench.results.files import answers_sha256
 from hdbench.results.items import Tally, candidate_of, prepare
 from hdbench.results.result import Result
-from hdbench.results.warning_texts import id_message
+from hdbench.results.warning_texts import id_message, in_words
 from hdbench.scoring.metric import Metric
 
 
@@ -170,6 +170,7 @@ def _score_read(
     usage = Usage()
     violations: dict[str, Counter[str]] = defaultdict(Counter)
     scored_items = 0
+    strata = run.benchmark.strata()
     asked = (item for item in run.benchmark.items() if run.is_asked(item.id))
     for item in progress(asked, "Scoring", answers.number):
         answer = answers.take(item.id)
@@ -181,7 +182,9 @@ def _score_read(
         for violation in found:
             violations[violation.field][violation.rule] += 1
         for metric, tally, checks in scorers:
-            scored = tally.add(candidate_of(answer, prepare(metric, item.ground_truth)))
+            scored = tally.add(
+                candidate_of(answer, prepare(metric, item.ground_truth), strata.get(item.id, 0))
+            )
             if scored is not None:
                 checks.add(answer, scored, found)
     if not scored_items:
@@ -197,7 +200,12 @@ def _score_read(
         result = tally.result(dataset=_about(run.benchmark))
         reading = {
             **settings.read_as._asdict(),
-            "notes": [*_not_asked(run, answers.number), *without_truth, *run.notes],
+            "notes": [
+                *_not_asked(run, answers.number),
+                *without_truth,
+                *_empty_strata(result),
+                *run.notes,
+            ],
             "schema_violations": {name: dict(counts) for name, counts in violations.items()},
             "warnings": [each.to_dict() for each in (*other_ids, *checks.warnings(result))],
         }
@@ -207,6 +215,7 @@ def _score_read(
 
 def _about(benchmark: Benchmark) -> dict[str, object]:
     """What a result says about its benchmark."""
+    sample = benchmark.spec.sample
     return {
         "benchmark": benchmark.id,
         "dataset_version": benchmark.spec.version,
@@ -214,6 +223,7 @@ def _about(benchmark: Benchmark) -> dict[str, object]:
         "dataset_revision": benchmark.revision,
         "headline": benchmark.spec.headline,
         "higher_is_better": benchmark.spec.higher_is_better,
+        **({} if sample is None else {"sample": sample.model_dump(mode="json")}),
     }
 
 
@@ -223,6 +233,24 @@ def _without_truth(number: int) -> list[str]:
         return []
     have = "1 item has" if number == 1 else f"{number} items have"
     return [f"{have} no ground truth, and cannot be scored"]
+
+
+def _empty_strata(result: Result) -> list[str]:
+    """A note on strata of a sample without an item that is scored, if there are any."""
+    if result.sample is None or result.weighed is None or not result.weighed.empty:
+        return []
+    empty = result.weighed.empty
+    return [
+        in_words(
+            "empty_strata",
+            {
+                "count": len(empty),
+                "strata": len(result.sample.strata),
+                "of": sum(each.of for each in empty),
+                "whole": result.sample.of,
+            },
+        )
+    ]
 
 
 def _not_asked(run: OpenedRun, asked: int) -> list[str]:

@@ -15,7 +15,6 @@ from hdbench.reading import READ_AS, ReadAs
 from hdbench.results.files import given_options, read_records, to_record
 from hdbench.results.record import from_record
 from hdbench.results.result import Result
-from hdbench.statistics.bootstrap import METHOD
 
 SHOWN = 20
 """Maximum number of differing figures that are listed, and of items."""
@@ -183,10 +182,10 @@ def _compare(record: Mapping[str, Any], old: Result, new: Result, also: str | No
     if old.reading_version == 1:
         again = {name: value for name, value in again.items() if name not in SINCE_READING_2}
     found = Verification(old.model, also, new.metric.rules, new.reading_version)
-    method = (record.get("intervals") or {}).get("method")
-    if method != METHOD:
+    method, now = ((each.get("intervals") or {}).get("method") for each in (record, again))
+    if method != now:
         record, again = ({**each, "intervals": {}} for each in (record, again))
-        found.notes.append(f"intervals: not compared: then {method}, now {METHOD}")
+        found.notes.append(f"intervals: not compared: then {method}, now {now}")
     before, after = (dict(_leaves(_compared(each))) for each in (record, again))
     found.figures = sum(
         isinstance(value, int | float) and not isinstance(value, bool) for value in after.values()

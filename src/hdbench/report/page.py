@@ -108,6 +108,7 @@ def report_page(result: Result, benchmark: Benchmark, *, language: str = "en") -
         counts=figures,
         other_formats=result.in_other_formats,
         strictly=result.strict_headline,
+        estimated=result.estimated_in(language),
         no_interval=_no_interval(found, language),
         few=MIN_ITEMS,
         warnings=[in_language(each, language) for each in result.reading.get("warnings", ())],
@@ -143,12 +144,12 @@ def report_page(result: Result, benchmark: Benchmark, *, language: str = "en") -
 
 def _rate_names(result: Result) -> list[str]:
     """The rates' names, the headline first."""
-    names = rate_names(result.metric, result.metric.rates(result.totals))
+    names = rate_names(result.metric, result.rates)
     return sorted(names, key=lambda name: name != result.headline)
 
 
 def _figure(result: Result, name: str, found: Intervals) -> Figure:
-    value = result.metric.rates(result.totals)[name]
+    value = result.rates[name]
     higher = higher_is_better(result.metric, name)
     return Figure(name, value, found.figures.get(name), found.item_ranges.get(name), higher)
 
@@ -254,7 +255,7 @@ def _method(result: Result, found: Intervals, signature: str, language: str) -> 
     tell = partial(TEXTS.text, language=language)
     options = given_options(result.metric)
     drawn = tell(
-        "bootstrap",
+        "bootstrap" if result.weighed is None else "bootstrap_strata",
         items=found.items,
         resamples=found.resamples,
         seed=found.seed,

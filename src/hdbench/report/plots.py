@@ -119,7 +119,7 @@ def _fields(result: Result) -> Figure:
             (fields[field][name], f"{_short(field)} ({_support(fields[field])})") for field in shown
         ]
     else:
-        rates = result.metric.rates(result.totals)
+        rates = result.rates
         label = "rate, higher is better"
         bars = [
             (rates[each.name], each.name)
@@ -207,7 +207,7 @@ def _items(result: Result, interval: Interval | None) -> Figure:
         edgecolor="white",
         label=list(shown),
     )
-    value = metric.rates(result.totals)[result.headline]
+    value = result.rates[result.headline]
     label = f"{result.headline} of all items: {value:.3f}"
     axes.axvline(value, color="black", linewidth=1.5, linestyle="--", label=label)
     if interval is not None:

@@ -11,7 +11,7 @@ from hdbench.report.rows import Cell, direction, error_rows, field_rows, item_ro
 from hdbench.results.files import errors_by_class, item_set
 from hdbench.results.result import Result
 from hdbench.scoring.metric import figure_of
-from hdbench.statistics.bootstrap import METHOD, Intervals
+from hdbench.statistics.bootstrap import Intervals
 
 MAX_ROWS = 100_000
 """Maximum rows below a sheet's header: a sheet can have 1,048,576, but is hardly usable then."""
@@ -148,7 +148,7 @@ class _Sheets:
 def _summary(result: Result, found: Intervals) -> Iterator[tuple[str, Sequence[Cell]]]:
     """What was scored and how, every figure with its interval, and what to know about them."""
     metric, figures = result.metric, result.figures()
-    rates = metric.rates(result.totals)
+    rates = result.rates
     model = text(result.model) or "no model named"
     name = result.dataset.get("benchmark", metric.name)
     yield _TITLE, [f"{name}, {metric.protocol}: {model}"]
@@ -163,6 +163,8 @@ def _summary(result: Result, found: Intervals) -> Iterator[tuple[str, Sequence[C
             "options": metric.options,
         }
     )
+    if result.estimated:
+        yield _TEXT, ["rates", result.estimated]
     yield _TEXT, []
     what = "single items" if found.why else f"{100 * found.level:g} %"
     yield _HEAD, ["figure", "value", f"{what} from", f"{what} to", "direction"]
@@ -195,7 +197,7 @@ def _summary(result: Result, found: Intervals) -> Iterator[tuple[str, Sequence[C
             "answers": result.answers,
             "dataset sha256": result.dataset.get("dataset_sha256"),
             "item set": item_set(result.ids),
-            "intervals": METHOD,
+            "intervals": found.method,
             "resamples": found.resamples,
             "seed": found.seed,
         }

@@ -110,6 +110,17 @@ def to_record(result: Result, *, details: bool = False) -> dict[str, Any]:
         "outcomes": {name: dict(sorted(result.fields[name].items())) for name in OUTCOMES},
         "ids": list(result.ids),
         **(
+            {
+                "strata": list(result.strata),
+                "stratum_outcomes": {
+                    str(stratum): {name: dict(sorted(fields[name].items())) for name in OUTCOMES}
+                    for stratum, fields in sorted(result.stratum_fields.items())
+                },
+            }
+            if result.strata
+            else {}
+        ),
+        **(
             {"strict_statistics": {key: dict(row) for key, row in result.strict_statistics.items()}}
             if result.strict_statistics
             else {}

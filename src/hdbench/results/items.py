@@ -2,7 +2,7 @@
 
 import heapq
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import cached_property
@@ -37,6 +37,7 @@ class Candidate(NamedTuple):
         prediction: a JSON value; None if there is none.
         status: what was done to read the prediction, if it is a record.
         kind: what the prediction is, if it is not a record.
+        stratum: its stratum, if the items are a stratified sample.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Candidate(NamedTuple):
     prediction: Any
     status: Status = "clean"
     kind: Kind | None = None
+    stratum: int = 0
 
 
 class ScoredItem:
@@ -105,15 +107,19 @@ class Tally:
         self._kinds: Counter[Kind] = Counter()
         self._strict: dict[str, Mapping[str, float]] = {}
         self._rows: list[float] = []  # the statistics, item by item
-        self._fields: dict[Outcome, Counter[str]] = {outcome: Counter() for outcome in OUTCOMES}
-        self._uncounted: dict[Outcome, list[str]] = {outcome: [] for outcome in OUTCOMES}
+        self._strata: list[int] = []
+        # By stratum:
+        self._fields: defaultdict[int, dict[Outcome, Counter[str]]]
+        self._fields = defaultdict(lambda: {outcome: Counter() for outcome in OUTCOMES})
+        self._uncounted: defaultdict[int, dict[Outcome, list[str]]]
+        self._uncounted = defaultdict(lambda: {outcome: [] for outcome in OUTCOMES})
         self._per_item: list[dict[str, Any]] = []
         # A heap whose smallest entry is the best of the worst so far; among equals, the later one.
         self._worst: list[tuple[float, int, ScoredItem]] = []
 
     def add(self, candidate: Candidate) -> ScoredItem | None:
         """Score an item; None if an option of the metric leaves it out."""
-        item_id, prepared, prediction, _, _ = candidate
+        item_id, prepared, prediction, _, _, stratum = candidate
         if prepared is None:
             return None
         metric = self._metric
@@ -137,9 +143,11 @@ class Tally:
             self._rows += values.values()
         else:
             self._rows += map(values.get, metric.statistics, repeat(0))
+        self._strata.append(stratum)
+        uncounted = self._uncounted[stratum]
         for outcome, paths in score.fields.items():
             if paths:
-                self._uncounted[outcome] += paths
+                uncounted[outcome] += paths
         if position % 200 == 0:  # seldom: a Counter is slow to start, and quick to continue
             self._count_fields()
         entry = (-values[metric.item_figure], -position, item)
@@ -162,12 +170,19 @@ class Tally:
         """
         self._count_fields()
         names = self._metric.statistics
+        fields: dict[Outcome, Counter[str]] = {outcome: Counter() for outcome in OUTCOMES}
+        for by_outcome in self._fields.values():
+            for outcome, counts in by_outcome.items():
+                fields[outcome].update(counts)
+        is_stratified = len((dataset or {}).get("sample", {}).get("strata", ())) > 1
         result = Result(
             metric=self._metric,
             ids=self._ids,
             status=self._status,
             statistics={name: self._rows[start :: len(names)] for start, name in enumerate(names)},
-            fields=self._fields,
+            fields=fields,
+            strata=self._strata if is_stratified else (),
+            stratum_fields=self._fields if is_stratified else {},
             kinds=self._kinds,
             strict_statistics=self._strict,
             worst=[item.details() for *_, item in sorted(self._worst, reverse=True)],
@@ -178,14 +193,15 @@ class Tally:
         return result
 
     def _count_fields(self) -> None:
-        for outcome, paths in self._uncounted.items():
-            self._fields[outcome].update(paths)
-            paths.clear()
+        for stratum, by_outcome in self._uncounted.items():
+            for outcome, paths in by_outcome.items():
+                self._fields[stratum][outcome].update(paths)
+                paths.clear()
 
 
-def candidate_of(answer: Answer, prepared: Any) -> Candidate:
+def candidate_of(answer: Answer, prepared: Any, stratum: int = 0) -> Candidate:
     """An answer with its prepared ground truth, to be scored."""
-    return Candidate(answer.id, prepared, answer.prediction, answer.status, answer.kind)
+    return Candidate(answer.id, prepared, answer.prediction, answer.status, answer.kind, stratum)
 
 
 def prepare(metric: Metric, ground_truth: dict[str, Any]) -> Any:

@@ -5,11 +5,12 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeGuard
+from typing import Annotated, Any, Literal, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from hdbench import __version__
+from hdbench.benchmarks.sample import Sample
 from hdbench.common.checked import validate
 from hdbench.common.texts import LANGUAGES
 from hdbench.errors import HdbenchError
@@ -18,7 +19,7 @@ from hdbench.reading.run_info import RunInfo
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import in_words
 from hdbench.scoring import METRICS, check_headline, make_metric
-from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric
+from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome
 
 MAX_NUMBER = 2**53
 """The largest value of an item's statistic: up to this value, sums are exact."""
@@ -59,6 +60,7 @@ class _Dataset(_Checked):
     dataset_revision: str | None = None
     headline: str
     higher_is_better: bool
+    sample: Annotated[Sample, Field(strict=False)] | None = None
 
 
 class _Reading(_Checked):
@@ -125,6 +127,8 @@ def from_record(value: Any, where: str) -> Result:
     zeros = [0] * len(ids)
     statistics = _statistics(value["statistics"], metric, len(ids), where)
     outcomes = _counts(value, "outcomes", where)
+    dataset = _dataset(value, metric.name, where)
+    strata, stratum_fields = _strata(value, dataset, ids, where)
     result = Result(
         metric=metric,
         ids=ids,
@@ -135,7 +139,7 @@ def from_record(value: Any, where: str) -> Result:
         strict_statistics=_strict_statistics(value, metric, ids, where),
         worst=[],
         per_item=_per_item(value.get("per_item"), ids, metric, where),
-        dataset=_dataset(value, metric.name, where),
+        dataset=dataset,
         reading=_reading(value, where),
         reading_version=head.reading,
         answers=record.answers.model_dump() if record.answers else {},
@@ -143,6 +147,8 @@ def from_record(value: Any, where: str) -> Result:
         run=record.run.about() if record.run else {},
         usage={name: used.model_dump() for name, used in record.usage.items()},
         versions=record.versions.model_dump(),
+        strata=strata,
+        stratum_fields=stratum_fields,
     )
     try:  # with sums that no answers give, a rate may be infinite
         json.dumps([result.figures(), result.field_rates()], allow_nan=False)
@@ -275,7 +281,30 @@ def _dataset(value: dict[str, Any], metric: str, where: str) -> dict[str, Any]:
         check_headline(metric, dataset.headline)
     except HdbenchError as error:
         raise HdbenchError(f"{where}: {error}") from error
-    return dataset.model_dump()
+    return dataset.model_dump(mode="json", exclude=None if dataset.sample else {"sample"})
+
+
+def _strata(
+    value: dict[str, Any], dataset: dict[str, Any], ids: Sequence[str], where: str
+) -> tuple[list[int], dict[int, dict[Outcome, Counter[str]]]]:
+    """The items' strata, and what became of the fields by stratum, if there are several."""
+    number = len(dataset["sample"]["strata"]) if "sample" in dataset else 0
+    if number <= 1:
+        return [], {}
+    strata, outcomes = value.get("strata"), value.get("stratum_outcomes")
+    if (
+        not isinstance(strata, list)
+        or len(strata) != len(ids)
+        or not all(type(place) is int and 0 <= place < number for place in strata)
+    ):
+        raise HdbenchError(f"{where}: strata: is not a list of the stratum of each id")
+    if not isinstance(outcomes, dict) or outcomes.keys() != set(map(str, strata)):
+        raise HdbenchError(f"{where}: stratum_outcomes: is not an object of outcomes by stratum")
+    fields: dict[int, dict[Outcome, Counter[str]]] = {}
+    for place in sorted(set(strata)):
+        counts = _counts(outcomes, str(place), f"{where}: stratum_outcomes")
+        fields[place] = {name: Counter(counts.get(name, {})) for name in OUTCOMES}
+    return strata, fields
 
 
 def _reading(value: dict[str, Any], where: str) -> dict[str, Any]:

@@ -10,13 +10,16 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from hdbench import __version__
+from hdbench.benchmarks.sample import Sample, Weighed, weighed
 from hdbench.reading import READ_AS, READING
 from hdbench.reading.answer import KINDS, OTHER_FORMATS, STATUSES, Kind, Status
+from hdbench.results.warning_texts import in_words
 from hdbench.scoring.metric import (
     OUTCOMES,
     FieldMatch,
     Metric,
     Outcome,
+    figure_of,
     higher_is_better,
 )
 
@@ -66,6 +69,9 @@ class Result:
             the number of answers for which they are known, `items`; only those that are known at
             all.
         versions: the versions with which it was scored; see `installed_versions`.
+        strata: each item's stratum, if the benchmark is a stratified sample; otherwise empty. The
+            rates are then estimates for the whole.
+        stratum_fields: stratum → `fields` of its items.
     """
 
     metric: Metric
@@ -85,6 +91,8 @@ class Result:
     run: Mapping[str, Any] = field(default_factory=dict)
     usage: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=installed_versions)
+    strata: Sequence[int] = ()
+    stratum_fields: Mapping[int, Mapping[Outcome, Mapping[str, int]]] = field(default_factory=dict)
 
     @cached_property
     def totals(self) -> dict[str, float]:
@@ -93,6 +101,70 @@ class Result:
         return {name: self.metric.total(column) for name, column in columns} | {
             "items": len(self.ids)
         }
+
+    @cached_property
+    def sample(self) -> Sample | None:
+        """How the items were drawn from a whole, if they were."""
+        return Sample.model_validate(self.dataset["sample"]) if "sample" in self.dataset else None
+
+    @cached_property
+    def weighed(self) -> Weighed | None:
+        """What makes the items stand for the whole; None if they all count alike."""
+        if self.sample is None or not self.strata:
+            return None
+        return weighed(self.sample, self.strata)
+
+    @cached_property
+    def estimated(self) -> str | None:
+        """That the rates are estimates for the whole; None unless the items are a sample of one."""
+        return self.estimated_in("en")
+
+    def estimated_in(self, language: str) -> str | None:
+        """The same in a language of `hdbench.common.texts.LANGUAGES`."""
+        if self.sample is None:
+            return None
+        kind = "stratified" if self.sample.by else "simple"
+        values = {"whole": self.sample.of, "items": len(self.ids)}
+        return in_words(f"estimated_{kind}", values, language)
+
+    @cached_property
+    def whole_totals(self) -> dict[str, float]:
+        """The totals that rates follow from: with the items' weights, if they have any."""
+        if self.weighed is None:
+            return self.totals
+        weights = self.weighed.weights
+        columns = {**self.statistics, "items": [1] * len(self.ids)}
+        return {
+            name: self.metric.total([a * b for a, b in zip(weights, column, strict=True)])
+            for name, column in columns.items()
+        }
+
+    @cached_property
+    def whole_fields(self) -> Mapping[Outcome, Mapping[str, float]]:
+        """The `fields` that rates follow from: with the items' weights, if they have any."""
+        if self.weighed is None:
+            return self.fields
+        weight = dict(zip(self.strata, self.weighed.weights, strict=True))
+        found: dict[Outcome, dict[str, float]] = {outcome: {} for outcome in OUTCOMES}
+        for stratum, fields in self.stratum_fields.items():
+            for outcome, counts in fields.items():
+                of = found[outcome]
+                for name, count in counts.items():
+                    of[name] = of.get(name, 0) + weight[stratum] * count
+        return found
+
+    @cached_property
+    def rates(self) -> dict[str, Any]:
+        """The metric's figures; of a sample, rates are estimates for the whole, and counts are not.
+
+        Each rate follows from sums in which an item counts as many times as it stands for in the
+        whole (Horvitz and Thompson; a ratio of two such sums, as in Cochran, "Sampling Techniques",
+        1977, chapter 6).
+        """
+        counted = self.metric.rates(self.totals)
+        if self.weighed is None:
+            return counted
+        return _with_counts(self.metric, self.metric.rates(self.whole_totals), counted)
 
     @property
     def headline(self) -> str:
@@ -138,7 +210,7 @@ class Result:
         if not self.strict_statistics:
             return None
         strict: float = self._strict_rates[self.headline]
-        return None if strict == self.metric.rates(self.totals)[self.headline] else strict
+        return None if strict == self.rates[self.headline] else strict
 
     def strictly(self) -> "Result":
         """The same run with valid JSON only counted as answers, as with `hdbench score --strict`.
@@ -161,6 +233,7 @@ class Result:
             },
             strict_statistics={},
             fields={outcome: {} for outcome in OUTCOMES},
+            stratum_fields={},
             worst=[],
             per_item=[],
             reading={**self.reading, "strict": True},
@@ -170,7 +243,7 @@ class Result:
         """The rates, the coverage, and the protocol and signature, as JSON data."""
         unanswered, unparsable = self.status["unanswered"], self.status["unparsable"]
         return {
-            **self.metric.rates(self.totals),
+            **self.rates,
             "items": len(self.ids),
             "answered": len(self.ids) - unanswered - unparsable,
             "unanswered": unanswered,
@@ -183,13 +256,14 @@ class Result:
                 self.metric, self.reading, self.versions, reading_version=self.reading_version
             ),
             **self.dataset,
+            **({"estimated": self.estimated} if self.estimated else {}),
             **self.reading,
         }
 
     @cached_property
     def _strict_rates(self) -> dict[str, Any]:
         """The rates if only valid JSON counted."""
-        return self.metric.rates(self.strictly().totals)
+        return self.strictly().rates
 
     def field_rates(self) -> dict[str, dict[str, Any]]:
         """Field → its counts and rates.
@@ -197,7 +271,11 @@ class Result:
         Raises:
             HdbenchError: an option names a field that no item has.
         """
-        return self.metric.field_rates(self.totals, self.fields)
+        counted = self.metric.field_rates(self.totals, self.fields)
+        if self.weighed is None:
+            return counted
+        estimated = self.metric.field_rates(self.whole_totals, self.whole_fields)
+        return _with_counts(self.metric, estimated, counted)
 
     def to_dict(self, *, details: bool = False) -> dict[str, Any]:
         """The figures, and with details also `fields` and `per_item`.
@@ -239,6 +317,22 @@ def signature(
         **{name: versions[name] for name in ("rapidfuzz", "json_repair", "hdbench")},
     }
     return "|".join([metric.name, *(f"{name}:{value}" for name, value in parts.items())])
+
+
+def _with_counts(
+    metric: Metric, estimated: Mapping[str, Any], counted: Mapping[str, Any], path: str = ""
+) -> dict[str, Any]:
+    """Figures for the whole with the counts of the sample: only those were counted."""
+    figures = {}
+    for name, value in estimated.items():
+        known = figure_of(metric, f"{path}{name}")
+        if isinstance(value, dict):
+            figures[name] = _with_counts(metric, value, counted[name], f"{path}{name}.")
+        elif name == "items" or (known is not None and known.kind == "count"):
+            figures[name] = counted[name]
+        else:
+            figures[name] = value
+    return figures
 
 
 def _compact(value: Any) -> str:

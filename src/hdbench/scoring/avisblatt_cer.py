@@ -36,7 +36,7 @@ from hdbench.scoring.metric import (
     Metric,
     Outcome,
 )
-from hdbench.scoring.rates import f1, ratio
+from hdbench.scoring.rates import f1, plain, ratio
 from hdbench.scoring.similarity import similarity
 
 _SPACE = re.compile(r"\s+")
@@ -271,7 +271,7 @@ class AvisblattCer(Metric):
         fuzzy, cer = fuzzy_ads, cer_ads
         if self._published:
             fuzzy, cer = round(fuzzy_pages, 3), round(cer_pages, 3)
-        tp, fp, fn = (int(totals[name]) for name in COUNTS)
+        tp, fp, fn = (plain(totals[name]) for name in COUNTS)
         counted = totals["counted_ads"]
         return {
             "fuzzy": fuzzy,
@@ -309,7 +309,7 @@ class AvisblattCer(Metric):
         return total
 
     def field_rates(
-        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
+        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]
     ) -> dict[str, dict[str, Any]]:
         """No fields: an advertisement's fields have figures of their own."""
         return {}
@@ -317,7 +317,7 @@ class AvisblattCer(Metric):
     def rates_without(
         self,
         totals: Mapping[str, float],
-        outcomes: Mapping[Outcome, Mapping[str, int]],
+        outcomes: Mapping[Outcome, Mapping[str, float]],
         field: str,
     ) -> dict[str, float]:
         """The same rates without `date` or `ntokens`; for any other field there are none.

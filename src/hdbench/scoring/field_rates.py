@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,8 +10,8 @@ from hdbench.scoring.rates import counts_and_rates, f1, ratio
 
 INDEX = re.compile(r"\[\d+\]")
 
-Outcomes = Mapping[Outcome, Mapping[str, int]]
-"""How often each field had each outcome."""
+Outcomes = Mapping[Outcome, Mapping[str, float]]
+"""How often each field had each outcome; fractions where items are weighted."""
 
 
 def rates_of_fields(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
@@ -22,14 +21,15 @@ def rates_of_fields(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
         >>> rates_of_fields({"correct": {"e[0].n": 2}, "missing": {"e[1].n": 1}})["e.n"]["recall"]
         0.6666666666666666
     """
-    counts: dict[str, Counter[str]] = {}
+    counts: dict[str, dict[Outcome, float]] = {}
     for outcome, paths in outcomes.items():
         for path, count in paths.items():
-            counts.setdefault(INDEX.sub("", path), Counter())[outcome] += count
+            of = counts.setdefault(INDEX.sub("", path), dict.fromkeys(OUTCOMES, 0))
+            of[outcome] += count
     return {field: _rates_of(counts[field]) for field in sorted(counts)}
 
 
-def _rates_of(outcomes: Mapping[str, int]) -> dict[str, Any]:
+def _rates_of(outcomes: Mapping[Outcome, float]) -> dict[str, Any]:
     tp = outcomes["correct"]
     fp = outcomes["substituted"] + outcomes["spurious"]
     fn = outcomes["substituted"] + outcomes["missing"]
@@ -60,8 +60,3 @@ def micro_rates_without(
         "precision_micro": ratio(tp, tp + fp),
         "recall_micro": ratio(tp, tp + fn),
     }
-
-
-def plain(number: float) -> float:
-    """A sum of counts as an int, unless weights made it fractional."""
-    return int(number) if number == int(number) else number

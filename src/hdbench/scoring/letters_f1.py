@@ -25,7 +25,7 @@ from hdbench.scoring.metric import (
     check_flag,
 )
 from hdbench.scoring.person_names import read_name
-from hdbench.scoring.rates import counts_and_rates, f1, ratio
+from hdbench.scoring.rates import counts_and_rates, f1, plain, ratio
 
 PERSONS = ("sender_persons", "receiver_persons")
 CATEGORIES = ("send_date", *PERSONS)
@@ -299,18 +299,18 @@ class LettersF1(Metric):
         return [round(figure, 2) for figure in micro] if self._published else list(micro)
 
     def field_rates(
-        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
+        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]
     ) -> dict[str, dict[str, Any]]:
         """Category → its counts, precision, recall and F1, from its sums over letters."""
         return {
-            category: counts_and_rates(*(int(totals[f"{category}.{count}"]) for count in COUNTS))
+            category: counts_and_rates(*(plain(totals[f"{category}.{count}"]) for count in COUNTS))
             for category in CATEGORIES
         }
 
     def rates_without(
         self,
         totals: Mapping[str, float],
-        outcomes: Mapping[Outcome, Mapping[str, int]],
+        outcomes: Mapping[Outcome, Mapping[str, float]],
         field: str,
     ) -> dict[str, float]:
         """The rates of the other categories; those that are rounded are rounded here too."""

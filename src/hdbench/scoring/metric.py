@@ -236,20 +236,20 @@ class Metric(ABC):
 
     @abstractmethod
     def field_rates(
-        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
+        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]
     ) -> dict[str, dict[str, Any]]:
         """Field → its counts and rates.
 
         Args:
             totals: same as in `rates`.
-            outcomes: how often each field had each outcome.
+            outcomes: how often each field had each outcome; with weights, if the totals have them.
         """
 
     @abstractmethod
     def rates_without(
         self,
         totals: Mapping[str, float],
-        outcomes: Mapping[Outcome, Mapping[str, int]],
+        outcomes: Mapping[Outcome, Mapping[str, float]],
         field: str,
     ) -> dict[str, float]:
         """The main rates if the benchmark did not have a field; the headline comes first.

@@ -8,6 +8,11 @@ def ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
+def plain(number: float) -> float:
+    """A sum of counts as an int, unless weights made it fractional."""
+    return int(number) if number == int(number) else number
+
+
 def f1(true_positives: float, false_positives: float, false_negatives: float) -> float:
     """The harmonic mean of precision and recall, 0.0 to 1.0; 0.0 if it is undefined.
 
@@ -28,7 +33,7 @@ cached_f1 = lru_cache(maxsize=4096)(f1)
 
 
 def counts_and_rates(
-    true_positives: int, false_positives: int, false_negatives: int
+    true_positives: float, false_positives: float, false_negatives: float
 ) -> dict[str, float]:
     """Counts with their precision, recall and F1, each from 0.0 to 1.0, by name.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from hdbench.scoring.checked_options import added_plainly, renamed
-from hdbench.scoring.field_rates import INDEX, micro_rates_without, plain, rates_of_fields
+from hdbench.scoring.field_rates import INDEX, micro_rates_without, rates_of_fields
 from hdbench.scoring.metric import (
     COUNTED,
     COUNTS,
@@ -19,7 +19,7 @@ from hdbench.scoring.metric import (
     Outcome,
     RecordOutcome,
 )
-from hdbench.scoring.rates import cached_f1, f1, ratio
+from hdbench.scoring.rates import cached_f1, f1, plain, ratio
 from hdbench.scoring.records.by_path import ByPath, compare_by_path
 from hdbench.scoring.records.compare import Fields, Pair, compare_fields, joined, pairs
 from hdbench.scoring.records.options import DEFAULTS, read_options
@@ -240,7 +240,7 @@ class RecordF1(Metric):
         from 0.0 to 1.0, higher is better. `records_f1` is None where there are no lists.
         """
         tp, fp, fn = (plain(totals[name]) for name in COUNTS)
-        found, missed, invented = (int(totals[name]) for name in RECORDS)
+        found, missed, invented = (plain(totals[name]) for name in RECORDS)
         rates: dict[str, Any] = {
             "f1_micro": f1(tp, fp, fn),
             "f1_macro": ratio(totals["f1"], totals["items"]),
@@ -272,7 +272,7 @@ class RecordF1(Metric):
         return list(found)
 
     def field_rates(
-        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
+        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]
     ) -> dict[str, dict[str, Any]]:
         """Field → unweighted counts, precision, recall, F1; the items of a list as one field.
 
@@ -283,7 +283,7 @@ class RecordF1(Metric):
     def rates_without(
         self,
         totals: Mapping[str, float],
-        outcomes: Mapping[Outcome, Mapping[str, int]],
+        outcomes: Mapping[Outcome, Mapping[str, float]],
         field: str,
     ) -> dict[str, float]:
         """The micro rates without a field, with items paired as they are with it."""

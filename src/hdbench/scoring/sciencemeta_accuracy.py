@@ -22,6 +22,7 @@ from hdbench.scoring.metric import (
     Outcome,
     check_flag,
 )
+from hdbench.scoring.rates import plain
 from hdbench.scoring.sequence_ratio import as_text, field_similarity, is_too_long
 
 _PAPER = ("doi", "title", "author", "keyword", "abstract", "pub_time")
@@ -242,7 +243,7 @@ class SciencemetaAccuracy(Metric):
         ]
 
     def field_rates(
-        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
+        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]
     ) -> dict[str, dict[str, Any]]:
         """Field → accuracy, pairs of two empty values, and records whose kind has the field."""
         kinds = _kinds(totals)
@@ -259,7 +260,7 @@ class SciencemetaAccuracy(Metric):
     def rates_without(
         self,
         totals: Mapping[str, float],
-        outcomes: Mapping[Outcome, Mapping[str, int]],
+        outcomes: Mapping[Outcome, Mapping[str, float]],
         field: str,
     ) -> dict[str, float]:
         """Overall accuracy over the other fields."""
@@ -360,9 +361,9 @@ def _kinds_with(field: str, kinds: Sequence[str]) -> list[str]:
     return [kind for kind in kinds if field in FIELDS[kind]]
 
 
-def _items(totals: Mapping[str, float], kinds: Sequence[str], field: str) -> int:
+def _items(totals: Mapping[str, float], kinds: Sequence[str], field: str) -> float:
     """The number of records of some kinds that have a field."""
-    return int(sum(totals[f"{kind}.items"] for kind in _kinds_with(field, kinds)))
+    return plain(sum(totals[f"{kind}.items"] for kind in _kinds_with(field, kinds)))
 
 
 def _field_accuracy(
@@ -384,7 +385,7 @@ def _field_accuracy(
         amount = math.fsum(totals[f"{column}.{used}"] for column in columns)
         pairs = _items(totals, kinds, field)
         if without_empty:
-            empty = int(sum(totals[f"{column}.both_empty"] for column in columns))
+            empty = plain(sum(totals[f"{column}.both_empty"] for column in columns))
             amount, pairs = amount - empty, pairs - empty
         if pairs:
             accuracy[field] = amount / pairs

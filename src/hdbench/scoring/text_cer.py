@@ -239,7 +239,7 @@ class TextCer(Metric):
         return [self._rounded(_micro(*pair), "run") for pair in pairs]
 
     def field_rates(
-        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
+        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]
     ) -> dict[str, dict[str, Any]]:
         """No fields: a text is right by degrees."""
         return {}
@@ -247,7 +247,7 @@ class TextCer(Metric):
     def rates_without(
         self,
         totals: Mapping[str, float],
-        outcomes: Mapping[Outcome, Mapping[str, int]],
+        outcomes: Mapping[Outcome, Mapping[str, float]],
         field: str,
     ) -> dict[str, float]:
         """None: the texts' errors are only kept as sums."""

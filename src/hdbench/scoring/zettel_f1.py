@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 from hdbench.errors import HdbenchError
-from hdbench.scoring.field_rates import micro_rates_without, plain, rates_of_fields
+from hdbench.scoring.field_rates import micro_rates_without, rates_of_fields
 from hdbench.scoring.flatten import Leaves, flatten, without_parents
 from hdbench.scoring.metric import (
     COUNTED,
@@ -26,7 +26,7 @@ from hdbench.scoring.metric import (
     Outcome,
     ValueForm,
 )
-from hdbench.scoring.rates import cached_f1, f1, ratio
+from hdbench.scoring.rates import cached_f1, f1, plain, ratio
 from hdbench.scoring.records.compare import Fields, compare_fields
 from hdbench.scoring.records.options import read_rules
 from hdbench.scoring.records.tree import Check, take_apart
@@ -212,7 +212,7 @@ class ZettelF1(Metric):
         return list(map(f1, *(totals[name] for name in COUNTS)))
 
     def field_rates(
-        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, int]]
+        self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]
     ) -> dict[str, dict[str, Any]]:
         """Field → unweighted counts, precision, recall, F1; a list's items count as one field.
 
@@ -226,7 +226,7 @@ class ZettelF1(Metric):
     def rates_without(
         self,
         totals: Mapping[str, float],
-        outcomes: Mapping[Outcome, Mapping[str, int]],
+        outcomes: Mapping[Outcome, Mapping[str, float]],
         field: str,
     ) -> dict[str, float]:
         """The micro rates without a field; macro F1 would need the cards one by one."""

@@ -19,6 +19,7 @@ from hdbench.statistics.resampling import (
 from hdbench.statistics.scored import Scored
 
 METHOD = "bootstrap over items and one unseen item, percentile intervals"
+METHOD_WITHIN_STRATA = f"{METHOD}, within strata"
 
 MIN_ITEMS = 20
 """With fewer, there is no interval and no rank, and nothing is called separable: too few items say
@@ -55,6 +56,7 @@ class Intervals:
         item_ranges: rate → from the lowest to the highest that one item has by itself; empty if
             there are intervals, and with fewer than two items.
         why: why there are no intervals; None if there are.
+        method: how they are computed.
     """
 
     items: int
@@ -64,6 +66,7 @@ class Intervals:
     figures: dict[str, Interval]
     item_ranges: dict[str, Interval]
     why: str | None
+    method: str = METHOD
 
     def range_of(self, figure: str) -> Interval | None:
         """The interval of a figure or, if there is none, its range over single items."""
@@ -79,7 +82,7 @@ class Intervals:
     def to_dict(self) -> dict[str, Any]:
         """As JSON data: the settings, and figure → both ends."""
         settings = {
-            "method": METHOD,
+            "method": self.method,
             "level": self.level,
             "resamples": self.resamples,
             "seed": self.seed,
@@ -143,6 +146,11 @@ def intervals(
     Science 11, 1996) have no unseen item either, and are undefined if all draws are on one side of
     the figure, as at 1.0.
 
+    In a stratified sample, whose rates are estimates for the whole, items are drawn within strata,
+    with their weights; see `bootstrap`. The unseen item's share is then from the distribution with
+    parameters 1 and the effective number of items, which is smaller than n if weights differ.
+    That a sample may be a large part of the whole is not allowed for: intervals are then too wide.
+
     In a draw with nothing to divide by, a figure is what the metric's rules say; if they give it no
     value, that draw is left out of its interval.
 
@@ -157,16 +165,18 @@ def intervals(
     """
     check_settings(resamples, level, seed)
     items = len(result.ids)
-    names = rate_names(result.metric, result.metric.rates(result.totals))
+    names = rate_names(result.metric, result.rates)
+    method = METHOD if result.weighed is None else METHOD_WITHIN_STRATA
     if items < MIN_ITEMS:
         ranges = item_ranges(result, names)
-        return Intervals(items, resamples, level, seed, {}, ranges, too_few(items))
-    [drawn] = bootstrap(tables([result], result.ids), names, resamples, seed)
+        return Intervals(items, resamples, level, seed, {}, ranges, too_few(items), method)
+    [table] = tables([result], result.ids)
+    [drawn] = bootstrap([table], names, resamples, seed)
     figures = {
-        name: figure_interval(column, items, level, seed)
+        name: figure_interval(column, table.effective, level, seed)
         for name, column in zip(names, drawn.T, strict=True)
     }
-    return Intervals(items, resamples, level, seed, figures, {}, None)
+    return Intervals(items, resamples, level, seed, figures, {}, None, method)
 
 
 def too_few(items: int) -> str:
@@ -203,13 +213,13 @@ def item_ranges(result: Scored, names: Sequence[str]) -> dict[str, Interval]:
     return ranges
 
 
-def figure_interval(drawn: Array, items: int, level: float, seed: int) -> Interval:
+def figure_interval(drawn: Array, items: float, level: float, seed: int) -> Interval:
     """The interval of a rate of 0 or more: that of `intervals`, with one unseen item.
 
     Args:
         drawn: the rate in each draw, NaN where it has no value. A rate that can exceed 1, as an
             error rate may, is as bad as possible where it is highest among the draws.
-        items: how many were drawn each time.
+        items: how many were drawn each time, or the effective number; see `Table`.
         level: the nominal coverage.
         seed: the seed of the draws; the unseen item's share has random numbers of its own.
     """
@@ -231,7 +241,7 @@ def difference_interval(drawn: Array, items: int, level: float) -> Interval | No
 
     Args:
         drawn: the difference in each draw, NaN where it has no value.
-        items: how many were drawn each time, at least 2.
+        items: how many were drawn each time, or the independent ones; see `Table`. At least 2.
         level: the nominal coverage.
 
     Returns:

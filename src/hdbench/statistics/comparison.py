@@ -95,6 +95,7 @@ class Comparison:
         resamples: how often items were drawn for the intervals.
         level: the intervals' nominal coverage; 1 - level is the tests' level.
         seed: the seed of the random generators.
+        estimated: that the figures are estimates for a whole, if the items are a sample of it.
     """
 
     a: str
@@ -118,6 +119,7 @@ class Comparison:
     resamples: int
     level: float
     seed: int
+    estimated: str | None = None
 
 
 def compare(
@@ -204,7 +206,7 @@ def compare_runs(
     first = scored[0]
     for name, other in results.items():
         check_comparable(names[0], first, name, other)
-    rates = [result.metric.rates(result.totals) for result in scored]
+    rates = [result.rates for result in scored]
     wanted = rate_names(first.metric, rates[0])
     if any(headline not in rate_names(first.metric, run) for run in rates):
         raise HdbenchError(f"headline: no figure {headline!r}: choose one of {', '.join(wanted)}")
@@ -225,7 +227,11 @@ def compare_runs(
             rate, other_rate = rates[a].get(name), rates[b].get(name)
             if rate is not None and other_rate is not None:
                 column = None if apart is None else apart[:, position]
-                interval = None if column is None else difference_interval(column, items, level)
+                interval = (
+                    None
+                    if column is None
+                    else difference_interval(column, runs[a].independent, level)
+                )
                 figures[name] = Difference(rate, other_rate, rate - other_rate, interval)
         separable = items >= MIN_ITEMS and p_holm < 1 - level
         a_is_better = (figures[headline].difference > 0) == higher_is_better
@@ -254,6 +260,7 @@ def compare_runs(
                 resamples=resamples,
                 level=level,
                 seed=seed,
+                estimated=scored[a].estimated,
             )
         )
     return comparisons
@@ -271,7 +278,10 @@ def check_comparable(name: str, result: Scored, other_name: str, other: Scored) 
         "options of reading": tuple(
             [name for name in READ_AS if each.reading.get(name)] for each in (result, other)
         ),
-        "dataset_sha256": tuple(each.dataset.get("dataset_sha256") for each in (result, other)),
+        **{
+            key: tuple(each.dataset.get(key) for each in (result, other))
+            for key in ("dataset_sha256", "sample")
+        },
     }
     for what, (left, right) in sides.items():
         if left != right:

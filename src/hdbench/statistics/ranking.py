@@ -167,12 +167,14 @@ def rank_models(
         ]
     else:
         every = _draw(ranked, headline, resamples, seed)
-        ranges = [[figure_interval(run, items, level, seed) for run in runs] for runs in every]
+        table = ranked[0].runs[0]
+        effective = table.effective
+        ranges = [[figure_interval(run, effective, level, seed) for run in runs] for runs in every]
         drawn = np.array([sum(runs) / len(runs) for runs in every])
-        found = [figure_interval(row, items, level, seed) for row in drawn]
+        found = [figure_interval(row, effective, level, seed) for row in drawn]
         apart = values[:, None] - values
         ahead = apart < 0 if higher_is_better else apart > 0  # of the row's model
-        better = ahead & _different(values, drawn, items, level, seed)
+        better = ahead & _different(values, drawn, table.independent, level, seed)
     order = np.argsort(-values if higher_is_better else values, kind="stable")
     standings = []
     for place in order:
@@ -210,7 +212,7 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
         check_comparable(labels[0], results[0], label, result)
     headlines: list[float] = []
     for label, result in zip(labels, results, strict=True):
-        rates = result.metric.rates(result.totals)
+        rates = result.rates
         if headline not in rate_names(result.metric, rates):
             raise HdbenchError(f"headline: {label!r} has no figure {headline!r}")
         headlines.append(rates[headline])

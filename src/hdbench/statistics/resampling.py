@@ -28,13 +28,29 @@ class Table(NamedTuple):
 
     Attributes:
         metric: the metric that makes figures from their sums.
-        names: the statistics that are not zero everywhere.
-        values: items × names.
+        names: the statistics that are not zero everywhere; for a stratified sample also `items`.
+        values: items × names; for a stratified sample with the items' weights, which `items` has
+            by themselves.
+        groups: the strata within which items are resampled; None if they are not.
     """
 
     metric: Metric
     names: Sequence[str]
     values: Array
+    groups: Counts | None = None
+
+    @property
+    def effective(self) -> float:
+        """The number of items of equal weight that say as much (Kish, "Survey Sampling", 1965)."""
+        if self.groups is None:
+            return len(self.values)
+        weights = self.values[:, -1]
+        return float(weights.sum() ** 2 / (weights**2).sum())
+
+    @property
+    def independent(self) -> int:
+        """The number of items, less one for each stratum after the first."""
+        return len(self.values) + 1 - (1 if self.groups is None else len(np.unique(self.groups)))
 
     def figures(self, totals: Array, wanted: Sequence[str]) -> Array:
         """The metric's figures from sums over the same number of items.
@@ -79,7 +95,13 @@ def tables(results: Sequence[Scored], ids: Sequence[str]) -> list[Table]:
         order = [place[item] for item in ids]
         columns = [np.array(result.statistics[name], np.float64)[order] for name in names]
         values = np.array(columns, np.float64).reshape(len(names), len(ids)).T
-        made.append(Table(result.metric, names, values))
+        if result.weighed is None:
+            made.append(Table(result.metric, names, values))
+            continue
+        weights = np.array(result.weighed.weights)[order, None]
+        values = np.hstack([values, np.ones_like(weights)]) * weights
+        groups = np.array(result.weighed.groups)[order]
+        made.append(Table(result.metric, [*names, "items"], values, groups))
     return made
 
 
@@ -102,6 +124,11 @@ def bootstrap(
     Items with equal statistics in every run are drawn together, from the multinomial distribution:
     this is the same bootstrap, is fast for catalogues, and does not depend on the items' order.
 
+    Items of a stratified sample are drawn within their strata, one item less than each has, and
+    count accordingly more: with as many as there are, figures would vary too little by that factor,
+    which matters in strata of a few items (Rao and Wu, "Resampling inference with complex survey
+    data", Journal of the American Statistical Association 83, 1988).
+
     Args:
         runs: at least one run, with the same items in the same order, at least one.
         wanted: the names of the figures.
@@ -111,16 +138,43 @@ def bootstrap(
     Returns:
         For each run, resamples × wanted.
     """
-    rows, times = distinct(np.hstack([run.values for run in runs]))
+    strata = [_Stratum.of(values) for values in _by_stratum(runs)]
     rng = np.random.default_rng(seed)
-    items, width = len(runs[0].values), len(runs[0].names)
+    width = len(runs[0].names)
     drawn: list[list[Array]] = [[] for _ in runs]
-    for size in chunks(resamples, max(rows.shape)):
-        totals = rng.multinomial(items, times / items, size=size) @ rows
+    for size in chunks(resamples, max(max(each.rows.shape) for each in strata)):
+        totals = strata[0].draw(rng, size, alone=len(strata) == 1)
+        for each in strata[1:]:
+            totals += each.draw(rng, size, alone=False)
         for position, run in enumerate(runs):
             own = totals[:, position * width : (position + 1) * width]
             drawn[position].append(run.figures(own, wanted))
     return [np.concatenate(parts) for parts in drawn]
+
+
+def _by_stratum(runs: Sequence[Table]) -> list[Array]:
+    """The values of all runs, side by side, for the items of each stratum."""
+    values, groups = np.hstack([run.values for run in runs]), runs[0].groups
+    return [values] if groups is None else [values[groups == each] for each in np.unique(groups)]
+
+
+class _Stratum(NamedTuple):
+    """The distinct items of a stratum, and how often each occurs."""
+
+    rows: Array
+    times: Counts
+
+    @classmethod
+    def of(cls, values: Array) -> "_Stratum":
+        return cls(*distinct(values))
+
+    def draw(self, rng: np.random.Generator, size: int, *, alone: bool) -> Array:
+        """Sums over drawn items."""
+        items = int(self.times.sum())
+        number = items if alone else items - 1
+        times = rng.multinomial(number, self.times / items, size=size)
+        sums: Array = times @ self.rows * (items / number)
+        return sums
 
 
 def check_settings(resamples: int, level: float, seed: int) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from hdbench.benchmarks.sample import Weighed
 from hdbench.scoring.metric import Metric
 
 
@@ -24,6 +25,18 @@ class Scored(Protocol):
     @property
     def totals(self) -> Mapping[str, float]:
         """Each statistic added up over the items, and their number, `items`."""
+
+    @property
+    def rates(self) -> Mapping[str, Any]:
+        """The figures; of a sample, the rates are estimates for the whole."""
+
+    @property
+    def weighed(self) -> Weighed | None:
+        """The weights of the items of a stratified sample, and how they are resampled."""
+
+    @property
+    def estimated(self) -> str | None:
+        """That the figures are estimates for a whole, if the items are a sample of it."""
 
     @property
     def headline(self) -> str:

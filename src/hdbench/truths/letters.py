@@ -75,7 +75,8 @@ def read_letters(folder: Path) -> Truths:
     else:
         remarks.add("not there, so persons are known by one name only", PERSONS)
     known = {person["name"] for person in persons}
-    truths, unknown = [], {}
+    truths: list[Truth] = []
+    unknown: dict[str, str] = {}
     for letter in parse_letters(read_bounded(table, str(table)), persons, str(table)):
         place = f"{LETTERS}:{letter.line}"
         truths.append(Truth(place, letter.id, letter.truth))

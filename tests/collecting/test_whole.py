@@ -54,13 +54,12 @@ def test_the_files_of_a_folder_are_its_items(tmp_path):
     ("text", "said"),
     [
         ("", "empty"),
-        ("id,typ\n", "no items in this table"),
+        ("id,typ\n", "has no rows, only names of columns"),
         ("id,typ\na,x\na,y\n", "kat.csv:3: the id 'a' occurs twice, first in .*kat.csv:2"),
         ("id,typ\n,x\n", "kat.csv:2: no id in the column 'id'"),
-        ("id,typ,typ\na,x,y\n", "two columns are called 'typ'"),
         ("id\n\x1b[31m\n", "cannot be an id"),
         ("id\n" + "x" * 2000 + "\n", "cannot be an id"),
-        ("id\n\0\n", "neither a table"),
+        ("id\n\0\n", "has NUL bytes: save it as CSV in UTF-8"),
         ('id,typ\na,"x\n', "not CSV"),
     ],
 )
@@ -93,3 +92,12 @@ def test_the_command_prints_strata_and_writes_the_file(tmp_path, run_hdbench):
     other = run_hdbench("sample", "kat.csv", "-n", 60, "--by", "Type", cwd=tmp_path)
     assert other.returncode == 2
     assert other.stderr == "error: kat.csv: no column 'Type'; it has: Datei, Typ, Jahr\n"
+
+
+def test_of_two_columns_with_one_name_the_second_gets_another(tmp_path):
+    path = tmp_path / "kat.csv"
+    path.write_text("id,typ,typ\na,x,y\n")
+    whole = read_whole(path)
+    assert whole.columns["typ"] == ["x"]
+    assert ["y"] in whole.columns.values()
+    assert any("typ" in note for note in whole.notes)

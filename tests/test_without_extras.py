@@ -150,3 +150,32 @@ print(load_dataset("hdb/sciencemetabench", split="val")["ground_truth"][0]["kind
         timeout=120,
     )
     assert done.stdout in {"paper\n", "textbook\n", "ebook\n"}, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("reader", "what"),
+    [
+        ("marc.read_marc", "MARC files need pymarc"),
+        ("page_xml.read_page_xml", "XML files need lxml"),
+        ("alto.read_alto", "XML files need lxml"),
+    ],
+)
+def test_ground_truths_in_xml_and_marc_are_not_read_without_the_extra_truths(
+    tmp_path, reader, what
+):
+    (tmp_path / "a.xml").write_text("<record/>")
+    module, function = reader.split(".")
+    code = f"""
+import sys
+from pathlib import Path
+sys.modules.update(dict.fromkeys({HIDDEN["truths"]!r}))
+from hdbench.truths.{module} import {function}
+try:
+    {function}(Path("a.xml"))
+except ValueError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout == f"{what}: install it with: {install_command('truths')}\n", done.stderr

@@ -86,7 +86,9 @@ def read_letters(folder: Path) -> Truths:
     if not truths:
         raise HdbenchError(f"{table}: no letters in it")
     for name, place in unknown.items():
-        remarks.add(f"not in {PERSONS}, so known by one name only", f"{name} ({place})")
+        remarks.add(
+            f"not in {PERSONS}, so known by one name only", f"{' '.join(name.split())} ({place})"
+        )
     return Truths(truths, remarks.notes())
 
 
@@ -166,7 +168,7 @@ def _rows(data: bytes, where: str, columns: Sequence[str]) -> Iterator[tuple[int
     except UnicodeDecodeError as error:
         raise HdbenchError(f"{where}: not a CSV table in UTF-8: {error}") from error
     except csv.Error as error:
-        raise HdbenchError(f"{where}:{reader.line_num}: not a CSV table: {error}") from error
+        raise HdbenchError(f"{where}:{reader.line_num + 1}: not a CSV table: {error}") from error
 
 
 def _values(cell: str) -> list[str]:

@@ -23,6 +23,9 @@ DEFAULT_MAPPING = Path(__file__).with_name("marc.yaml")
 MAX_CHARACTERS = 2**16
 """Maximum length of a mapping."""
 
+MAX_DEPTH = 20
+"""Maximum number of levels in a mapping."""
+
 _PLACE = re.compile(
     r"(?P<tag>[0-9A-Za-z]{3})?(?:\|(?P<indicators>[0-9a-z*#]{2})\|)?"
     r"(?:/(?P<first>[0-9]{1,4})(?:-(?P<last>[0-9]{1,4}))?|(?P<subfields>\$[0-9a-z](?:[^$]*\$[0-9a-z])*))?"
@@ -148,10 +151,9 @@ def read_mapping(path: Path) -> MarcMapping:
     if len(text) > MAX_CHARACTERS:
         raise HdbenchError(f"{path}: longer than {MAX_CHARACTERS:,} characters")
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
-            raise HdbenchError(f"{path}: has an alias (*…): write the value out")
+        _refuse_what_grows(text, path)
         value = yaml.load(text, yaml.BaseLoader)  # noqa: S506  makes nothing but texts
-    except (yaml.YAMLError, RecursionError) as error:
+    except yaml.YAMLError as error:
         raise HdbenchError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(value, dict) or value.keys() != {"key", "record"}:
         raise HdbenchError(
@@ -163,6 +165,17 @@ def read_mapping(path: Path) -> MarcMapping:
     if not isinstance(record, Nested):
         raise HdbenchError(f"{path}: record: must have fields, such as title: 245$a")
     return MarcMapping(key, record)
+
+
+def _refuse_what_grows(text: str, path: Path) -> None:
+    depth = 0
+    for event in yaml.parse(text):
+        if isinstance(event, yaml.AliasEvent):
+            raise HdbenchError(f"{path}: has an alias (*…): write the value out")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:  # PyYAML takes a minute for 30,000
+            raise HdbenchError(f"{path}: nested more than {MAX_DEPTH} levels deep")
 
 
 def _node(value: Any, path: Path, name: str) -> First | Each | Nested:

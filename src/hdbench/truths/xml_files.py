@@ -91,7 +91,7 @@ def records_of(data: bytes, where: str, tag: str) -> Iterator["Element"]:
 
 def _not_well_formed(where: str, error: SyntaxError) -> HdbenchError:
     """What libxml2 found, in one line."""
-    said = str(error.msg).partition(", line ")[0]
+    said = " ".join(str(error.msg).partition(", line ")[0].split())
     return HdbenchError(f"{where}:{error.lineno or 1}: not well-formed XML: {said}")
 
 

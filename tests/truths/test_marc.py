@@ -176,7 +176,7 @@ def test_utf8_that_calls_itself_marc8_is_read_as_utf8(read):
     ],
 )
 def test_latin_1_is_neither(refused, leader, message):
-    """pymarc alone would read "M ller"."""
+    """pymarc alone puts a blank for a byte that MARC-8 does not have."""
     data = bytearray(as_marc21(with_field(field("245", "a Mxxller"))).replace(b"xx", b"\xfcx"))
     data[9:10] = leader
     assert refused(bytes(data)) == f"{message}: export the file again"

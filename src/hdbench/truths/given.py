@@ -59,7 +59,9 @@ def read_given(
 def _index(table: Table, title: str, option: str) -> int:
     """The column of that name, in any case if there is one only."""
     alike = [
-        index for index, name in enumerate(table.header) if name.casefold() == title.casefold()
+        index
+        for index, name in enumerate(table.header)
+        if name.casefold() == title.strip().casefold()
     ]
     exact = [index for index in alike if table.header[index] == title]
     if len(exact or alike) != 1:

@@ -129,7 +129,7 @@ def _of_entry(entry: dict[str, Any], where: str, beside: dict[str, str]) -> Trut
     held = next((each for each in RECORDS if each in entry), None)
     if held is not None:
         record = _record(entry[held], where)
-        for name in entry.keys() - {held, *KEYS}:
+        for name in (name for name in entry if name not in (held, *KEYS)):
             beside.setdefault(name, where)
     else:
         record = _record(_without_key(entry, named, str(key)), where)

@@ -36,15 +36,16 @@ def key_of(
     for number, name in enumerate(file_names):
         forms.setdefault(form_without_page(name), number)
     forms.pop("", None)
-    most, best = 0, -1
+    best = (0, False, 0)
     for index in sorted(allowed):
         cells = set(filled[index])
         named = {forms[form] for form in map(plain_form, cells) if form in forms}
-        if len(named) > most and len(named) >= ENOUGH * min(len(cells), len(file_names)):
-            most, best = len(named), index
-    if most:
+        if len(named) >= ENOUGH * min(len(cells), len(file_names)):
+            best = max(best, (len(named), meanings(header[index]) == ["file"], -index))
+    number, _, index = best
+    if number:
         files = "1 file" if len(file_names) == 1 else f"{len(file_names):,} files"
-        return best, f"names {most:,} of {files}"
+        return -index, f"names {number:,} of {files}"
     for word in ("file", "id"):
         for index in sorted(unnamed):
             if filled[index] and meanings(header[index]) == [word]:

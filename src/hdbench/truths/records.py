@@ -181,12 +181,13 @@ class _Reader:
     def _put(self, record: dict[str, Any], place: _Place, cell: str, where: str) -> None:
         """Enter the value of a cell."""
         column = place.column
-        if is_blank(cell):
-            self._blank(cell, where, column)
+        blank = is_blank(cell)
+        if blank and cell:
+            self._count("cells read as empty", f"{where}, column {column.title}", cell)
         if place.appended:
-            values = [] if is_blank(cell) else parts_of(cell, column.separator)
+            values = [] if blank else parts_of(cell, column.separator)
             _set(record, place.path, _get(record, place.path, []) + values)
-        elif not is_blank(cell):
+        elif not blank:
             value = value_of(cell, column.kind, column.separator)
             if not is_of(value, column.kind):
                 self._count(
@@ -197,10 +198,6 @@ class _Reader:
             _set(record, place.path, "")
         elif column.nullable:
             _set(record, place.path, None)
-
-    def _blank(self, cell: str, where: str, column: Column) -> None:
-        if cell:
-            self._count("cells read as empty", f"{where}, column {column.title}", cell)
 
     def _count(self, kind: str, where: str, cell: str) -> None:
         count, first = self._odd.get(kind, (0, f"{where}: {cell[:40]!r}"))

@@ -51,13 +51,13 @@ class Found(NamedTuple):
 
 
 def is_blank(cell: str) -> bool:
-    """Whether a cell has no value.
+    """Whether a cell, without white space around it, has no value.
 
     Example:
         >>> [is_blank(cell) for cell in ["", "-", "N/A", "0", "s. a."]]
         [True, True, True, False, False]
     """
-    return len(cell) <= 5 and cell.strip().casefold() in BLANK  # noqa: PLR2004  the longest
+    return len(cell) <= 5 and cell.casefold() in BLANK  # noqa: PLR2004  the longest
 
 
 def kind_of(cells: Sequence[str]) -> Found:
@@ -146,6 +146,8 @@ def value_of(cell: str, kind: Kind, separator: str | None) -> Any:
         >>> value_of("17.9.1912", "date", None), value_of("Ott | Wyss", "list", "|")
         ('1912-09-17', ['Ott', 'Wyss'])
     """
+    if kind == "text":
+        return cell
     if kind == "integer":
         return integer_of(cell)
     if kind == "number":
@@ -154,9 +156,7 @@ def value_of(cell: str, kind: Kind, separator: str | None) -> Any:
         return date_of(cell)
     if kind == "boolean":
         return _SPELLINGS.get(cell.casefold(), boolean_of(cell))
-    if kind == "list":
-        return parts_of(cell, separator)
-    return cell
+    return parts_of(cell, separator)
 
 
 def is_of(value: Any, kind: Kind) -> bool:

@@ -114,6 +114,8 @@ def test_encodings_of_windows(read, encoding):
         ('{"a": {}, "a": {}}', "truth.json: not usable JSON: the key 'a' occurs twice"),
         ('[{"id": [1]}]', "truth.json: entry 1: id must be a text"),
         ('[{"id": "1", "truth": [1]}]', "truth.json: entry 1: a ground truth must be an object"),
+        ('[{"id": "1", "a": "\\ud800"}]', "truth.json: entry 1: has half a surrogate pair"),
+        ('{"a": "\\ud800"}', 'truth.json: "a": has half a surrogate pair'),
         ("[" * 10_000, "truth.json: not usable JSON: nested more than 100 deep"),
         ("<xml/>", "truth.json: this is an HTML or XML file"),
         (b"\x89PNG\r\n", "truth.json: this is a PNG image"),

@@ -120,6 +120,25 @@ def test_a_heading_of_several_words_goes_where_all_of_them_do():
     assert [column.path for column in found.values()] == ["editor.last_name", "author.last_name"]
 
 
+def test_a_heading_that_is_only_a_part_of_fields_names_them():
+    column = proposal(table("Verfasser", "Müller, Anna"), CARDS)["Verfasser"]
+    assert column.path is None
+    assert column.why == (
+        "no field is just this: give one with --map (author.last_name, author.first_name)"
+    )
+
+
+def test_semicolons_divide_names_but_not_titles_in_a_field_that_is_a_list():
+    found = proposal(table("Titel;Absender", "x;y"), LETTERS)
+    assert found["Titel"].separator is None
+    made = Table("t", ["Titel", "Absender"], [("t:2", ["A; B", "Ott; Wyss"])], [])
+    assert records(made, LETTERS) == [{"letter_title": ["A; B"], "sender_persons": ["Ott", "Wyss"]}]
+    made = Table("t", ["Titel", "Absender"], [("t:2", ["A | B", "Ott\nWyss"])], [])
+    assert records(made, LETTERS) == [
+        {"letter_title": ["A", "B"], "sender_persons": ["Ott", "Wyss"]}
+    ]
+
+
 def test_the_title_of_a_field_is_its_name_too():
     paths = [FieldPath("f1", "text", "Farbe des Einbands"), FieldPath("f2", "text", "Zustand")]
     found = proposal(table("Zustand;farbe des einbands", "gut;rot"), paths)

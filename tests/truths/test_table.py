@@ -93,6 +93,12 @@ def test_a_title_above_the_header_is_not_data(read):
     )
 
 
+def test_the_line_that_tells_excel_the_delimiter_and_a_heading_of_two_lines(read):
+    table = read('sep=;\r\nDatei;"Erscheinungs-\r\njahr, Ort"\r\n1.jpg;1912\r\n')
+    assert table.header == ["Datei", "Erscheinungs- jahr, Ort"]
+    assert table.rows == [("wahrheit.csv:4", ["1.jpg", "1912"])]
+
+
 def test_a_table_of_one_column_has_no_title(read):
     table = read("Text\nA\nB\n")
     assert (table.header, len(table.rows)) == (["Text"], 2)
@@ -129,6 +135,7 @@ def test_columns_without_a_name(read):
         (b"PK\x03\x04", "wahrheit.csv: a damaged ZIP"),
         (b"\x1f\x8b\x08", "wahrheit.csv: unpack it"),
         (b"<record/>", "wahrheit.csv: this is an HTML or XML file"),
+        (",".join(["x" * 201, "b"]) + "\n1,2\n", "wahrheit.csv:1: a column's name has more"),
         (b"a,b\n1,\x81\n", "wahrheit.csv:2: neither UTF-8 nor cp1252"),
         (",".join(f"c{n}" for n in range(1001)) + "\n1\n", "wahrheit.csv:1: more than 1,000"),
         ("a,b\n1," + "x" * (MAX_CELL + 1), "wahrheit.csv:2: a cell of more than 1 million"),
@@ -136,6 +143,12 @@ def test_columns_without_a_name(read):
 )
 def test_what_is_unusable_is_refused_in_one_line(refusal, text, expected):
     assert refusal(text).startswith(expected)
+
+
+@pytest.mark.parametrize(("most", "value"), [("MAX_ROWS", 3), ("MAX_CELLS", 7)])
+def test_too_many_rows_or_cells(refusal, monkeypatch, most, value):
+    monkeypatch.setattr(f"hdbench.truths.table.{most}", value)
+    assert refusal("a,b\n1,2\n3,4\n5,6\n").startswith("wahrheit.csv:4: more than")
 
 
 def test_missing_files_and_folders(tmp_path):

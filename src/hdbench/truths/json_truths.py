@@ -1,5 +1,6 @@
 """Ground truths in JSON: a file, JSON Lines, or a folder with a file for each item."""
 
+import json
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -152,14 +153,20 @@ def _record(value: Any, where: str) -> dict[str, Any] | None:
         HdbenchError: it is neither an object nor a text.
     """
     if isinstance(value, str):
-        return {"text": value} if value.strip() else None
+        value = {"text": value} if value.strip() else None
     if value is not None and not isinstance(value, dict):
         kind = "a list" if isinstance(value, list) else "a number or boolean"
         raise HdbenchError(
             f"{where}: a ground truth must be an object in braces, a text in quotes or null, "
             f"not {kind}"
         )
-    return nested(value, frozenset()) if value else None
+    if not value:
+        return None
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise HdbenchError(f"{where}: has half a surrogate pair, which is no character") from error
+    return nested(value, frozenset())
 
 
 def _of_folder(path: Path) -> Truths:

@@ -73,3 +73,23 @@ class Fields:
         ):
             for index in self._exact[alike]:
                 yield Likeness(0.8 * ratio / 100, index, "is spelled like the field", sure=False)
+
+    def near(self, heading: str) -> list[str]:
+        """The paths of the fields whose names mean what the heading does, and more.
+
+        Example:
+            >>> Fields([FieldPath("author.last_name", "text")]).near("Verfasser")
+            ['author.last_name']
+        """
+        words = set(meanings(heading))
+        return [
+            self._paths[index].path
+            for index in sorted(
+                {
+                    index
+                    for fields in self._meant.values()
+                    for index, found in fields
+                    if words and words <= set(found)
+                }
+            )
+        ]

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from hdbench.reading.fields import path_of
+from hdbench.reading.fields import path_of, shown
 from hdbench.truths.column import Column
 from hdbench.truths.fields import FieldPath, Kind
 from hdbench.truths.given import KEY, LEFT_OUT, read_given
@@ -75,8 +75,8 @@ def propose(
         Erscheinungsjahr False publication.year integer (means year)
     """
     filled = [
-        [cell for cell in cells if not is_blank(cell)]
-        for cells in zip(*(cells for _, cells in table.rows), strict=True)
+        [cells[index] for _, cells in table.rows if not is_blank(cells[index])]
+        for index in range(len(table.header))
     ]
     chosen = read_given(table, given, paths)
     key = next(((index, "given") for index, path in chosen.items() if path == KEY), None)
@@ -136,11 +136,12 @@ def _fields_of(
         if index not in chosen and filled[index] and (key is None or key[0] != index)
     ]
     taken = {path for path in chosen.values() if path in by_path}
-    found = _assigned(table, filled, free, paths, taken)
+    fields = Fields(paths)
+    found = _assigned(table, filled, free, paths, fields=fields, taken=taken)
     columns = []
     for index, title in enumerate(table.header):
         cells, given = filled[index], chosen.get(index)
-        why = Found("text", None, "no field is like it" if cells else "empty")
+        why = Found("text", None, _why_not(fields.near(title)) if cells else "empty")
         own = key if key and key[0] == index else None
         column = _column(title, cells, why, given, own)
         field = by_path.get(given or "")
@@ -159,10 +160,19 @@ def _fields_of(
     return columns
 
 
+def _why_not(near: list[str]) -> str:
+    """Why a column goes nowhere, with the fields that it may be meant for."""
+    if not near:
+        return "no field is like it"
+    return f"no field is just this: give one with --map ({shown(near)})"
+
+
 def _separator(field: FieldPath, cells: list[str]) -> str | None:
     """What divides the values, or the objects in a list, that are in one cell."""
-    if field.kind == "list":
+    if field.kind == "list" and not {"text", "title", "abstract"} & set(meanings(field.path)[-1:]):
         return any_separator(cells)
+    if field.kind == "list":  # which have semicolons and slashes of their own
+        return "|" if any("|" in cell for cell in cells) else None
     return "|" if "[]" in field.path and separator_of(cells) == "|" else None
 
 
@@ -186,10 +196,11 @@ def _assigned(
     filled: list[list[str]],
     free: list[int],
     paths: Sequence[FieldPath],
+    *,
+    fields: Fields,
     taken: set[str],
 ) -> dict[int, Likeness]:
     """Column → its field, the likest first; then years and dates by their values."""
-    fields = Fields(paths)
     candidates = [
         (like, index)
         for index in free

@@ -30,6 +30,9 @@ from hdbench.reading.rows import DATES
 MAX_CELL = 2**20
 """Maximum number of characters in a cell."""
 
+MAX_ROWS = 2**20
+"""Maximum number of rows: what a sheet of Excel can have."""
+
 MAX_TITLE = 200
 """Maximum number of characters in a column's name."""
 
@@ -173,7 +176,7 @@ def _table(name: str, rows: Iterator[_Row], notes: list[str]) -> Table:
     above = " | ".join(text for row in begin[:titles] for text in _texts(row) if text)
     if above:
         notes.append(f"{name}: read as a title above the table, not as data: {above[:100]}")
-    texts = without_empty_end(_texts(header))
+    texts = without_empty_end([" ".join(text.split()) for text in _texts(header)])
     named = _named(texts, header.place, notes)
     read = _Cells(named, header.place)
     found = [(row.place, read.cells(row)) for row in chain(begin[titles + 1 :], rows)]
@@ -189,13 +192,15 @@ def _bounded(rows: Iterable[_Row]) -> Iterator[_Row]:
     """The rows, while they are not too many.
 
     Raises:
-        HdbenchError: there are more cells than `MAX_CELLS`.
+        HdbenchError: there are more than `MAX_ROWS`, or more cells than `MAX_CELLS`.
     """
-    number = 0
-    for row in rows:
-        number += max(1, len(row.cells))
-        if number > MAX_CELLS:
-            raise HdbenchError(f"{row.place}: more than {MAX_CELLS:,} cells: split the table")
+    cells = 0
+    for number, row in enumerate(rows, start=1):
+        cells += len(row.cells)
+        if number > MAX_ROWS or cells > MAX_CELLS:
+            raise HdbenchError(
+                f"{row.place}: more than {MAX_ROWS:,} rows or {MAX_CELLS:,} cells: split the table"
+            )
         yield row
 
 

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from hdbench.errors import HdbenchError
 
 _ENDING = re.compile(r"\.(json|txt|jpe?g|png|tiff?|webp|gif|bmp|jp2|pdf|xml|md)$", re.IGNORECASE)
+_FOLDER = re.compile(r"[/\\]")
 _PAGE = re.compile(r"(?P<item>.+?)[-_. ](?:p|page|s|seite)?[-_. ]?\d+$", re.IGNORECASE)
 
 
@@ -97,7 +98,7 @@ def plain_form(item_id: str) -> str:
         >>> plain_form("Scans/00415264.JPG"), plain_form("415264")
         ('415264', '415264')
     """
-    name = re.split(r"[/\\]", unicodedata.normalize("NFC", item_id.strip()))[-1]
+    name = _FOLDER.split(unicodedata.normalize("NFC", item_id.strip()))[-1]
     name = _ENDING.sub("", name).casefold()
     return (name.lstrip("0") or "0") if name.isdecimal() else name
 

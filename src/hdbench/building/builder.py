@@ -1,25 +1,25 @@
 """From a recipe to a dataset repository: hashing, checks, card, and the final rename."""
 
 import hashlib
-import json
 import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import yaml
 
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
+from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.building.archive import write_archive
 from hdbench.building.card import write_cards
 from hdbench.building.eval_yaml import eval_yaml
 from hdbench.building.licences import OPEN_LICENCES
 from hdbench.building.media import MEDIA_FOLDERS, copy_media
+from hdbench.building.metadata import metadata_line
 from hdbench.building.namespace import writing
-from hdbench.building.recipe import Recipe, Row
+from hdbench.building.recipe import Recipe
 from hdbench.building.source import MissingFileError, Source
 from hdbench.common import resources
 from hdbench.common.progress import progress
@@ -27,16 +27,6 @@ from hdbench.errors import HdbenchError
 
 _SPACES: tuple[Literal["metrics", "spaces"], ...] = ("metrics", "spaces")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-
-_COLUMN_TYPES: dict[str, type] = {
-    "string": str,
-    "int32": int,
-    "int64": int,
-    "float64": float,
-    "bool": bool,
-    "date32": str,
-    "strings": list,
-}
 
 
 @dataclass(frozen=True)
@@ -170,7 +160,7 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
                     copies.append(copy_media(files, path, folder, spec.media))
                 except MissingFileError:
                     missing.append(path)
-            metadata.write(_metadata_line(row, copies, spec))
+            metadata.write(metadata_line(row, copies, spec))
             texts = {"id": row.id, **{name: row.columns[name] for name in text_columns}}
             if spec.media == "text":
                 texts["text"] = row.text
@@ -194,47 +184,6 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
         raise HdbenchError(f"{spec.name}: every {name} begins like a date: {remedy}")
     content_hash = hashlib.sha256((folder / METADATA).read_bytes()).hexdigest()
     return Built(folder, spec.version, len(ids), missing, without_truth, content_hash)
-
-
-def _metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec) -> bytes:
-    """One line of the metadata; the ground truth is JSON text, so "", null and absent stay so."""
-    if row.columns.keys() != spec.columns.keys():
-        raise HdbenchError(
-            f"{row.id}: columns {', '.join(row.columns) or 'none'} "
-            f"where benchmark.yaml has {', '.join(spec.columns) or 'none'}"
-        )
-    for name, value in row.columns.items():
-        if value is not None and type(value) is not _COLUMN_TYPES[spec.columns[name]]:
-            raise HdbenchError(f"{row.id}: column {name}: {value!r} is not {spec.columns[name]}")
-    truth = None
-    if row.ground_truth is not None:
-        truth = json.dumps(row.ground_truth, ensure_ascii=False)
-    line = {
-        **_shown(row, copies, spec.media),
-        "ground_truth": truth,
-        **{name: row.columns[name] for name in spec.columns},
-    }
-    try:
-        return (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode()
-    except ValueError as error:  # NaN, or a lone surrogate
-        raise HdbenchError(f"{row.id}: {error}") from error
-
-
-def _shown(row: Row, copies: list[tuple[str, str]], media: str) -> dict[str, Any]:
-    """What a model is shown of a row, and the row's id.
-
-    The media are null unless all are there: half a letter is not the letter.
-    """
-    if media == "text":
-        if not row.text.strip():
-            raise HdbenchError(f"{row.id}: has no text")
-        return {"text": row.text, "id": row.id}
-    whole = copies if len(copies) == len(row.media) else []
-    names: Any = [name for name, _ in whole] or None
-    hashes: Any = [sha256 for _, sha256 in whole] or None
-    if whole and media != "pages":
-        (names,), (hashes,) = names, hashes
-    return {MEDIA_KEYS[media]: names, "id": row.id, "sha256": hashes}
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -197,6 +197,18 @@ def recipe_names() -> list[str]:
     return sorted(place.name for place in own.iterdir() if _is_recipe(place))
 
 
+def plain_folder(name: str) -> Path | None:
+    """The folder of somebody's own benchmark in the plain form, to which a name or path leads.
+
+    Whatever is wrong with it; None for the benchmarks that hdbench has, and where a `build.py`
+    makes the rows.
+    """
+    folder = Path(name)
+    own = resources.folder("dataset_scripts") / name
+    is_plain = folder.is_dir() and not _is_recipe(own) and not (folder / "build.py").is_file()
+    return folder if is_plain else None
+
+
 def find_recipe(name: str, *, sample: bool = False) -> Recipe:
     """The recipe with that name, or in the folder at that path.
 

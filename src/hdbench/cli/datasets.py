@@ -1,13 +1,47 @@
 """Commands that make datasets."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from hdbench.building.checks.problems import EXAMPLES, FaultyFolderError
 from hdbench.cli.app import DEFAULT_OUT, MAKE, app, one_line
+from hdbench.cli.problems import lines_of, warnings_line
 from hdbench.errors import HdbenchError
+
+
+@app.command(rich_help_panel=MAKE)
+def check(
+    folder: Annotated[
+        Path, typer.Argument(help="The benchmark's folder, with benchmark.yaml and metadata.jsonl.")
+    ],
+    *,
+    out: Annotated[
+        Path, typer.Option(help="The namespace folder in which it may have been built before.")
+    ] = DEFAULT_OUT,
+    examples: Annotated[
+        int, typer.Option(help="How many places to name for each problem.", min=0)
+    ] = EXAMPLES,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the problems as JSON.")] = False,
+) -> None:
+    """Find everything that is wrong with a folder of your own before it is built.
+
+    Errors keep it from being built; warnings are what a person should look at. Exit status 0: no
+    errors; 2: errors.
+    """
+    from hdbench.building.checks.folder import check_folder  # noqa: PLC0415  slow to import
+
+    report = check_folder(folder, out, examples=examples)
+    if as_json:
+        typer.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
+    else:
+        for line in lines_of(report):
+            typer.echo(line)
+    if report.errors:
+        raise typer.Exit(2)
 
 
 @app.command(rich_help_panel=MAKE)
@@ -55,7 +89,12 @@ def build(
     """
     from hdbench.building.builder import build as build_dataset  # noqa: PLC0415  slow to import
     from hdbench.building.builder import install_spaces  # noqa: PLC0415
-    from hdbench.building.recipe import find_recipe, recipe_names  # noqa: PLC0415
+    from hdbench.building.checks.folder import refuse_errors  # noqa: PLC0415
+    from hdbench.building.recipe import (  # noqa: PLC0415
+        find_recipe,
+        plain_folder,
+        recipe_names,
+    )
     from hdbench.building.results_dataset import NAME, build_results  # noqa: PLC0415
 
     if NAME in (names or ()) and not every:
@@ -65,6 +104,15 @@ def build(
         return
     if every == bool(names):
         raise HdbenchError(f"name benchmarks ({', '.join(recipe_names())}), or give --all")
+    own = [plain_folder(name) for name in names or () if not sample]
+    try:
+        checked = [
+            refuse_errors(folder, out, allow_missing=allow_missing) for folder in own if folder
+        ]
+    except FaultyFolderError as error:
+        for line in lines_of(error.report):
+            typer.echo(line, err=True)
+        raise typer.Exit(2) from error
     failed = False
     for recipe in [find_recipe(name, sample=sample) for name in names or recipe_names()]:
         try:
@@ -89,6 +137,9 @@ def build(
             f"{built.folder}: {built.rows} rows{note}, version {built.version}, "
             f"metadata sha256 {built.metadata_sha256}"
         )
+    for report in checked:
+        if report.warnings:
+            typer.echo(warnings_line(report), err=True)
     for folder in install_spaces(out):
         typer.echo(f"{folder}: Space")
     if failed:

@@ -27,7 +27,7 @@ def read_yaml(path: Path) -> Any:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # 2026-13-01 is a ValueError
         raise HdbenchError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
 
 

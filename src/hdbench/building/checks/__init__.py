@@ -1,0 +1,1 @@
+"""What is wrong with a benchmark's folder in the plain form: every problem at once."""

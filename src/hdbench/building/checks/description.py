@@ -1,0 +1,202 @@
+"""Checks of `benchmark.yaml`: all wrong keys at once."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+from pydantic import ValidationError
+
+from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, ColumnType
+from hdbench.building.checks.problems import Problems, shown
+from hdbench.building.licences import OPEN_LICENCES
+from hdbench.common.checked import read_yaml
+from hdbench.errors import HdbenchError
+from hdbench.scoring import METRICS
+from hdbench.scoring.metric import Metric
+
+DESCRIPTION = "benchmark.yaml"
+
+MAX_BYTES = 2**20
+"""Maximum size of a `benchmark.yaml`, which people write by hand."""
+
+_VERSION = re.compile(r"\d+\.\d+\.\d+(\+[0-9A-Za-z.-]+)?", re.ASCII)
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,95}", re.ASCII)
+
+_UNSTATED = "other"
+
+COLUMN_TYPES = get_args(ColumnType)
+
+
+class Described(NamedTuple):
+    """What the other checks need of `benchmark.yaml`, as far as it can be used.
+
+    Attributes:
+        spec: all of it, if nothing in it is wrong.
+        media: the column that holds what a model is shown.
+        columns: the columns' types.
+        metric: the metric under the protocol `documented`, with nothing ignored.
+    """
+
+    spec: BenchmarkSpec | None = None
+    media: str | None = None
+    columns: dict[str, str] | None = None
+    metric: Metric | None = None
+
+
+def check_description(folder: Path, problems: Problems) -> Described:
+    """Check each key of a folder's `benchmark.yaml`."""
+    given = _read(folder / DESCRIPTION, problems)
+    if given is None:
+        return Described()
+    spec = _check_keys(given, problems)
+    metric = _check_metric(given, problems)
+    _check_licence(given.get("licence"), problems)
+    version, name = given.get("version"), given.get("name")
+    if isinstance(version, str) and not _VERSION.fullmatch(version):
+        _wrong(problems, "version", "is not three numbers", "write it as 1.0.0", version)
+    if isinstance(name, str) and not _NAME.fullmatch(name):
+        remedy = "use small letters, digits, - and _ only, as in trade-cards"
+        _wrong(problems, "name", "cannot be the name of a dataset", remedy, name)
+    media, columns = given.get("media"), given.get("columns") or {}
+    is_known = isinstance(columns, dict) and all(
+        isinstance(kind, str) and kind in COLUMN_TYPES for kind in columns.values()
+    )
+    return Described(
+        None if problems.errors else spec,
+        media if isinstance(media, str) and media in MEDIA_KEYS else None,
+        columns if is_known else None,
+        metric,
+    )
+
+
+def _read(path: Path, problems: Problems) -> dict[Any, Any] | None:
+    if not path.is_file():
+        remedy = (
+            "write it: name, title, version, metric, headline, higher_is_better, media, split, "
+            "licence and citation"
+        )
+        problems.error("file_missing", DESCRIPTION, "there is no such file", remedy)
+        return None
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise HdbenchError(f"larger than {MAX_BYTES >> 20} MiB")
+        given = read_yaml(path)
+        if not isinstance(given, dict):
+            raise HdbenchError("does not hold keys with values")
+    except HdbenchError as error:
+        what = str(error).removeprefix(f"{path}: ")
+        problems.error("not_yaml", DESCRIPTION, what, "write lines of KEY: VALUE")
+        return None
+    return given
+
+
+def _check_keys(given: dict[Any, Any], problems: Problems) -> BenchmarkSpec | None:
+    try:
+        return BenchmarkSpec.model_validate(given)
+    except ValidationError as error:
+        found = error.errors()
+    for each in found:
+        key = ".".join(str(part) for part in each["loc"])
+        if each["type"] == "missing":
+            problems.error("key_missing", DESCRIPTION, "is missing", "add it", field=key)
+        elif each["type"] == "extra_forbidden":
+            remedy = f"{_near(each['loc'][-1], BenchmarkSpec.model_fields)}remove it"
+            problems.error("key_unknown", DESCRIPTION, "there is no such key", remedy, field=key)
+        else:
+            _wrong(problems, key, each["msg"], "correct it", each["input"])
+    return None
+
+
+def _check_metric(given: dict[Any, Any], problems: Problems) -> Metric | None:
+    name, headline = given.get("metric"), given.get("headline")
+    if not isinstance(name, str):
+        return None
+    if name not in METRICS:
+        remedy = f"{_near(name, METRICS)}choose one of {', '.join(METRICS)}"
+        _wrong(problems, "metric", "this hdbench has no such metric", remedy, name)
+        return None
+    rates = {each.name: each for each in METRICS[name].figures if each.is_rate and each.always}
+    if isinstance(headline, str):
+        direction = given.get("higher_is_better")
+        if headline not in rates:
+            remedy = f"{_near(headline, rates)}choose one of {', '.join(rates)}"
+            _wrong(problems, "headline", f"is not a rate of {name}", remedy, headline)
+        elif isinstance(direction, bool) and direction != rates[headline].higher_is_better:
+            remedy = f"write {str(not direction).lower()}"
+            what = f"is not the direction of {headline}"
+            _wrong(problems, "higher_is_better", what, remedy, direction)
+    return _check_options(name, given.get("protocols"), problems)
+
+
+def _check_options(name: str, protocols: Any, problems: Problems) -> Metric | None:
+    """The metric as documented, unless an option is wrong; it ignores no field."""
+    metric: Metric | None = METRICS[name]()
+    known = METRICS[name].option_names
+    for protocol, options in (protocols if isinstance(protocols, dict) else {}).items():
+        if not isinstance(options, dict):
+            continue
+        field = f"protocols.{protocol}"
+        for option in options:
+            if option not in known:
+                remedy = f"{_near(option, known)}it has {', '.join(known) or 'none'}"
+                what = f"{name} has no such option"
+                problems.error("key_unknown", DESCRIPTION, what, remedy, field=f"{field}.{option}")
+        kept = {option: value for option, value in options.items() if option in known}
+        try:
+            METRICS[name](protocol, **kept)
+            if protocol == "documented":
+                # Whoever says that a field is ignored need not be told that it is.
+                metric = METRICS[name](
+                    protocol, **kept | ({"ignore": []} if "ignore" in kept else {})
+                )
+        except HdbenchError as error:
+            _wrong(problems, field, str(error), "correct it", options)
+            metric = None
+    return metric
+
+
+def _check_licence(licence: Any, problems: Problems) -> None:
+    if not isinstance(licence, str) or licence in OPEN_LICENCES:
+        return
+    if licence == _UNSTATED:
+        problems.warning(
+            "licence_not_open",
+            DESCRIPTION,
+            "no open licence is stated",
+            "build it with --accept-licence, or state a licence such as cc-by-4.0 if the data are "
+            "yours to license",
+            field="licence",
+            value=shown(licence),
+        )
+        return
+    try:
+        canonicalize_license_expression(licence)
+    except InvalidLicenseExpression:
+        near = _near(licence.lower().replace(" ", "-"), OPEN_LICENCES)
+        remedy = f"{near}choose one of {', '.join(OPEN_LICENCES)}, or other if none is stated"
+        _wrong(problems, "licence", "SPDX knows no such licence", remedy, licence)
+        return
+    if licence.lower() in OPEN_LICENCES:
+        _wrong(problems, "licence", "is not in small letters", f"write {licence.lower()}", licence)
+    else:
+        problems.warning(
+            "licence_not_open",
+            DESCRIPTION,
+            "is not one of the open licences that hdbench knows",
+            f"build it with --accept-licence, or choose one of {', '.join(OPEN_LICENCES)}",
+            field="licence",
+            value=shown(licence),
+        )
+
+
+def _wrong(problems: Problems, field: str, message: str, remedy: str, value: Any) -> None:
+    problems.error("key_wrong", DESCRIPTION, message, remedy, field=field, value=shown(value))
+
+
+def _near(name: Any, known: Iterable[str]) -> str:
+    """A question with the most similar name, if there is one."""
+    near = difflib.get_close_matches(str(name)[:100], known, 1)
+    return f"did you mean {near[0]}? Otherwise " if near else ""

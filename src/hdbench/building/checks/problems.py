@@ -1,0 +1,199 @@
+"""Problems as data, collected in bounded memory: a hostile folder can have millions."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from hdbench.errors import HdbenchError, escaped
+
+Severity = Literal["error", "warning"]
+
+EXAMPLES = 5
+"""How many examples of a problem are kept, unless told otherwise."""
+
+MAX_PROBLEMS = 1_000
+"""Maximum number of different problems that are kept. A file of fields with made-up names has one
+for each of them."""
+
+_SHOWN = 80
+"""Maximum number of characters shown of a value or name."""
+
+
+class Example(NamedTuple):
+    """One place that has a problem; what is not known or does not apply is None.
+
+    Attributes:
+        line: the line of the file.
+        id: the item.
+        value: what is there, shortened.
+    """
+
+    line: int | None = None
+    id: str | None = None
+    value: str | None = None
+
+
+@dataclass
+class Problem:
+    """Something wrong with a folder, and where it is.
+
+    Attributes:
+        kind: what it is, as a word for programs.
+        severity: an `error` keeps the folder from being built.
+        file: the file, relative to the folder.
+        field: the field of the file or of the ground truth; empty if there is none.
+        message: what is wrong.
+        remedy: what to do.
+        count: how often it is so.
+        examples: the first places.
+    """
+
+    kind: str
+    severity: Severity
+    file: str
+    field: str
+    message: str
+    remedy: str
+    count: int = 0
+    examples: list[Example] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The problem as JSON data."""
+        return {**self.__dict__, "examples": [each._asdict() for each in self.examples]}
+
+
+class Problems:
+    """The problems found so far, each once, with a count and its first examples.
+
+    Args:
+        examples: how many of these are kept.
+    """
+
+    def __init__(self, examples: int = EXAMPLES) -> None:
+        self._examples = examples
+        self._found: dict[tuple[str, str, str, str], Problem] = {}
+        self.left_out = 0
+
+    def error(self, kind: str, file: str, message: str, remedy: str, **where: Any) -> None:
+        """Add an error; `where` is a `field`, and what an `Example` has."""
+        self._add("error", kind, file, message, remedy, **where)
+
+    def warning(self, kind: str, file: str, message: str, remedy: str, **where: Any) -> None:
+        """Add a warning; for the rest see `error`."""
+        self._add("warning", kind, file, message, remedy, **where)
+
+    def _add(
+        self,
+        severity: Severity,
+        kind: str,
+        file: str,
+        message: str,
+        remedy: str,
+        *,
+        field: str = "",
+        **example: Any,
+    ) -> None:
+        key = (kind, file, field, message)
+        problem = self._found.get(key)
+        if problem is None:
+            if len(self._found) == MAX_PROBLEMS:
+                self.left_out += 1
+                return
+            problem = Problem(kind, severity, file, field, message, remedy)
+            self._found[key] = problem
+        problem.count += 1
+        if example and len(problem.examples) < self._examples:
+            problem.examples.append(Example(**example))
+
+    @property
+    def errors(self) -> int:
+        """How many different errors there are."""
+        return sum(problem.severity == "error" for problem in self._found.values())
+
+    def by_file(self) -> list[Problem]:
+        """The problems of each file in turn, errors first."""
+        files = list(dict.fromkeys(problem.file for problem in self._found.values()))
+        return sorted(
+            self._found.values(),
+            key=lambda each: (files.index(each.file), each.severity != "error"),
+        )
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found in a folder.
+
+    Attributes:
+        folder: the folder.
+        problems: by file, in each errors first.
+        left_out: how many places had further problems, after `MAX_PROBLEMS` different ones.
+        items: how many rows there are.
+        without_truth: how many of them have no ground truth.
+    """
+
+    folder: str
+    problems: list[Problem]
+    left_out: int
+    items: int
+    without_truth: int
+
+    @property
+    def errors(self) -> int:
+        """How many different errors there are."""
+        return sum(problem.severity == "error" for problem in self.problems)
+
+    @property
+    def warnings(self) -> int:
+        """How many different warnings there are."""
+        return len(self.problems) - self.errors
+
+    @property
+    def summary(self) -> str:
+        """A line for a person."""
+        facts = [_number(self.items, "item")]
+        if self.without_truth:
+            facts.append(f"{self.without_truth:,} without a ground truth")
+        facts += [_number(self.errors, "error"), _number(self.warnings, "warning")]
+        return f"{self.folder}: {', '.join(facts)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON data."""
+        return {
+            "folder": self.folder,
+            "items": self.items,
+            "without_truth": self.without_truth,
+            "errors": self.errors,
+            "warnings": self.warnings,
+            "left_out": self.left_out,
+            "problems": [problem.to_dict() for problem in self.problems],
+        }
+
+
+class FaultyFolderError(HdbenchError):
+    """A folder has errors and cannot be built.
+
+    Attributes:
+        report: all of them.
+    """
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(f"{report.summary}: hdbench check {report.folder}")
+        self.report = report
+
+
+def shown(value: Any) -> str:
+    """A value as one short line.
+
+    Example:
+        >>> shown("17.9.1912"), shown(None)
+        ('"17.9.1912"', 'null')
+    """
+    # Only the beginning of a long text is needed, and a hostile one can be very long.
+    if isinstance(value, str):
+        value = value[: _SHOWN + 1]
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return escaped(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

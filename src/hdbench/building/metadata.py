@@ -1,0 +1,69 @@
+"""The lines of a built `metadata.jsonl`."""
+
+import json
+from typing import Any
+
+from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
+from hdbench.building.recipe import Row
+from hdbench.errors import HdbenchError
+
+COLUMN_TYPES: dict[str, type] = {
+    "string": str,
+    "int32": int,
+    "int64": int,
+    "float64": float,
+    "bool": bool,
+    "date32": str,
+    "strings": list,
+}
+"""The type of a column's values in JSON."""
+
+
+def metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec) -> bytes:
+    """One line of the metadata; the ground truth is JSON text, so "", null and absent stay so.
+
+    Args:
+        row: the row.
+        copies: the path in the repository and the sha256 of each of its media that are there.
+        spec: the benchmark.
+
+    Raises:
+        HdbenchError: the row's columns are not the benchmark's, or a value is unusable.
+    """
+    if row.columns.keys() != spec.columns.keys():
+        raise HdbenchError(
+            f"{row.id}: columns {', '.join(row.columns) or 'none'} "
+            f"where benchmark.yaml has {', '.join(spec.columns) or 'none'}"
+        )
+    for name, value in row.columns.items():
+        if value is not None and type(value) is not COLUMN_TYPES[spec.columns[name]]:
+            raise HdbenchError(f"{row.id}: column {name}: {value!r} is not {spec.columns[name]}")
+    truth = None
+    if row.ground_truth is not None:
+        truth = json.dumps(row.ground_truth, ensure_ascii=False)
+    line = {
+        **_shown(row, copies, spec.media),
+        "ground_truth": truth,
+        **{name: row.columns[name] for name in spec.columns},
+    }
+    try:
+        return (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    except ValueError as error:  # NaN, or a lone surrogate
+        raise HdbenchError(f"{row.id}: {error}") from error
+
+
+def _shown(row: Row, copies: list[tuple[str, str]], media: str) -> dict[str, Any]:
+    """What a model is shown of a row, and the row's id.
+
+    The media are null unless all are there: half a letter is not the letter.
+    """
+    if media == "text":
+        if not row.text.strip():
+            raise HdbenchError(f"{row.id}: has no text")
+        return {"text": row.text, "id": row.id}
+    whole = copies if len(copies) == len(row.media) else []
+    names: Any = [name for name, _ in whole] or None
+    hashes: Any = [sha256 for _, sha256 in whole] or None
+    if whole and media != "pages":
+        (names,), (hashes,) = names, hashes
+    return {MEDIA_KEYS[media]: names, "id": row.id, "sha256": hashes}

@@ -489,3 +489,26 @@ def test_lists_that_are_too_long_to_be_compared_are_named(monkeypatch):
         "Elemente, um alle zu vergleichen: 6 wurden nicht verglichen und zählen als erfunden. "
         "Wiederholt sich das Modell dort?"
     )
+@pytest.mark.parametrize("is_read", [True, False])
+def test_answers_with_other_fields_than_the_ground_truth_are_told_just_that(is_read):
+    german = [{"titel": f"Stellingen {number}", "jahr": 1800 + number} for number in range(12)]
+    answers = german
+    if not is_read:  # as the reader leaves an object that has no field of the schema
+        answers = [
+            Answer(f"{number:04}", json.dumps(each), json.dumps(each), "unparsable", kind="other")
+            for number, each in enumerate(german)
+        ]
+    warning = only(check(answers), "no_shared_field")
+    assert warning.message.startswith(
+        "answers and ground truth share no field in 12 answers: the answers have titel, jahr, and "
+        "the ground truth has title, year."
+    )
+    assert (warning.count, warning.of) == (12, 12)
+    assert in_language(warning.to_dict(), "de").text.startswith(
+        "Antworten und Referenz haben in 12 Antworten kein Feld gemeinsam"
+    )
+
+
+def test_one_shared_field_is_enough():
+    answers = [{"titel": "x"} for _ in range(11)] + [{"title": "y"}]
+    assert "no_shared_field" not in [warning.kind for warning in check(answers)]

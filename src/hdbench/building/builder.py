@@ -11,7 +11,6 @@ from typing import Literal
 import yaml
 
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.building.archive import write_archive
 from hdbench.building.card import write_cards
 from hdbench.building.eval_yaml import eval_yaml

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from hdbench.errors import escaped
+from hdbench.evaluation.shared_fields import SharedFields
 from hdbench.reading.answer import KINDS, STATUSES, Answer, Status
 from hdbench.reading.answer import Kind as AnswerKind
 from hdbench.reading.schema import Violation
@@ -28,6 +29,7 @@ Kind = Literal[
     "too_many_items",
     "same_input_tokens",
     "repeated_answer",
+    "no_shared_field",
     "wrong_field",
     "organisations",
 ]
@@ -208,6 +210,7 @@ class Checks:
         self._answers = Frequent(2_000)
         self._values = Frequent(20_000)  # some thousand items with all their fields wrong
         self._types = Frequent(1_000)
+        self._fields = SharedFields()
 
     def add(self, answer: Answer, scored: ScoredItem, violations: Iterable[Violation]) -> None:
         """Look at one item.
@@ -236,6 +239,7 @@ class Checks:
                 return
             self._looked_at += 1
             self._add_content(answer, scored.candidate.prepared)
+            self._fields.add(answer, scored)
         if coverage == "answered":
             self._records += 1
             self._add_fields(answer.id, scored.matches, violations)
@@ -251,13 +255,11 @@ class Checks:
         if "false_positives_organisations" in result.statistics:
             explained = self._organisations()
             organisations = list(_warn_of_organisations(result, explained))
-        return [
-            *self._coverage(),
-            *self._same_input_tokens(),
-            *self._repeated_answer(),
-            *self._wrong_fields(result, explained if organisations else {}),
-            *organisations,
-        ]
+        broken = [*self._coverage(), *self._same_input_tokens(), *self._repeated_answer()]
+        if apart := self._no_shared_field():  # explains why no record was found or is right
+            return [apart, *(each for each in broken if each.kind != "unparsable")]
+        fields = self._wrong_fields(result, explained if organisations else {})
+        return [*broken, *fields, *organisations]
 
     def _add_content(self, answer: Answer, prepared: Any) -> None:
         # By the record, as a model can think something different each time, and by the text, as a
@@ -344,6 +346,15 @@ class Checks:
                 )
                 yield RunWarning("repeated_answer", told, seen.count, of, seen.ids)
                 return
+
+    def _no_shared_field(self) -> RunWarning | None:
+        of = self._looked_at
+        apart = self._fields.apart(of)
+        if apart is None:
+            return None
+        names = {"written": apart.written, "expected": apart.expected}
+        told = message("no_shared_field", answers=self._of(of), **names)
+        return RunWarning("no_shared_field", told, apart.count, of, apart.ids)
 
     def _wrong_fields(self, result: Result, explained: Container[Any]) -> list[RunWarning]:
         """One warning per field, wrong values before types that are scored all the same.

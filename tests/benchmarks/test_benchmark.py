@@ -148,7 +148,6 @@ def test_every_command_refuses_an_unknown_headline_in_one_line(cards, run_hdbenc
         ("leaderboard", run),
         ("eval", "cards", "--model", "tesseract"),
         ("publish", "hdb", "--dry-run"),
-        ("build", "hdb/cards", "--out", "other"),
     ):
         done = run_hdbench(*arguments, cwd=cards)
         assert (done.returncode, done.stdout) == (2, ""), arguments
@@ -157,3 +156,6 @@ def test_every_command_refuses_an_unknown_headline_in_one_line(cards, run_hdbenc
             "error: hdb/cards/benchmark.yaml: headline: 'f1' is not a rate"
         )
         assert len(done.stderr.splitlines()) == 1
+    done = run_hdbench("build", "hdb/cards", "--out", "other", cwd=cards)  # lists all that is wrong
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "error: headline: is not a rate of zettel_f1" in done.stderr

@@ -73,4 +73,5 @@ def test_with_no_ground_truth_at_all_nothing_can_be_scored(recipe, tmp_path, run
 def test_a_row_must_say_that_it_has_none(recipe, tmp_path, run_hdbench):
     write(recipe, [{"text": "x", "id": "a"}])
     done = run_hdbench("build", "./lines", cwd=tmp_path)
-    assert done.stderr == "error: lines/metadata.jsonl:1: no 'ground_truth'\n"
+    assert done.returncode == 2
+    assert "has no ground_truth: write null if there is none\n    line 1, id a" in done.stderr

@@ -12,7 +12,7 @@ from hdbench.errors import HdbenchError
 
 MEDIA_FOLDERS = {"image": "images", "pages": "images", "pdf": "pdf"}
 
-_IMAGE_SUFFIXES = {"JPEG": "jpg", "PNG": "png", "TIFF": "tif", "WEBP": "webp"}
+IMAGE_SUFFIXES = {"JPEG": "jpg", "PNG": "png", "TIFF": "tif", "WEBP": "webp"}
 
 
 def copy_media(files: Source, path: str, folder: Path, kind: str) -> tuple[str, str]:
@@ -46,9 +46,9 @@ def _check_image(data: bytes, place: Path) -> str:
     try:
         with Image.open(io.BytesIO(data)) as image:
             image.load()
-            return _IMAGE_SUFFIXES[image.format or ""]
+            return IMAGE_SUFFIXES[image.format or ""]
     except KeyError as error:
-        formats = ", ".join(_IMAGE_SUFFIXES)
+        formats = ", ".join(IMAGE_SUFFIXES)
         raise HdbenchError(f"{place}: not an image that can be used: must be {formats}") from error
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise HdbenchError(f"{place}: damaged image: {error}") from error

@@ -204,9 +204,10 @@ def plain_folder(name: str) -> Path | None:
     makes the rows.
     """
     folder = Path(name)
-    own = resources.folder("dataset_scripts") / name
-    is_plain = folder.is_dir() and not _is_recipe(own) and not (folder / "build.py").is_file()
-    return folder if is_plain else None
+    is_own = _is_recipe(folder) or (folder / METADATA).is_file()
+    if not is_own or name in recipe_names() or (folder / "build.py").is_file():
+        return None
+    return folder
 
 
 def find_recipe(name: str, *, sample: bool = False) -> Recipe:

@@ -1,13 +1,14 @@
 """Commands that make datasets."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from hdbench.building.checks.problems import EXAMPLES, FaultyFolderError
+from hdbench.building.checks.problems import EXAMPLES, FaultyFolderError, Report
 from hdbench.cli.app import DEFAULT_OUT, MAKE, app, one_line
 from hdbench.cli.problems import lines_of, warnings_line
 from hdbench.errors import HdbenchError
@@ -89,12 +90,7 @@ def build(
     """
     from hdbench.building.builder import build as build_dataset  # noqa: PLC0415  slow to import
     from hdbench.building.builder import install_spaces  # noqa: PLC0415
-    from hdbench.building.checks.folder import refuse_errors  # noqa: PLC0415
-    from hdbench.building.recipe import (  # noqa: PLC0415
-        find_recipe,
-        plain_folder,
-        recipe_names,
-    )
+    from hdbench.building.recipe import find_recipe, recipe_names  # noqa: PLC0415
     from hdbench.building.results_dataset import NAME, build_results  # noqa: PLC0415
 
     if NAME in (names or ()) and not every:
@@ -104,15 +100,7 @@ def build(
         return
     if every == bool(names):
         raise HdbenchError(f"name benchmarks ({', '.join(recipe_names())}), or give --all")
-    own = [plain_folder(name) for name in names or () if not sample]
-    try:
-        checked = [
-            refuse_errors(folder, out, allow_missing=allow_missing) for folder in own if folder
-        ]
-    except FaultyFolderError as error:
-        for line in lines_of(error.report):
-            typer.echo(line, err=True)
-        raise typer.Exit(2) from error
+    checked = [] if sample else _checked(names or (), out, allow_missing=allow_missing)
     failed = False
     for recipe in [find_recipe(name, sample=sample) for name in names or recipe_names()]:
         try:
@@ -137,13 +125,26 @@ def build(
             f"{built.folder}: {built.rows} rows{note}, version {built.version}, "
             f"metadata sha256 {built.metadata_sha256}"
         )
-    for report in checked:
-        if report.warnings:
-            typer.echo(warnings_line(report), err=True)
+    for report in filter(lambda report: report.warnings, checked):
+        typer.echo(warnings_line(report), err=True)
     for folder in install_spaces(out):
         typer.echo(f"{folder}: Space")
     if failed:
         raise typer.Exit(2)
+
+
+def _checked(names: Iterable[str], out: Path, *, allow_missing: bool) -> list[Report]:
+    """What is to say about those of the names that are folders of people's own."""
+    from hdbench.building.checks.folder import refuse_errors  # noqa: PLC0415  slow to import
+    from hdbench.building.recipe import plain_folder  # noqa: PLC0415
+
+    folders = filter(None, map(plain_folder, names))
+    try:
+        return [refuse_errors(folder, out, allow_missing=allow_missing) for folder in folders]
+    except FaultyFolderError as error:
+        for line in lines_of(error.report):
+            typer.echo(line, err=True)
+        raise typer.Exit(2) from error
 
 
 errata = typer.Typer(

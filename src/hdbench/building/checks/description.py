@@ -10,7 +10,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from pydantic import ValidationError
 
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, ColumnType
-from hdbench.building.checks.problems import Problems, shown
+from hdbench.building.checks.problems import Example, Problems, shown
 from hdbench.building.licences import OPEN_LICENCES
 from hdbench.common.checked import read_yaml
 from hdbench.errors import HdbenchError
@@ -26,6 +26,19 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+(\+[0-9A-Za-z.-]+)?", re.ASCII)
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,95}", re.ASCII)
 
 _UNSTATED = "other"
+
+_AS_IN = {
+    "name": "trade-cards",
+    "title": "Trade cards",
+    "version": "1.0.0",
+    "metric": "record_f1",
+    "headline": "f1_micro",
+    "higher_is_better": "true",
+    "media": "image",
+    "split": "test",
+    "licence": "cc-by-4.0",
+    "citation": '""',
+}
 
 COLUMN_TYPES = get_args(ColumnType)
 
@@ -101,12 +114,14 @@ def _check_keys(given: dict[Any, Any], problems: Problems) -> BenchmarkSpec | No
     for each in found:
         key = ".".join(str(part) for part in each["loc"])
         if each["type"] == "missing":
-            problems.error("key_missing", DESCRIPTION, "is missing", "add it", field=key)
+            remedy = f"add it, as in {key}: {_AS_IN[key]}" if key in _AS_IN else "add it"
+            problems.error("key_missing", DESCRIPTION, "is missing", remedy, field=key)
         elif each["type"] == "extra_forbidden":
             remedy = f"{_near(each['loc'][-1], BenchmarkSpec.model_fields)}remove it"
             problems.error("key_unknown", DESCRIPTION, "there is no such key", remedy, field=key)
         else:
-            _wrong(problems, key, each["msg"], "correct it", each["input"])
+            remedy = "put it in quotes" if each["type"] == "string_type" else "correct it"
+            _wrong(problems, key, each["msg"], remedy, each["input"])
     return None
 
 
@@ -168,8 +183,8 @@ def _check_licence(licence: Any, problems: Problems) -> None:
             "no open licence is stated",
             "build it with --accept-licence, or state a licence such as cc-by-4.0 if the data are "
             "yours to license",
+            Example(value=shown(licence)),
             field="licence",
-            value=shown(licence),
         )
         return
     try:
@@ -187,13 +202,15 @@ def _check_licence(licence: Any, problems: Problems) -> None:
             DESCRIPTION,
             "is not one of the open licences that hdbench knows",
             f"build it with --accept-licence, or choose one of {', '.join(OPEN_LICENCES)}",
+            Example(value=shown(licence)),
             field="licence",
-            value=shown(licence),
         )
 
 
 def _wrong(problems: Problems, field: str, message: str, remedy: str, value: Any) -> None:
-    problems.error("key_wrong", DESCRIPTION, message, remedy, field=field, value=shown(value))
+    problems.error(
+        "key_wrong", DESCRIPTION, message, remedy, Example(value=shown(value)), field=field
+    )
 
 
 def _near(name: Any, known: Iterable[str]) -> str:

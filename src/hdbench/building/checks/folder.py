@@ -1,9 +1,14 @@
-"""Every check of a folder, each file read once."""
+"""Every check of a folder, in one pass over its rows and one over its media."""
 
 from pathlib import Path
 
+from hdbench.benchmarks.benchmark import METADATA
 from hdbench.building.checks.description import check_description
+from hdbench.building.checks.media import check_media
 from hdbench.building.checks.problems import EXAMPLES, FaultyFolderError, Problems, Report
+from hdbench.building.checks.rows import Rows
+from hdbench.building.checks.texts import check_texts
+from hdbench.building.checks.version import check_version
 from hdbench.errors import HdbenchError
 
 
@@ -24,8 +29,18 @@ def check_folder(
     if not folder.is_dir():
         raise HdbenchError(f"{folder}: no such folder")
     problems = Problems(examples)
-    check_description(folder, problems)
-    return Report(str(folder), problems.by_file(), problems.left_out, 0, 0)
+    described = check_description(folder, problems)
+    schema = check_texts(folder, described.spec, problems)
+    rows = Rows(described, schema, problems)
+    rows.read(folder / METADATA)
+    media = {}
+    if rows.shown not in (None, "text"):
+        media = check_media(folder, rows.shown, rows.media, problems, allow_missing=allow_missing)
+    if described.spec is not None and not problems.errors:
+        check_version(folder, described.spec, media, out, problems)
+    return Report(
+        str(folder), problems.by_file(), problems.left_out, rows.number, rows.without_truth
+    )
 
 
 def refuse_errors(folder: Path, out: Path, *, allow_missing: bool = False) -> Report:

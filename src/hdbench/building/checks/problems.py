@@ -1,7 +1,9 @@
 """Problems as data, collected in bounded memory: a hostile folder can have millions."""
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field as with_default
 from typing import Any, Literal, NamedTuple
 
 from hdbench.errors import HdbenchError, escaped
@@ -55,7 +57,7 @@ class Problem:
     message: str
     remedy: str
     count: int = 0
-    examples: list[Example] = field(default_factory=list)
+    examples: list[Example] = with_default(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """The problem as JSON data."""
@@ -67,43 +69,61 @@ class Problems:
 
     Args:
         examples: how many of these are kept.
+
+    Attributes:
+        examples: likewise.
+        left_out: how many places had a problem that is not kept, see `MAX_PROBLEMS`.
     """
 
     def __init__(self, examples: int = EXAMPLES) -> None:
-        self._examples = examples
+        self.examples = examples
         self._found: dict[tuple[str, str, str, str], Problem] = {}
         self.left_out = 0
 
-    def error(self, kind: str, file: str, message: str, remedy: str, **where: Any) -> None:
-        """Add an error; `where` is a `field`, and what an `Example` has."""
-        self._add("error", kind, file, message, remedy, **where)
-
-    def warning(self, kind: str, file: str, message: str, remedy: str, **where: Any) -> None:
-        """Add a warning; for the rest see `error`."""
-        self._add("warning", kind, file, message, remedy, **where)
-
-    def _add(
+    def error(
         self,
-        severity: Severity,
         kind: str,
         file: str,
         message: str,
         remedy: str,
-        *,
+        *at: Example,
         field: str = "",
-        **example: Any,
+        count: int = 1,
     ) -> None:
-        key = (kind, file, field, message)
-        problem = self._found.get(key)
-        if problem is None:
-            if len(self._found) == MAX_PROBLEMS:
-                self.left_out += 1
-                return
-            problem = Problem(kind, severity, file, field, message, remedy)
-            self._found[key] = problem
-        problem.count += 1
-        if example and len(problem.examples) < self._examples:
-            problem.examples.append(Example(**example))
+        """Add an error: for the arguments see `Problem`.
+
+        Args:
+            kind: together with `file`, `field` and `message` what makes a problem the same one.
+            file: the file.
+            message: what is wrong.
+            remedy: what to do.
+            at: the first of the places that have it.
+            field: the field.
+            count: how many places there are.
+        """
+        self._add(Problem(kind, "error", file, field, message, remedy), at, count)
+
+    def warning(
+        self,
+        kind: str,
+        file: str,
+        message: str,
+        remedy: str,
+        *at: Example,
+        field: str = "",
+        count: int = 1,
+    ) -> None:
+        """Add a warning; for the arguments see `error`."""
+        self._add(Problem(kind, "warning", file, field, message, remedy), at, count)
+
+    def _add(self, problem: Problem, at: Sequence[Example], count: int) -> None:
+        key = (problem.kind, problem.file, problem.field, problem.message)
+        if key not in self._found and len(self._found) == MAX_PROBLEMS:
+            self.left_out += count
+            return
+        known = self._found.setdefault(key, problem)
+        known.count += count
+        known.examples += at[: self.examples - len(known.examples)]
 
     @property
     def errors(self) -> int:

@@ -1,0 +1,245 @@
+"""Checks of images and PDFs: each is read once, and decoded as small as its format allows."""
+
+import hashlib
+import io
+import os
+import unicodedata
+import warnings
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image, UnidentifiedImageError
+
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.building.checks.near_images import difference_hash, near_images
+from hdbench.building.checks.problems import Example, Problems
+from hdbench.building.checks.values import Place
+from hdbench.building.media import IMAGE_SUFFIXES, MEDIA_FOLDERS
+from hdbench.common import pdf
+from hdbench.common.progress import progress
+
+MAX_BYTES = 2**30
+"""Maximum size of a file."""
+
+MAX_PIXELS = 2 * (Image.MAX_IMAGE_PIXELS or 0)
+"""Maximum number of pixels of an image, as Pillow has it."""
+
+_DRAFT = (64, 64)
+"""A JPEG is decoded at the smallest scale that is at least so large."""
+
+_THREADS = 4
+
+_STARTS = {b"%PDF": "a PDF", b"GIF8": "a GIF", b"BM": "a BMP", b"PK\x03\x04": "a ZIP"}
+_SVG = (b"<svg", b"<?xml")
+
+
+class Media(NamedTuple):
+    """What is known of a file.
+
+    Attributes:
+        sha256: of its content; empty if it was not read.
+        suffix: the ending under which it is built.
+        looks: the hash of what it looks like, if it is an image.
+        problem: what is wrong with it, and what to do.
+    """
+
+    sha256: str
+    suffix: str = ""
+    looks: int | None = None
+    problem: tuple[str, str, str] | None = None
+
+
+def check_media(
+    folder: Path,
+    kind: str,
+    named: Mapping[str, list[Place]],
+    problems: Problems,
+    *,
+    allow_missing: bool = False,
+) -> dict[str, Media]:
+    """Check the files that rows name.
+
+    Args:
+        folder: the benchmark's folder.
+        kind: the media column: `image`, `pages` or `pdf`.
+        named: path as written → the rows that name it.
+        problems: where to add what is wrong.
+        allow_missing: a missing file is only a warning.
+
+    Returns:
+        Path → what is known of it, for those that are there and whole.
+    """
+    there = _files_in(folder, named, MEDIA_FOLDERS[kind])
+    by_form = {_form(path): path for path in there}
+    root, found = folder.resolve(), []
+    for path, places in named.items():
+        at = [Example(*place, path) for place in places]
+        local = folder / path
+        try:
+            if not local.resolve().is_relative_to(root):
+                remedy = "put the file into the folder, and name it from there"
+                problems.error("path_outside", METADATA, "leads out of the folder", remedy, *at)
+                continue
+            is_there = local.is_file()
+        except (OSError, ValueError):  # too long, or with a null character
+            is_there = False
+        if is_there:
+            found.append(path)
+            continue
+        near = by_form.get(_form(path))
+        remedy = f"get it, or take the {'row' if kind != 'pages' else 'page'} out"
+        if near is not None:
+            at = [Example(*place, f"{path} (there is {near})") for place in places]
+            remedy = "write the name as the file has it"
+        add = problems.warning if allow_missing else problems.error
+        add("media_missing", METADATA, "there is no such file", remedy, *at)
+    resolved = {(folder / path).resolve() for path in found}
+    for path in there:
+        if (folder / path).resolve() not in resolved:
+            problems.warning(
+                "media_without_row",
+                METADATA,
+                "no row has this file",
+                'add a row for it, with "ground_truth": null if there is none, or remove it',
+                Example(value=path),
+            )
+    return _check_files(folder, kind, found, named, problems)
+
+
+def _check_files(
+    folder: Path,
+    kind: str,
+    paths: list[str],
+    named: Mapping[str, list[Place]],
+    problems: Problems,
+) -> dict[str, Media]:
+    inspect = inspect_pdf if kind == "pdf" else inspect_image
+    whole: dict[str, Media] = {}
+    first: dict[str, str] = {}
+    # The settings of warnings belong to all threads, so they are changed out here.
+    with warnings.catch_warnings(), ThreadPoolExecutor(_THREADS) as threads:
+        warnings.simplefilter("ignore")
+        looked_at = threads.map(inspect, (folder / path for path in paths))
+        for path, media in zip(paths, progress(looked_at, "Checking", len(paths)), strict=True):
+            place = named[path][0]
+            for again in named[path][1:]:
+                _same(problems, path, path, again)
+            if media.problem is not None:
+                about, message, remedy = media.problem
+                problems.error(about, METADATA, message, remedy, Example(*place, path))
+                continue
+            whole[path] = media
+            if media.sha256 in first:
+                _same(problems, path, first[media.sha256], place)
+            else:
+                first[media.sha256] = path
+    looks = {path: whole[path].looks for path in first.values()}
+    near = near_images({path: bits for path, bits in looks.items() if bits is not None})
+    for path, other in near.items():
+        problems.warning(
+            "media_nearly_same",
+            METADATA,
+            "looks nearly like an earlier one",
+            "keep one if both show the same",
+            Example(*named[path][0], f"{path} and {other}"),
+        )
+    return whole
+
+
+def _same(problems: Problems, path: str, other: str, place: Place) -> None:
+    problems.warning(
+        "media_same",
+        METADATA,
+        "is the same file as an earlier one",
+        "keep one of the rows",
+        Example(*place, path if path == other else f"{path} and {other}"),
+    )
+
+
+def inspect_image(path: Path) -> Media:
+    """What is known of an image; its size is looked at before it is decoded."""
+    data = _read(path)
+    if isinstance(data, Media):
+        return data
+    sha256 = hashlib.sha256(data).hexdigest()
+    try:
+        with Image.open(io.BytesIO(data), formats=list(IMAGE_SUFFIXES)) as image:
+            suffix = IMAGE_SUFFIXES[image.format or ""]
+            image.draft("L", _DRAFT)
+            image.load()
+            return Media(sha256, suffix, difference_hash(image))
+    except Image.DecompressionBombError:
+        what = f"has more than {MAX_PIXELS // 1_000_000} megapixels"
+        return Media("", problem=("media_too_large", what, "scale it down"))
+    except UnidentifiedImageError:
+        what = _kind_of(data)
+        formats = ", ".join(IMAGE_SUFFIXES)
+        remedy = f"save it as one of {formats}"
+        return Media("", problem=("media_not_image", f"is {what}, not an image", remedy))
+    except Exception as error:
+        what = f"is a damaged image ({' '.join(str(error).split())[:100]})"
+        return Media("", problem=("media_damaged", what, "get it again"))
+
+
+def inspect_pdf(path: Path) -> Media:
+    """What is known of a PDF."""
+    data = _read(path)
+    if isinstance(data, Media):
+        return data
+    try:
+        with pdf.opened(data) as document:
+            for page in document:
+                page.close()
+    except pdf.PdfError as error:
+        if not data.lstrip().startswith(b"%PDF"):
+            what = ("media_not_pdf", f"is {_kind_of(data)}, not a PDF", "save it as PDF")
+            return Media("", problem=what)
+        return Media("", problem=("media_damaged", f"is a damaged PDF ({error})", "get it again"))
+    return Media(hashlib.sha256(data).hexdigest(), "pdf")
+
+
+def _read(path: Path) -> bytes | Media:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            what = f"is larger than {MAX_BYTES >> 30} GiB"
+            return Media("", problem=("media_too_large", what, "make it smaller"))
+        return path.read_bytes()
+    except OSError as error:
+        what = f"cannot be read ({error.strerror})"
+        return Media("", problem=("media_unreadable", what, "check its permissions"))
+
+
+def _kind_of(data: bytes) -> str:
+    """What a file is, for a person who takes it for an image or PDF."""
+    if not data:
+        return "empty"
+    start = data.lstrip()[:500].lower()
+    if start.startswith(_SVG) and b"<svg" in start:
+        return "an SVG"
+    if start.startswith((b"<!doctype html", b"<html")):
+        return "a web page"
+    return next((name for mark, name in _STARTS.items() if data.startswith(mark)), "something else")
+
+
+def _files_in(folder: Path, named: Iterable[str], own: str) -> list[str]:
+    """The files in the folders where media are, without hidden ones."""
+    tops = {own}
+    for path in named:
+        top, slash, _ = path.partition("/")
+        if slash and top not in ("", ".", ".."):
+            tops.add(top)
+    found = []
+    for top in sorted(tops):
+        for place, folders, files in os.walk(folder / top):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            names = (name for name in sorted(files) if not name.startswith("."))
+            found += [(Path(place) / name).relative_to(folder).as_posix() for name in names]
+    return [path for path in found if Path(path).name not in ("Thumbs.db", "desktop.ini")]
+
+
+def _form(path: str) -> str:
+    """A path without what differs between machines."""
+    plain = unicodedata.normalize("NFC", path).casefold().replace("\\", "/")
+    return plain.removeprefix("./").replace(".jpeg", ".jpg")

@@ -1,0 +1,247 @@
+"""Checks of the ground truths: against the schema, and against the metric."""
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from hdbench.building.checks.problems import EXAMPLES, Example, Problems, shown
+from hdbench.building.checks.values import Path, Place, dotted, is_blank, nodes_of
+from hdbench.errors import HdbenchError
+from hdbench.reading.schema import AnswerSchema
+from hdbench.reading.schema_parts import FieldSchema
+from hdbench.scoring.metric import AS_PUBLISHED, Metric
+
+MAX_UNFIT = 2_000
+"""Maximum number of ground truths in which each violation of the schema is found. Others that do
+not keep to it are only counted."""
+
+MAX_TRIED = 500
+"""Maximum number of fields of which it is tried whether the metric scores them."""
+
+_NAMED = 8
+"""Maximum number of fields named in a message."""
+
+
+class AgainstSchema:
+    """Compares the ground truths with the schema, one at a time.
+
+    An answer that keeps to the schema cannot be right where a value of the ground truth does not
+    keep to it. A value that is missing or blank is no such case: an answer may have a blank there.
+    """
+
+    def __init__(self, schema: AnswerSchema, examples: int = EXAMPLES) -> None:
+        self._schema = schema
+        self._examples = examples
+        self._unfit = 0
+        self._found: dict[tuple[str, str, str], tuple[bool, int, list[tuple[Place, Any]]]] = {}
+
+    def add(self, truth: dict[str, Any], place: Place) -> None:
+        """Look at one ground truth."""
+        if self._schema.keeps_to(truth):
+            return
+        self._unfit += 1
+        if self._unfit > MAX_UNFIT:
+            return
+        for violation in self._schema.violations(truth):
+            key = (violation.field, violation.rule, violation.message)
+            wrong, count, first = self._found.get(key, (False, 0, []))
+            wrong = wrong or not is_blank(violation.value)
+            if len(first) < self._examples:
+                first.append((place, violation.value))
+            self._found[key] = (wrong, count + 1, first)
+
+    def check(
+        self, filled: Iterable[Path], ignored: Collection[Path], file: str, problems: Problems
+    ) -> None:
+        """What is wrong with the ground truths seen.
+
+        Args:
+            filled: the fields that have a value in some ground truth.
+            ignored: those of them that the metric does not score.
+            file: their file.
+            problems: where to add it.
+        """
+        known, open_ = _paths_of(self._schema)
+        there = {path for path in filled if path[0] != AS_PUBLISHED and path not in ignored}
+        ours = {
+            path
+            for path in there
+            if path in known or any(path[:length] in open_ for length in range(len(path)))
+        }
+        if there and known and not ours:
+            problems.error(
+                "fields_differ",
+                file,
+                f"the ground truths have {_names(there)}; answer.schema.json has {_names(known)}: "
+                "no field is the same",
+                "use the same names in both: every answer would score 0",
+            )
+            return
+        is_scored = {dotted(path[:end]) for path in there for end in range(1, len(path) + 1)}
+        not_scored = {dotted(path[:end]) for path in ignored for end in range(1, len(path) + 1)}
+        for (field, rule, message), (wrong, count, first) in self._found.items():
+            if field in not_scored - is_scored:
+                continue
+            add = problems.error if wrong else problems.warning
+            remedy = "correct the ground truth, or allow it in answer.schema.json"
+            if rule == "required":
+                remedy = "add it, or take it out of required in answer.schema.json"
+            is_there = rule != "required"
+            at = (Example(*place, shown(value) if is_there else None) for place, value in first)
+            add(f"schema_{rule}", file, message, remedy, *at, field=field, count=count)
+        reported = {field for field, rule, _ in self._found if rule == "additionalProperties"}
+        for path in sorted(there - ours):
+            above = (dotted(path[:length]) for length in range(1, len(path) + 1))
+            if reported.isdisjoint(above):
+                problems.warning(
+                    "field_not_in_schema",
+                    file,
+                    "is in ground truths, and not in answer.schema.json",
+                    "add it there, or no model is told of it",
+                    field=dotted(path),
+                )
+        never = known - there
+        if there and never and len(self._schema.alternatives) == 1:
+            problems.warning(
+                "field_never_filled",
+                file,
+                f"answer.schema.json has fields without a value in any ground truth: "
+                f"{_names(never)}",
+                "take them out there if no item can have them: whatever a model writes is wrong",
+                count=len(never),
+            )
+
+
+class AgainstMetric:
+    """Scores the ground truths against themselves, one at a time.
+
+    Each must be a perfect answer; a field that makes no difference if it is left out is ignored.
+
+    Args:
+        metric: the metric.
+        file: the file of the ground truths.
+        problems: where to add what is wrong.
+
+    Attributes:
+        ignored: the fields that are ignored → the first row that has each.
+    """
+
+    def __init__(self, metric: Metric, file: str, problems: Problems) -> None:
+        self._metric = metric
+        self._file, self._problems = file, problems
+        self._tried: set[Path] = set()
+        self.ignored: dict[Path, Place] = {}
+
+    def add(self, truth: dict[str, Any], place: Place) -> dict[str, Any]:
+        """Look at one ground truth.
+
+        Returns:
+            An answer with no error: the ground truth, or what the metric makes of it.
+        """
+        try:
+            right = self._metric.right_answer(truth)
+            self._add(truth, right, place)
+        except (HdbenchError, LookupError, TypeError, ValueError, AttributeError) as error:
+            self._problems.error(
+                "truth_unscorable",
+                self._file,
+                f"the metric {self._metric.name} cannot read the ground truth",
+                "give it the form that the metric's card describes",
+                Example(*place, shown(str(error))),
+            )
+            return truth
+        return right
+
+    def _add(self, truth: dict[str, Any], right: dict[str, Any], place: Place) -> None:
+        metric = self._metric
+        prepared = metric.prepare(truth)
+        if prepared is None:
+            return
+        statistics = metric.score(right, prepared).statistics
+        if statistics.get("perfect", 1) != 1:
+            self._problems.warning(
+                "truth_not_perfect",
+                self._file,
+                f"{metric.name} does not take the ground truth itself for a perfect answer",
+                "see in the metric's card which values it can compare",
+                Example(*place),
+            )
+        for path, value in nodes_of(right):
+            if path in self._tried or isinstance(value, dict | list) or is_blank(value):
+                continue
+            if len(self._tried) == MAX_TRIED:
+                return
+            self._tried.add(path)
+            less = metric.score(_without(right, path), prepared).statistics
+            if less == statistics:
+                self.ignored[path] = place
+
+    def check(self) -> None:
+        """Which fields the metric ignores."""
+        if self.ignored and len(self.ignored) == len(self._tried):
+            remedy = "choose another metric, or rename the fields"
+            if "texts" in self._metric.option_names:
+                first = dotted(next(iter(self.ignored)))
+                remedy = (
+                    "name the texts under protocols in benchmark.yaml, as in documented: "
+                    f"{{texts: {{{first}: always}}}}"
+                )
+            self._problems.error(
+                "nothing_scored",
+                self._file,
+                f"{self._metric.name} scores none of the fields: {_names(self.ignored)}",
+                remedy,
+            )
+            return
+        for path, place in self.ignored.items():
+            self._problems.warning(
+                "field_not_scored",
+                self._file,
+                f"{self._metric.name} does not score it",
+                "leave it out, make it a column, or set the metric's options",
+                Example(*place),
+                field=dotted(path),
+            )
+
+
+def _without(value: Any, path: Path) -> Any:
+    """A value with null in each place of a path."""
+    if not path:
+        return None
+    name, *rest = path
+    inner = tuple(rest)
+    if isinstance(value, dict) and name in value:
+        return {**value, name: _without(value[name], inner)}
+    if isinstance(value, list) and name == "[]":
+        return [_without(each, inner) for each in value]
+    return value
+
+
+def _paths_of(schema: AnswerSchema) -> tuple[set[Path], set[Path]]:
+    """The fields that hold a single value, and the objects and lists that may hold anything."""
+    known: set[Path] = set()
+    open_: set[Path] = set()
+    for alternative in schema.alternatives:
+        for path, field in _fields_of(FieldSchema(alternative), ()):
+            if field.types & {str, int, float, bool}:
+                known.add(path)
+            takes_any_field = dict in field.types and not field.fields
+            if takes_any_field or (list in field.types and not field.items):
+                open_.add(path)
+    return known - {()}, open_
+
+
+def _fields_of(field: FieldSchema, path: Path) -> Iterator[tuple[Path, FieldSchema]]:
+    if field.choices:
+        for choice in field.choices:
+            yield from _fields_of(choice, path)
+        return
+    yield path, field
+    for name, inner in field.fields.items():
+        yield from _fields_of(inner, (*path, name))
+    if field.items:
+        yield from _fields_of(field.items, (*path, "[]"))
+
+
+def _names(paths: Iterable[Path]) -> str:
+    names = [dotted(path) for path in sorted(paths)]
+    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")

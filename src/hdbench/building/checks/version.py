@@ -1,0 +1,80 @@
+"""Whether data were changed under the version of those that were built before."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from hdbench.benchmarks.benchmark import METADATA, load_benchmark
+from hdbench.benchmarks.spec import BenchmarkSpec
+from hdbench.building.checks.description import DESCRIPTION
+from hdbench.building.checks.media import Media
+from hdbench.building.checks.problems import Example, Problems, shown
+from hdbench.building.media import MEDIA_FOLDERS
+from hdbench.building.metadata import metadata_line
+from hdbench.building.recipe import find_recipe
+from hdbench.errors import HdbenchError
+
+ERRATA = "errata.yaml"
+
+
+def check_version(
+    folder: Path, spec: BenchmarkSpec, media: Mapping[str, Media], out: Path, problems: Problems
+) -> None:
+    """Compare what would be built with what was.
+
+    Args:
+        folder: the benchmark's folder, without errors so far.
+        spec: its description.
+        media: the files that are there.
+        out: the namespace folder.
+        problems: where to add what is wrong.
+    """
+    built = out / spec.name
+    same_version = _sha256_of(built, spec.version)
+    if same_version is None and not (folder / ERRATA).is_file():
+        return
+    digest = hashlib.sha256()
+    try:
+        recipe = find_recipe(str(folder))
+        for row in recipe.rows(recipe.source(None)):
+            known = (media[path] for path in row.media if path in media)
+            copies = [
+                (f"{MEDIA_FOLDERS[spec.media]}/{each.sha256}.{each.suffix}", each.sha256)
+                for each in known
+            ]
+            digest.update(metadata_line(row, copies, spec))
+    except HdbenchError as error:
+        problems.error("errata_unusable", ERRATA, str(error), "correct it")
+        return
+    if same_version not in (None, digest.hexdigest()):
+        problems.error(
+            "changed_data",
+            DESCRIPTION,
+            f"{built} has other data under the same version",
+            f"raise it to {_raised(spec.version)}, and say why in CHANGELOG.md; or delete {built} "
+            "if nobody has used it",
+            Example(value=shown(spec.version)),
+            field="version",
+        )
+
+
+def _sha256_of(built: Path, version: str) -> str | None:
+    """The content hash of a built benchmark, if it has that version."""
+    if not (built / METADATA).is_file():
+        return None
+    try:
+        benchmark = load_benchmark(str(built))
+    except HdbenchError:
+        return None
+    return benchmark.content_hash() if benchmark.spec.version == version else None
+
+
+def _raised(version: str) -> str:
+    """The next version; what follows a + stays away.
+
+    Example:
+        >>> _raised("1.0.9")
+        '1.0.10'
+    """
+    major, minor, patch = version.partition("+")[0].split(".")
+    return f"{major}.{minor}.{int(patch) + 1}"

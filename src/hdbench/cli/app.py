@@ -69,6 +69,19 @@ Revision = Annotated[
         metavar="REVISION",
     ),
 ]
+Name = Annotated[
+    str | None,
+    typer.Option("--name", help="The model's name, if the answers do not say it.", metavar="MODEL"),
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--name",
+        help="The model's name, for answers that do not say it; given once for each of them, in "
+        "their order.",
+        metavar="MODEL",
+    ),
+]
 OfBenchmark = Annotated[
     str | None,
     typer.Option(help="The built benchmark; by default the one that a run names.", metavar="PATH"),

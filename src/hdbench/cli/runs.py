@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from hdbench.cli.app import COMPARE, TRUST, OfBenchmark, Protocol, Runs, app
+from hdbench.cli.app import COMPARE, TRUST, Names, OfBenchmark, Protocol, Runs, app
 from hdbench.cli.rules import Also, beside
 from hdbench.errors import HdbenchError, escaped
 
@@ -30,6 +30,7 @@ def compare(
     runs: Runs,
     *,
     benchmark: OfBenchmark = None,
+    name: Names = None,
     protocol: Protocol = "documented",
     seed: Annotated[int, typer.Option(help="The seed of the random numbers.")] = 0,
     json_out: Annotated[
@@ -49,7 +50,8 @@ def compare(
     from hdbench.evaluation.score import Settings  # noqa: PLC0415
     from hdbench.statistics.comparison import compare_runs  # noqa: PLC0415
 
-    loaded = load_runs(runs, benchmark=benchmark, settings=Settings(protocol))
+    settings = Settings(protocol)
+    loaded = load_runs(runs, benchmark=benchmark, settings=settings, names=name or ())
     first = next(iter(loaded.values()))
     comparisons = compare_runs(
         loaded, headline=first.headline, higher_is_better=first.higher_is_better, seed=seed
@@ -67,6 +69,7 @@ def leaderboard(
     runs: Runs,
     *,
     benchmark: OfBenchmark = None,
+    name: Names = None,
     protocol: Protocol = "documented",
     show_changes: Annotated[
         bool,
@@ -129,15 +132,19 @@ def leaderboard(
             _say_left_out(missing)
     if len(asked) > 1:
         formats.print_revisions(
-            Console(), revisions(runs, asked, benchmark=benchmark, protocol=protocol, seed=seed)
+            Console(),
+            revisions(
+                runs, asked, benchmark=benchmark, protocol=protocol, models=name or (), seed=seed
+            ),
         )
         return
     settings = Settings(protocol, revision=asked[0] if asked else None)
     if chosen:
         rules = beside(settings, also) if also else RULES
-        formats.print_changes(Console(), changes(runs, rules, benchmark=benchmark, seed=seed))
+        found = changes(runs, rules, benchmark=benchmark, names=name or (), seed=seed)
+        formats.print_changes(Console(), found)
         return
-    loaded = load_runs(runs, benchmark=benchmark, settings=settings)
+    loaded = load_runs(runs, benchmark=benchmark, settings=settings, names=name or ())
     results = [strictly(result, name) if strict else result for name, result in loaded.items()]
     boards = leaderboards(results, seed=seed)
     if form is Form.table:

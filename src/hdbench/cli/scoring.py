@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from hdbench.cli.app import SCORE, TRUST, OfBenchmark, Protocol, Revision, app
+from hdbench.cli.app import SCORE, TRUST, Name, OfBenchmark, Protocol, Revision, app
 from hdbench.cli.rules import Also, beside, read_options
 from hdbench.errors import HdbenchError, escaped
 from hdbench.reading import ReadAs
@@ -38,6 +38,7 @@ def score(
         ),
     ] = None,
     also: Also = None,
+    name: Name = None,
     json_out: Annotated[
         Path | None, typer.Option("--json", help="Write the result to this file.", metavar="OUT")
     ] = None,
@@ -63,7 +64,11 @@ def score(
     Exit status 0: scored; 2: the input is unusable, and the message says where.
     """
     from hdbench.cli.tables import print_result, print_under  # noqa: PLC0415
-    from hdbench.evaluation.score import Settings, score_under  # noqa: PLC0415  slow to import
+    from hdbench.evaluation.score import (  # noqa: PLC0415  slow to import
+        Settings,
+        score_under,
+        with_names,
+    )
     from hdbench.results.files import to_record, write_records  # noqa: PLC0415
 
     settings = Settings(
@@ -74,7 +79,11 @@ def score(
         details=details,
     )
     rules = beside(settings, also or ())
-    results, *others = score_under(benchmark, predictions, list(rules.values()))
+    scored = score_under(benchmark, predictions, list(rules.values()))
+    if name is not None:
+        under = [with_names(list(each.values()), [name]) for each in scored]
+        scored = [{each.model: each for each in results} for results in under]
+    results, *others = scored
     records = [to_record(result, details=details) for result in results.values()]
     for model, record in zip(results, records, strict=True):
         under = zip(list(rules)[1:], others, strict=True)
@@ -152,6 +161,7 @@ def report(
         Path, typer.Option("-o", "--out", help="The folder to write; an older report is replaced.")
     ],
     benchmark: OfBenchmark = None,
+    name: Name = None,
     protocol: Protocol = "documented",
     language: Annotated[Literal["en", "de"], typer.Option(help="The page's language.")] = "en",
 ) -> None:
@@ -163,7 +173,9 @@ def report(
     from hdbench.evaluation.score import Settings  # noqa: PLC0415
     from hdbench.report.folder import write_report  # noqa: PLC0415  slow to import
 
-    loaded = load_runs([run], benchmark=benchmark, settings=Settings(protocol, details=True))
+    settings = Settings(protocol, details=True)
+    names = [] if name is None else [name]
+    loaded = load_runs([run], benchmark=benchmark, settings=settings, names=names)
     if len(loaded) > 1:
         raise HdbenchError(f"{run}: holds {len(loaded)} runs: give one")
     result = next(iter(loaded.values()))

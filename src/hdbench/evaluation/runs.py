@@ -8,7 +8,7 @@ from pathlib import Path
 from hdbench.benchmarks.benchmark import NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.score import Settings, score_under
+from hdbench.evaluation.score import Settings, score_under, with_names
 from hdbench.reading.run_info import RUN_FILE, is_run, read_run_info
 from hdbench.results.files import is_result, read_results
 from hdbench.results.result import Result
@@ -19,6 +19,7 @@ def load_runs(
     *,
     benchmark: str | None = None,
     settings: Settings = Settings(),
+    names: Sequence[str] = (),
 ) -> dict[str, Result]:
     """The results of runs, scored if they are not scored yet.
 
@@ -28,6 +29,7 @@ def load_runs(
             file or folder of answers.
         benchmark: the folder of the built benchmark; without it, the one that each run.json names.
         settings: how what is not scored yet is scored.
+        names: the models of the answers that do not name theirs, in their order; see `with_names`.
 
     Returns:
         Name → result: the model's name, with the run's if several runs are of one model; otherwise
@@ -35,13 +37,17 @@ def load_runs(
 
     Raises:
         HdbenchError: a path is none of these, is unusable, or is given twice; a result lacks its
-            details.
+            details; there are more or fewer names than answers without one.
     """
-    return load_runs_under(paths, [settings], benchmark=benchmark)[0]
+    return load_runs_under(paths, [settings], benchmark=benchmark, names=names)[0]
 
 
 def load_runs_under(
-    paths: Sequence[Path], settings: Sequence[Settings], *, benchmark: str | None = None
+    paths: Sequence[Path],
+    settings: Sequence[Settings],
+    *,
+    benchmark: str | None = None,
+    names: Sequence[str] = (),
 ) -> list[dict[str, Result]]:
     """The results of runs under several rules; see `score_under`.
 
@@ -49,6 +55,7 @@ def load_runs_under(
         paths: see `load_runs`; results can have one setting only.
         settings: how what is not scored yet is scored, in turn.
         benchmark: see `load_runs`.
+        names: see `load_runs`.
 
     Returns:
         For each of the settings: name → result, as `load_runs` gives it.
@@ -72,7 +79,15 @@ def load_runs_under(
             for under, scored in zip(named, score_under(folder, path, settings), strict=True):
                 by_name = {_stem(path) if name is None else name: scored[name] for name in scored}
                 under.extend(_named(by_name))
-    return [_distinct(under) for under in named]
+    return [_distinct(_renamed(under, names)) for under in named]
+
+
+def _renamed(named: Sequence[tuple[str, Result]], names: Sequence[str]) -> list[tuple[str, Result]]:
+    """The results with the models' names that are given."""
+    results = with_names([result for _, result in named], names)
+    return [
+        (result.model or file, result) for (file, _), result in zip(named, results, strict=True)
+    ]
 
 
 def _named(results: Mapping[str, Result]) -> list[tuple[str, Result]]:

@@ -121,6 +121,36 @@ def score_under(
     return results
 
 
+def with_names(results: Sequence[Result], names: Sequence[str]) -> list[Result]:
+    """Results whose answers do not name their model, under the names that a person gives them.
+
+    Args:
+        results: of any answers; those that have a model keep it.
+        names: one for each of the others, in their order; without any, nothing is named.
+
+    Raises:
+        HdbenchError: there are more or fewer names, or one is blank.
+    """
+    if not names:
+        return list(results)
+    unnamed = [result.answers.get("path", "") for result in results if result.model is None]
+    if not unnamed:
+        own = ", ".join(dict.fromkeys(repr(result.model) for result in results))
+        raise HdbenchError(f"--name: these answers already name their model ({own}): leave it out")
+    if len(names) != len(unnamed):
+        raise HdbenchError(
+            f"--name: {len(names)} given, and {len(unnamed)} of the files name no model "
+            f"({', '.join(unnamed)}): give one for each of them, in this order"
+        )
+    if not all(name.strip() for name in names):
+        raise HdbenchError("--name: is blank: give the model's name")
+    given = iter(names)
+    return [
+        replace(result, model=next(given).strip()) if result.model is None else result
+        for result in results
+    ]
+
+
 class _Rules(NamedTuple):
     """A metric, and the settings it was made with."""
 

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +105,8 @@ def verify(
             scored[key] = _score(old, name, predictions, settings, where)
         # A run folder's model is in its run.json, not in its answers.
         new = next((run for run in scored[key] if run.model == old.model), None)
+        if new is None and [run.model for run in scored[key]] == [None]:
+            new = replace(scored[key][0], model=old.model)  # named by `--name`
         if new is None:
             raise HdbenchError(
                 f"{where}: model: {predictions} has no run {old.model!r}: "

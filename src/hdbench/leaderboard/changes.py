@@ -56,6 +56,7 @@ def changes(
     rules: Mapping[str, Settings] = RULES,
     *,
     benchmark: str | None = None,
+    names: Sequence[str] = (),
     seed: int = 0,
 ) -> list[Changes]:
     """Score runs under each of several rules, and put them in order.
@@ -65,12 +66,13 @@ def changes(
         rules: name → how answers are scored; by default the two protocols, `documented` also with
             the answers as they were recorded.
         benchmark: see `load_runs`.
+        names: see `load_runs`.
         seed: for the random numbers.
 
     Raises:
         HdbenchError: see `load_runs`, or a path is a result.
     """
-    loaded = load_runs_under(paths, list(rules.values()), benchmark=benchmark)
+    loaded = load_runs_under(paths, list(rules.values()), benchmark=benchmark, names=names)
     return _side_by_side(dict(zip(rules, loaded, strict=True)), seed)
 
 
@@ -80,6 +82,7 @@ def revisions(
     *,
     benchmark: str | None = None,
     protocol: str = "documented",
+    models: Sequence[str] = (),
     seed: int = 0,
 ) -> list[Changes]:
     """Score runs by the ground truth of several revisions of their benchmark on the Hub.
@@ -89,13 +92,19 @@ def revisions(
         names: the revisions: tags, branches or commits.
         benchmark: see `load_runs`.
         protocol: see `load_runs`.
+        models: the `names` of `load_runs`.
         seed: for the random numbers.
 
     Raises:
         HdbenchError: see `load_runs`, or the revisions do not have the same items.
     """
     loaded = {
-        name: load_runs(paths, benchmark=benchmark, settings=Settings(protocol, revision=name))
+        name: load_runs(
+            paths,
+            benchmark=benchmark,
+            settings=Settings(protocol, revision=name),
+            names=models,
+        )
         for name in names
     }
     return _side_by_side(loaded, seed)

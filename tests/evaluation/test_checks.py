@@ -489,6 +489,8 @@ def test_lists_that_are_too_long_to_be_compared_are_named(monkeypatch):
         "Elemente, um alle zu vergleichen: 6 wurden nicht verglichen und zählen als erfunden. "
         "Wiederholt sich das Modell dort?"
     )
+
+
 @pytest.mark.parametrize("is_read", [True, False])
 def test_answers_with_other_fields_than_the_ground_truth_are_told_just_that(is_read):
     german = [{"titel": f"Stellingen {number}", "jahr": 1800 + number} for number in range(12)]

@@ -8,6 +8,7 @@ from helpers.run_folders import INFO, RIGHT, write_run
 from hdbench.api import score
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings
+from hdbench.evaluation.verify import verify
 from hdbench.reading import ReadAs
 from hdbench.reading.run_info import is_run, read_run_info
 from hdbench.results.files import read_result, write_results
@@ -152,7 +153,51 @@ def test_a_run_without_an_answer_yet_is_all_unanswered(here):
         (folder / "answers.jsonl").unlink(missing_ok=True)
 
 
-def test_a_run_over_own_images_has_no_score(here):
-    folder = write_run(here / "run", {"x": {"text": "{}"}}, own_images=True, items=["x"])
-    with pytest.raises(HdbenchError, match="which have no truth to score against"):
+OWN = {"own_images": True, "benchmark": "hdb/zettelkatalog"}  # whose prompt was used
+
+
+def test_own_images_are_scored_as_the_items_that_have_their_ids(here):
+    wrong = RIGHT | {"year": 1942}
+    answers = {
+        "1": {"prediction": RIGHT},
+        "0002.JPG": {"prediction": wrong},
+        "cover": {"prediction": wrong},
+    }
+    folder = write_run(here / "run", answers, items=[*answers, "3"], **OWN)
+    result = score("hdb/cards", folder)
+    assert result.ids == ["0001", "0002", "0003"]
+    figures = result.figures()
+    assert (figures["answered"], figures["true_positives"], figures["false_negatives"]) == (2, 3, 3)
+    assert result.reading["notes"] == [
+        "run.json: a run over own images, taken for the items with the same ids; 1 image is left "
+        "out, because no item has the id (such as 'cover')",
+        "run.json: 1 item was not asked, and is not scored",
+    ]
+    ids = {each["key"]: each["ids"] for each in result.reading["warnings"] if each["kind"] == "ids"}
+    assert ids == {"ids_zeros": ["1"], "ids_files": ["0002.JPG"]}
+    write_results(here / "r.json", [result])
+    assert verify(here / "r.json")[0].differences == []
+
+
+def test_own_images_of_which_none_has_an_id_of_the_benchmark_are_refused(here):
+    folder = write_run(here / "run", {"x": {"text": "{}"}}, items=["x"], **OWN)
+    with pytest.raises(HdbenchError) as refused:
+        score("hdb/cards", folder)
+    assert str(refused.value) == (
+        f"{folder}: none of its own images has the id of an item of hdb/cards (such as 'x'): name "
+        "the benchmark that has these ids; hdbench export makes a table of the answers"
+    )
+
+
+def test_a_run_over_own_images_that_has_nothing_yet_is_refused(here):
+    folder = write_run(here / "run", {}, **OWN)
+    with pytest.raises(HdbenchError, match="has the id of an item of hdb/cards: name"):
+        score("hdb/cards", folder)
+
+
+def test_two_own_images_of_one_item_are_refused(here):
+    folder = write_run(here / "run", {}, items=["1", "0001.jpg"], **OWN)
+    with pytest.raises(
+        HdbenchError, match=r"run: the ids '1' and '0001.jpg' both look like '0001'"
+    ):
         score("hdb/cards", folder)

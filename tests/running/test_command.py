@@ -161,7 +161,7 @@ def test_own_images_are_read_with_a_benchmarks_prompt(here, in_process, tiny_mod
     assert "broken.jpg" in by_id["broken"]["error"]
     scored = in_process("score", "hdb/zettelkatalog", "runs/mine")
     assert scored.returncode == 2
-    assert "which have no truth" in scored.stderr
+    assert "none of its own images has the id of an item of hdb/zettelkatalog" in scored.stderr
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from hdbench.reading.answers import Answers
 from hdbench.reading.bounds import Bounds
 from hdbench.reading.container import Container, InMemory
 from hdbench.reading.files import open_container
+from hdbench.reading.ids import match_ids
 from hdbench.reading.run_info import RUN_FILE, RunInfo, has_answers, is_run, read_run_info
 from hdbench.reading.schema import AnswerSchema
 
@@ -24,6 +25,7 @@ class OpenedRun:
         schema: what an answer looks like; None if the benchmark does not say.
         asked: the ids that were asked, in order; None if all were.
         models: the models in the file; only None if it names none.
+        left_out: own images that are no items of the benchmark.
         notes: what was assumed while reading, one line each.
     """
 
@@ -40,12 +42,18 @@ class OpenedRun:
         self.asked = None if items is None else dict.fromkeys(items)
         self.models = list(container.runs)
         self.notes = container.notes
+        self.left_out: frozenset[str] = frozenset()
         self._container, self._bounds = container, bounds
 
     @classmethod
     @contextmanager
     def opened(
-        cls, path: Path, benchmark: Benchmark, bounds: Bounds = Bounds()
+        cls,
+        path: Path,
+        benchmark: Benchmark,
+        bounds: Bounds = Bounds(),
+        *,
+        own_as_items: bool = False,
     ) -> Iterator["OpenedRun"]:
         """A run, until the block ends.
 
@@ -53,13 +61,17 @@ class OpenedRun:
             path: a file or folder of answers in any form, or a run folder.
             benchmark: what it answers.
             bounds: how much is read.
+            own_as_items: take own images for the benchmark's items that have the same ids. They
+                may have been asked with the prompt of another benchmark.
 
         Raises:
             HdbenchError: the answers are unusable, are to another benchmark, or have more models
-                than `bounds` allows.
+                than `bounds` allows; no own image has the id of an item.
         """
         info = read_run_info(path) if is_run(path) else None
-        if info is not None and info.benchmark.rpartition("/")[2] != benchmark.spec.name:
+        own_as_items = own_as_items and info is not None and info.own_images
+        other = info is not None and info.benchmark.rpartition("/")[2] != benchmark.spec.name
+        if info is not None and other and not own_as_items:
             raise HdbenchError(
                 f"{path}: its run.json says that it answers {info.benchmark}, "
                 f"not {benchmark.id}: use that benchmark"
@@ -75,9 +87,30 @@ class OpenedRun:
                     f"{path}: has answers of {len(container.runs)} models, and at most "
                     f"{bounds.models} can be shown: split the file"
                 )
-            yield cls(benchmark, info, schema, container, bounds)
+            run = cls(benchmark, info, schema, container, bounds)
+            if own_as_items:
+                run._take_own_as_items(path)
+            yield run
         finally:
             container.close()
+
+    def _take_own_as_items(self, path: Path) -> None:
+        """Ask for the items whose ids the own images have, and leave out the other images."""
+        own = self.asked or {item: None for model in self.models for item in self.answered(model)}
+        items = list(self.benchmark.ids())
+        try:
+            matched = match_ids(own, items)
+        except HdbenchError as error:
+            raise HdbenchError(f"{path}: {error}") from error
+        self.asked = {item: None for item in items if item in own or item in matched.ids}
+        self.left_out = frozenset(matched.unknown)
+        if not self.asked:
+            such = f" (such as {next(iter(own))!r})" if own else ""
+            raise HdbenchError(
+                f"{path}: none of its own images has the id of an item of {self.benchmark.id}"
+                f"{such}: name the benchmark that has these ids; hdbench "
+                "export makes a table of the answers"
+            )
 
     def is_asked(self, item_id: str) -> bool:
         """Whether an item of the benchmark was asked."""
@@ -85,7 +118,7 @@ class OpenedRun:
 
     def answered(self, model: str | None) -> Iterable[str]:
         """The ids of a model's answers, as the file has them."""
-        return self._container.runs[model]
+        return (each for each in self._container.runs[model] if each not in self.left_out)
 
     def answers(
         self,
@@ -111,5 +144,6 @@ class OpenedRun:
             name if self.asked is None else f"{name}, of the items in {RUN_FILE},",
             self.schema,
             read_as=read_as,
+            left_out=self.left_out,
             most_values=self._bounds.values,
         )

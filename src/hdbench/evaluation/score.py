@@ -109,7 +109,7 @@ def score_under(
     ]
     path = Path(predictions)
     results: list[dict[str | None, Result]] = [{} for _ in settings]
-    with OpenedRun.opened(path, loaded, settings[0].bounds) as run:
+    with OpenedRun.opened(path, loaded, settings[0].bounds, own_as_items=True) as run:
         _check_run(path, run)
         answers = {"path": str(predictions), "sha256": answers_sha256(path)}
         for model in run.models:
@@ -166,11 +166,6 @@ class _Rules(NamedTuple):
 
 def _check_run(path: Path, run: OpenedRun) -> None:
     """Refuse a run whose items are not the benchmark's."""
-    if run.info is not None and run.info.own_images:
-        raise HdbenchError(
-            f"{path}: a run over images of one's own, which have no truth to score against: "
-            "hdbench export makes a table of its answers"
-        )
     if run.asked is not None and (unknown := run.asked.keys() - set(run.benchmark.ids())):
         raise HdbenchError(
             f"{path}: its run.json declares an item that {run.benchmark.id} has not, "
@@ -231,6 +226,7 @@ def _score_read(
         reading = {
             **settings.read_as._asdict(),
             "notes": [
+                *_own(run),
                 *_not_asked(run, answers.number),
                 *without_truth,
                 *_empty_strata(result),
@@ -283,6 +279,18 @@ def _empty_strata(result: Result) -> list[str]:
     ]
 
 
+def _own(run: OpenedRun) -> list[str]:
+    """A note on a run over own images, which are taken for the benchmark's."""
+    if run.info is None or not run.info.own_images:
+        return []
+    note = f"{RUN_FILE}: a run over own images, taken for the items with the same ids"
+    if run.left_out:
+        number, first = len(run.left_out), min(run.left_out)
+        image = "1 image is" if number == 1 else f"{number} images are"
+        note += f"; {image} left out, because no item has the id (such as {first!r})"
+    return [note]
+
+
 def _not_asked(run: OpenedRun, asked: int) -> list[str]:
     """A note on the items that are not scored, if there are any."""
     if run.info is None or run.asked is None:
@@ -291,4 +299,6 @@ def _not_asked(run: OpenedRun, asked: int) -> list[str]:
     if not left_out:
         return []
     how = f" ({run.info.subset})" if run.info.subset else ""
-    return [f"{RUN_FILE}: {left_out} items were not asked{how}, and are not scored"]
+    were = "1 item was" if left_out == 1 else f"{left_out} items were"
+    are = "is" if left_out == 1 else "are"
+    return [f"{RUN_FILE}: {were} not asked{how}, and {are} not scored"]

@@ -1,7 +1,7 @@
 """The answers of a run, one for each item of a benchmark."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from hdbench.errors import HdbenchError
@@ -28,6 +28,7 @@ class Answers:
         benchmark: its name, for messages.
         schema: what an answer looks like.
         read_as: how the answers are read.
+        left_out: ids in the file that are not the benchmark's, and do not count.
         most_values: the maximum number of values in all answers; None is any number.
 
     Attributes:
@@ -47,10 +48,12 @@ class Answers:
         schema: AnswerSchema | None,
         *,
         read_as: ReadAs = ReadAs(),
+        left_out: Collection[str] = (),
         most_values: int | None = None,
     ) -> None:
         self._container = container
-        self._keys = container.runs[run]
+        keys = container.runs[run]
+        self._keys = {each: key for each, key in keys.items() if each not in left_out}
         self._schema = schema
         self._read_as = read_as
         self._most, self._values = most_values, 0

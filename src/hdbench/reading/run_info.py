@@ -48,7 +48,8 @@ class RunInfo(_Checked):
         prompt: what the model was asked.
         items: the ids that were asked; None if all were. No other item counts.
         subset: how the items were chosen, if they are not all items.
-        own_images: whether it is a run on a user's own images, which have no ground truth.
+        own_images: whether it is a run on a user's own images, which count as the items of a
+            benchmark that have the same ids.
         published: its figures as they were published.
         reproducible: whether its answers give these figures: where they are false, the figures were
             computed by other code or from other answers. None if that is not said.

@@ -82,3 +82,10 @@ def test_our_own_file_keeps_the_rule_that_it_states():
         else:
             assert known.runs_locally is False
             assert (known.parameters, known.licence) == ("not published", "proprietary")
+
+
+def test_only_dates_that_a_name_carries_are_in_our_file():
+    for model, known in read_model_facts(OURS).items():
+        digits = (known.released or "").split("-")
+        ways = ("".join(digits), "-".join(digits), "-".join(reversed(digits)))
+        assert known.released is None or model.endswith(ways), model

@@ -128,6 +128,8 @@ class BenchmarkSpec(Strict):
             link.
         sample: how its items were drawn from a larger whole, if they were; a stratified sample has
             a column `stratum`.
+        public_since: the day from which anybody could read its ground truth. Models released
+            later may have seen it, and leaderboards mark them.
     """
 
     name: str
@@ -152,6 +154,7 @@ class BenchmarkSpec(Strict):
     corrected_by: Said | None = None
     report_errors_at: Address | None = None
     sample: Sample | None = None
+    public_since: datetime.date | None = None
 
     @field_validator("source")
     @classmethod

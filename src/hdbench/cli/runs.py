@@ -5,14 +5,17 @@ import sys
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from hdbench.cli.app import COMPARE, TRUST, Names, OfBenchmark, Protocol, Runs, app
+from hdbench.cli.app import COMPARE, DEFAULT_OUT, TRUST, Names, OfBenchmark, Protocol, Runs, app
 from hdbench.cli.rules import Also, beside
 from hdbench.errors import HdbenchError, escaped
+
+if TYPE_CHECKING:
+    from hdbench.results.model_facts import ModelFacts
 
 
 class Form(StrEnum):
@@ -146,7 +149,7 @@ def leaderboard(
         return
     loaded = load_runs(runs, benchmark=benchmark, settings=settings, names=name or ())
     results = [strictly(result, name) if strict else result for name, result in loaded.items()]
-    boards = leaderboards(results, seed=seed)
+    boards = leaderboards(results, facts=_facts(runs), seed=seed)
     if form is Form.table:
         formats.print_boards(Console(), boards)
     elif form is Form.csv:
@@ -158,6 +161,17 @@ def leaderboard(
             Form.latex: formats.latex,
         }
         typer.echo(write[form](boards), nl=False)
+
+
+def _facts(runs: list[Path]) -> "dict[str, ModelFacts]":
+    """What is known about models: in the results dataset that is built here, and in those given."""
+    from hdbench.building.results_dataset import NAME  # noqa: PLC0415  slow to import
+    from hdbench.results.model_facts import read_model_facts  # noqa: PLC0415
+
+    facts: dict[str, ModelFacts] = {}
+    for folder in (DEFAULT_OUT / NAME, *runs):
+        facts |= read_model_facts(folder)
+    return facts
 
 
 def _say_left_out(missing: dict[str, int]) -> None:

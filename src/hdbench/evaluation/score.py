@@ -242,6 +242,7 @@ def _score_read(
 def _about(benchmark: Benchmark) -> dict[str, object]:
     """What a result says about its benchmark."""
     sample = benchmark.spec.sample
+    public = benchmark.spec.public_since
     return {
         "benchmark": benchmark.id,
         "dataset_version": benchmark.spec.version,
@@ -250,6 +251,7 @@ def _about(benchmark: Benchmark) -> dict[str, object]:
         "headline": benchmark.spec.headline,
         "higher_is_better": benchmark.spec.higher_is_better,
         **({} if sample is None else {"sample": sample.model_dump(mode="json")}),
+        **({} if public is None else {"public_since": public.isoformat()}),
     }
 
 

@@ -30,8 +30,8 @@ INPUTS = {"metric", "rules", "reading", "protocol", "options", "versions"}
 APART = {"also"}
 """The keys that hold records of their own, which are compared like the first."""
 
-MOVABLE = {"benchmark", "dataset_revision", "notes"}
-"""The keys that name folders and files, which may be elsewhere now."""
+MOVABLE = {"benchmark", "dataset_revision", "notes", "public_since"}
+"""The keys of what may be elsewhere now, or may be learned only later."""
 
 
 @dataclass

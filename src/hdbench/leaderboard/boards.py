@@ -4,10 +4,12 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hdbench.reading import READ_AS
 from hdbench.results.files import item_set
+from hdbench.results.model_facts import ModelFacts
 from hdbench.results.result import Result
 from hdbench.statistics.bootstrap import Interval
 from hdbench.statistics.ranking import Ranks, Standing, rank_models
@@ -81,6 +83,8 @@ class Row:
         rank: the ranks that it may have; None where there are too few items.
         model: its name.
         provider: who ran it; None if that is not known.
+        released: the day or month of its release; None if that is not known.
+        after_public: whether it was released when the ground truth was public.
         value: the headline, the mean over its runs.
         interval: its 95 % interval over items; None if there are too few.
         spread: the lowest and the highest headline of its runs; None with one run.
@@ -96,6 +100,8 @@ class Row:
     rank: Ranks | None
     model: str
     provider: str | None
+    released: str | None
+    after_public: bool
     value: float
     interval: Interval | None
     spread: tuple[float, float] | None
@@ -117,19 +123,26 @@ class Board:
         headline: the figure that ranks.
         higher_is_better: its direction.
         rows: the models, the best figure first.
+        public_since: the day from which the ground truth was public; None if that is not known.
     """
 
     kind: Kind
     headline: str
     higher_is_better: bool
     rows: list[Row]
+    public_since: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON data."""
         return {**asdict(self), "rows": [_row_data(row) for row in self.rows]}
 
 
-def leaderboards(results: Iterable[Result], *, seed: int = 0) -> list[Board]:
+def leaderboards(
+    results: Iterable[Result],
+    *,
+    facts: Mapping[str, ModelFacts] = MappingProxyType({}),
+    seed: int = 0,
+) -> list[Board]:
     """Rank the models of each kind of run.
 
     Runs of different benchmarks or versions of them, protocols, options, item sets or prompts are
@@ -138,6 +151,7 @@ def leaderboards(results: Iterable[Result], *, seed: int = 0) -> list[Board]:
 
     Args:
         results: of runs; a result without a model counts as a model of its own.
+        facts: model → what is known about it.
         seed: for the random numbers.
 
     Returns:
@@ -157,8 +171,9 @@ def leaderboards(results: Iterable[Result], *, seed: int = 0) -> list[Board]:
         standings = rank_models(
             models, headline=first.headline, higher_is_better=first.higher_is_better, seed=seed
         )
-        rows = [_row(standing, models[standing.name]) for standing in standings]
-        boards.append(Board(kind, first.headline, first.higher_is_better, rows))
+        public = first.dataset.get("public_since")
+        rows = [_row(each, models[each.name], facts.get(each.name), public) for each in standings]
+        boards.append(Board(kind, first.headline, first.higher_is_better, rows, public))
     order = list(dict.fromkeys(board.kind.benchmark for board in boards))
     return sorted(
         boards,
@@ -194,7 +209,9 @@ def _model(result: Result) -> str:
     return result.model or result.answers.get("path", "")
 
 
-def _row(standing: Standing, results: list[Result]) -> Row:
+def _row(
+    standing: Standing, results: list[Result], facts: ModelFacts | None, public_since: str | None
+) -> Row:
     runs = sorted(map(_run, results), key=lambda run: run.run or "")
     providers = {result.run.get("provider") for result in results}
     items = sum(len(result.ids) for result in results)
@@ -203,6 +220,8 @@ def _row(standing: Standing, results: list[Result]) -> Row:
         rank=standing.rank,
         model=standing.name,
         provider=providers.pop() if len(providers) == 1 else None,
+        released=facts.released if facts else None,
+        after_public=facts is not None and facts.released_after(public_since),
         value=standing.value,
         interval=standing.interval,
         spread=standing.spread,

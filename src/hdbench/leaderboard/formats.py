@@ -27,6 +27,9 @@ MAX_RUNS = 8
 
 _SEVERAL = "several runs"
 
+AFTER_PUBLIC = "†"
+"""Marks a model that was released when the ground truth was public."""
+
 _DISPENSABLE = ("answered", "s/item", "tokens/item", "USD/run")
 """The columns that are left out, from the right, if there is no room for the models' names."""
 
@@ -212,6 +215,12 @@ def notes(board: Board) -> list[str]:
                 f"{_name(row.model)}: its runs lie further apart than {allowed} allow: {shown}. "
                 "Look at them before you rely on their mean."
             )
+    if any(row.after_public for row in board.rows):
+        lines.append(
+            f"{AFTER_PUBLIC} The ground truth was public (since {board.public_since}) when the "
+            "model was released, so the model may have seen it. Where the release date is not "
+            "known, there is no mark."
+        )
     return lines
 
 
@@ -307,7 +316,7 @@ def _cells(board: Board, row: Row, plus_minus: bool) -> dict[str, str]:
         spread += ", inconsistent" if row.runs_apart else ""
     return {
         "rank": "" if row.rank is None else row.rank.shown(),
-        "model": _name(row.model),
+        "model": _name(row.model) + (f" {AFTER_PUBLIC}" if row.after_public else ""),
         board.headline: value,
         "95 % interval": interval,
         _SEVERAL: spread,
@@ -335,6 +344,9 @@ def _lines(board: Board) -> list[dict[str, Cell]]:
             "rank_high": row.rank.high if row.rank else None,
             "model": row.model,
             "provider": row.provider,
+            "released": row.released,
+            "public_since": board.public_since,
+            "after_public": row.after_public,
             "headline": board.headline,
             "value": row.value,
             "low": row.interval.low if row.interval else None,

@@ -1,9 +1,18 @@
 """What is known about models besides their answers: `models.yaml` in the results dataset."""
 
+import re
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import Field, RootModel, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    RootModel,
+    StringConstraints,
+    model_validator,
+)
 
 from hdbench.common.checked import Strict, read_yaml, validate
 from hdbench.errors import HdbenchError
@@ -16,6 +25,25 @@ MAX_BYTES = 2**20
 Line = Annotated[str, StringConstraints(min_length=1, max_length=300, strict=True)]
 
 
+_DAY = re.compile(r"\d{4}-\d\d(-\d\d)?", re.ASCII)
+
+
+def _as_text(value: object) -> object:
+    """A day is a date in YAML, and a month is a text."""
+    return value.isoformat() if type(value) is date else value
+
+
+def _checked(text: str) -> str:
+    if not _DAY.fullmatch(text):
+        raise ValueError("must be a day or month, such as 2025-08-07 or 2025-09")
+    date.fromisoformat(_first_day(text))
+    return text
+
+
+def _first_day(released: str) -> str:
+    return released if len(released) == len("2025-08-07") else f"{released}-01"
+
+
 class ModelFacts(Strict):
     """What is known about a model; None means not known.
 
@@ -25,6 +53,8 @@ class ModelFacts(Strict):
         licence: the licence of the weights, an SPDX identifier if there is one.
         runs_locally: whether one workstation graphics card can hold it; the file has the rule.
         source: an address that says so, or what it is based on.
+        released: the day or month of its release, `2025-08-07` or `2025-09`; only where its own
+            name says it.
     """
 
     open_weights: Annotated[bool, Field(strict=True)] | None
@@ -32,12 +62,21 @@ class ModelFacts(Strict):
     licence: Line | None
     runs_locally: Annotated[bool, Field(strict=True)] | None
     source: Line
+    released: Annotated[str, BeforeValidator(_as_text), AfterValidator(_checked)] | None = None
 
     @model_validator(mode="after")
     def _local_is_open(self) -> Self:
         if self.runs_locally and not self.open_weights:
             raise ValueError("what runs locally has open weights")
         return self
+
+    def released_after(self, day: str | None) -> bool:
+        """Whether it is known to have been released after a day, such as `2025-01-31`.
+
+        Of a month, the first day must be later; unknown dates are not.
+        """
+        known = self.released is not None and day is not None
+        return known and _first_day(str(self.released)) > str(day)
 
 
 class _File(RootModel[dict[Line, ModelFacts]]):

@@ -4,10 +4,11 @@ import dataclasses
 import json
 from collections import Counter
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from hdbench import __version__
 from hdbench.benchmarks.sample import Sample
@@ -53,6 +54,10 @@ class _Answers(_Checked):
     sha256: str
 
 
+def _checked_day(text: str) -> str:
+    return date.fromisoformat(text).isoformat()
+
+
 class _Dataset(_Checked):
     benchmark: str
     dataset_version: str
@@ -61,6 +66,7 @@ class _Dataset(_Checked):
     headline: str
     higher_is_better: bool
     sample: Annotated[Sample, Field(strict=False)] | None = None
+    public_since: Annotated[str, AfterValidator(_checked_day)] | None = None
 
 
 class _Reading(_Checked):
@@ -281,7 +287,8 @@ def _dataset(value: dict[str, Any], metric: str, where: str) -> dict[str, Any]:
         check_headline(metric, dataset.headline)
     except HdbenchError as error:
         raise HdbenchError(f"{where}: {error}") from error
-    return dataset.model_dump(mode="json", exclude=None if dataset.sample else {"sample"})
+    absent = {name for name in ("sample", "public_since") if getattr(dataset, name) is None}
+    return dataset.model_dump(mode="json", exclude=absent)
 
 
 def _strata(

@@ -58,7 +58,8 @@ class Result:
             for those items whose answer is a record but was not valid JSON only.
         dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`,
             `dataset_revision` (the commit, if it is from the Hub), its `headline` and the direction
-            of that, `higher_is_better`; empty if the ground truths came alone.
+            of that, `higher_is_better`; `public_since`, if the benchmark says it; empty if the
+            ground truths came alone.
         reading: what reading a file of answers showed: `options`, `notes`, `schema_violations`,
             `warnings`; empty if the answers did not come from a file.
         reading_version: the version of the reading rules, `hdbench.reading.READING`.

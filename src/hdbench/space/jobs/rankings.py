@@ -100,7 +100,7 @@ class Rankings:
             facts = read_model_facts(self._results)
         except HdbenchError as error:
             left_out.append(str(error).replace(f"{self._results}/", ""))
-        boards = sorted(leaderboards(results), key=lambda board: -len(board.rows))
+        boards = sorted(leaderboards(results, facts=facts), key=lambda board: -len(board.rows))
         return Ranking(boards, facts, left_out)
 
 

@@ -8,6 +8,7 @@ from urllib.parse import quote
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import escaped
 from hdbench.leaderboard.boards import Board, Row
+from hdbench.leaderboard.formats import AFTER_PUBLIC
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
 from hdbench.results.model_facts import ModelFacts
@@ -103,6 +104,8 @@ def board_view(
         board=board,
         name=_name(board, language),
         rows=rows,
+        after_public=AFTER_PUBLIC,
+        marked=any(row.after_public for row in rows),
         apart=[row for row in rows if row.runs_apart],
         facts=ranking.facts,
         bar=lambda row: _bar(row, span),

@@ -128,6 +128,14 @@ def run(
         ),
     ] = 1.0,
     seed: Annotated[int, typer.Option(help="The seed of the sampling.")] = 0,
+    without_media: Annotated[
+        bool,
+        typer.Option(
+            "--without-media",
+            help="Ask with the prompt alone, without the image or PDF: what a model scores unseen "
+            "is memory or chance, the floor beneath its score.",
+        ),
+    ] = False,
     schema: Annotated[
         bool | None,
         typer.Option(
@@ -187,13 +195,18 @@ def run(
 
     if (images is None) == (benchmark is None) or (images is None) != (as_benchmark is None):
         raise HdbenchError("give a benchmark, or --images DIR --as BENCHMARK")
-    loaded = load_benchmark(benchmark or as_benchmark or "", media=as_benchmark is None)
+    if images is not None and without_media:
+        raise HdbenchError("--without-media: own images are the question: leave out one of them")
+    media = as_benchmark is None and not without_media
+    loaded = load_benchmark(benchmark or as_benchmark or "", media=media)
     if images is not None:
         if loaded.spec.media == "text":
             raise HdbenchError(f"--images: {loaded.id} is asked with texts, not with images")
         choice = own_images(images, limit=limit)
     else:
-        choice = of_benchmark(loaded, ids=named_ids(ids), limit=limit, quick=quick)
+        choice = of_benchmark(
+            loaded, ids=named_ids(ids), limit=limit, quick=quick, without_media=without_media
+        )
     for name in choice.passed_over:
         typer.echo(escaped(f"passed over: {name} is not an image"), err=True)
     asked = Asked(
@@ -209,7 +222,8 @@ def run(
         timeout=timeout,
         trust_remote_code=trust_remote_code,
     )
-    folder = out or Path("runs") / run_name(loaded, model)
+    name = run_name(loaded, model) + ("_without-media" if without_media else "")
+    folder = out or Path("runs") / name
     plan = Plan(loaded, choice, asked, prompt, own_images=images is not None)
     if dry_run:
         for line in describe_run(plan, folder, retry_failed=retry_failed):

@@ -15,6 +15,7 @@ from hdbench.cli.rules import Also, beside
 from hdbench.errors import HdbenchError, escaped
 
 if TYPE_CHECKING:
+    from hdbench.leaderboard.boards import Board
     from hdbench.results.model_facts import ModelFacts
 
 
@@ -111,7 +112,7 @@ def leaderboard(
     from hdbench.evaluation.runs import load_runs, strictly, without_unbuilt  # noqa: PLC0415
     from hdbench.evaluation.score import Settings  # noqa: PLC0415
     from hdbench.leaderboard import formats  # noqa: PLC0415  slow to import
-    from hdbench.leaderboard.boards import leaderboards  # noqa: PLC0415
+    from hdbench.leaderboard.boards import leaderboards, unplaced  # noqa: PLC0415
     from hdbench.leaderboard.changes import RULES, changes, revisions  # noqa: PLC0415
 
     asked = list(dict.fromkeys(revision or ()))
@@ -150,6 +151,7 @@ def leaderboard(
     loaded = load_runs(runs, benchmark=benchmark, settings=settings, names=name or ())
     results = [strictly(result, name) if strict else result for name, result in loaded.items()]
     boards = leaderboards(results, facts=_facts(runs), seed=seed)
+    _say_unseen(unplaced(dict(zip(loaded, results, strict=True)), boards), boards)
     if form is Form.table:
         formats.print_boards(Console(), boards)
     elif form is Form.csv:
@@ -172,6 +174,19 @@ def _facts(runs: list[Path]) -> "dict[str, ModelFacts]":
     for folder in (DEFAULT_OUT / NAME, *runs):
         facts |= read_model_facts(folder)
     return facts
+
+
+def _say_unseen(names: list[str], boards: "list[Board]") -> None:
+    """Say in one line which runs without media are not shown."""
+    if not names:
+        return
+    said = (
+        f"not ranked: {', '.join(names)}: a run without media stands beside the same model's run "
+        "with media, on the same items and with the same prompt"
+    )
+    if not boards:
+        raise HdbenchError(said)
+    typer.echo(escaped(f"note: {said}"), err=True)
 
 
 def _say_left_out(missing: dict[str, int]) -> None:
@@ -228,6 +243,11 @@ def audit(
     from hdbench.evaluation.score import Settings  # noqa: PLC0415
 
     loaded = load_runs(runs, benchmark=benchmark, settings=Settings(protocol, details=True))
+    unseen = [name for name, result in loaded.items() if result.run.get("without_media")]
+    for name in unseen:
+        del loaded[name]
+    if unseen:
+        typer.echo(escaped(f"note: left out, as no witness: {', '.join(unseen)}"), err=True)
     found = audit_runs(loaded)
     if json_out:
         write_json(json_out, asdict(found))

@@ -164,6 +164,13 @@ def report(
     name: Name = None,
     protocol: Protocol = "documented",
     language: Annotated[Literal["en", "de"], typer.Option(help="The page's language.")] = "en",
+    without_media: Annotated[
+        Path | None,
+        typer.Option(
+            help="The same model's run of hdbench run --without-media: its score is shown beside.",
+            metavar="RUN",
+        ),
+    ] = None,
 ) -> None:
     """Write a report on a run: every item, Excel, CSV and plots.
 
@@ -171,7 +178,7 @@ def report(
     """
     from hdbench.evaluation.runs import load_runs  # noqa: PLC0415
     from hdbench.evaluation.score import Settings  # noqa: PLC0415
-    from hdbench.report.folder import write_report  # noqa: PLC0415  slow to import
+    from hdbench.report.folder import check_floor, write_report  # noqa: PLC0415  slow to import
 
     settings = Settings(protocol, details=True)
     names = [] if name is None else [name]
@@ -179,7 +186,12 @@ def report(
     if len(loaded) > 1:
         raise HdbenchError(f"{run}: holds {len(loaded)} runs: give one")
     result = next(iter(loaded.values()))
-    written = write_report(result, out, benchmark=benchmark, language=language)
+    floor = None
+    if without_media is not None:
+        unseen = load_runs([without_media], benchmark=benchmark, settings=Settings(protocol))
+        floor = next(iter(unseen.values()))
+        check_floor(result, floor, without_media)
+    written = write_report(result, out, benchmark=benchmark, language=language, floor=floor)
     for path in written.files:
         typer.echo(escaped(str(path)))
     for note in written.notes:

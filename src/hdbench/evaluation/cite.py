@@ -75,6 +75,8 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> str:
         method += " within strata"
     estimated = f", {result.estimated}" if result.estimated else ""
     subset = f" ({result.run['subset']})" if "subset" in result.run else ""
+    if result.run.get("without_media"):
+        subset += ", asked without media"
     rules = ", ".join(
         [
             f"rules {result.metric.rules}, reading {result.reading_version}",

@@ -1,7 +1,7 @@
 """What the commands on runs accept: results, run folders, and answers to a named benchmark."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def load_runs(
 
     Returns:
         Name → result: the model's name, with the run's if several runs are of one model; otherwise
-        the file's.
+        the file's. A run without media says so in its name.
 
     Raises:
         HdbenchError: a path is none of these, is unusable, or is given twice; a result lacks its
@@ -64,7 +64,7 @@ def load_runs_under(
         HdbenchError: see `load_runs`.
     """
     found = [each for path in paths for each in _runs_at(path, benchmark)]
-    named: list[list[tuple[str, Result]]] = [[] for _ in settings]
+    found_under: list[list[tuple[str, Result]]] = [[] for _ in settings]
     for path, folder in progress(found, "Scoring") if len(found) > 1 else found:
         if folder is None:
             if len(settings) > 1 or settings[0].revision is not None:
@@ -74,24 +74,24 @@ def load_runs_under(
                 )
             results = read_results(path)
             _require_details(path, results.values(), settings[0].details)
-            named[0] += _named(results)
+            found_under[0] += results.items()
         else:
-            for under, scored in zip(named, score_under(folder, path, settings), strict=True):
-                by_name = {_stem(path) if name is None else name: scored[name] for name in scored}
-                under.extend(_named(by_name))
-    return [_distinct(_renamed(under, names)) for under in named]
+            for under, scored in zip(found_under, score_under(folder, path, settings), strict=True):
+                under += [(name or _stem(path), each) for name, each in scored.items()]
+    return [_distinct(_named(under, names)) for under in found_under]
 
 
-def _renamed(named: Sequence[tuple[str, Result]], names: Sequence[str]) -> list[tuple[str, Result]]:
-    """The results with the models' names that are given."""
-    results = with_names([result for _, result in named], names)
-    return [
-        (result.model or file, result) for (file, _), result in zip(named, results, strict=True)
-    ]
+def _named(found: Sequence[tuple[str, Result]], names: Sequence[str]) -> list[tuple[str, Result]]:
+    """The results by what they are called, with the models' names that are given."""
+    results = with_names([result for _, result in found], names)
+    files = (file for file, _ in found)
+    return [(_called(file, each), each) for file, each in zip(files, results, strict=True)]
 
 
-def _named(results: Mapping[str, Result]) -> list[tuple[str, Result]]:
-    return [(result.model or name, result) for name, result in results.items()]
+def _called(file: str, result: Result) -> str:
+    """What a run is called: its model, or else its file; and whether it saw the items."""
+    without = " (without media)" if result.run.get("without_media") else ""
+    return (result.model or file) + without
 
 
 def without_unbuilt(paths: Sequence[Path]) -> tuple[list[Path], dict[str, int]]:

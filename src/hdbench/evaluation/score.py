@@ -226,6 +226,7 @@ def _score_read(
         reading = {
             **settings.read_as._asdict(),
             "notes": [
+                *_unseen(run),
                 *_own(run),
                 *_not_asked(run, answers.number),
                 *without_truth,
@@ -278,6 +279,16 @@ def _empty_strata(result: Result) -> list[str]:
                 "whole": result.sample.of,
             },
         )
+    ]
+
+
+def _unseen(run: OpenedRun) -> list[str]:
+    """A note on a run without media."""
+    if run.info is None or not run.info.without_media:
+        return []
+    return [
+        f"{RUN_FILE}: asked without media, with the prompt alone: what is right here is memory or "
+        "chance, and is the floor beneath the model's score"
     ]
 
 

@@ -92,6 +92,8 @@ def hub_results(
     [(name, result)] = runs.items()
     if not (result.dataset and result.reading):
         raise HdbenchError(f"{run}: names no benchmark: score the answers with hdbench score")
+    if result.run.get("without_media"):
+        raise HdbenchError(f"{run}: was asked without media, and is no score of the model")
     of = load_benchmark(benchmark or result.dataset["benchmark"])
     if of.spec.metric != result.metric.name or not result.ids:
         raise HdbenchError(

@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from statistics import fmean
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -94,6 +95,7 @@ class Row:
         seconds: mean time of an answer; None where that is not known.
         tokens: mean number of output tokens of an answer; None where that is not known.
         cost_usd: mean cost of a run; None where that is not known.
+        without_media: the headline of its runs without media, their mean; None if there are none.
         runs: its runs, by name.
     """
 
@@ -111,6 +113,7 @@ class Row:
     seconds: float | None
     tokens: float | None
     cost_usd: float | None
+    without_media: float | None
     runs: list[Run]
 
 
@@ -146,7 +149,8 @@ def leaderboards(
     """Rank the models of each kind of run.
 
     Runs of different benchmarks or versions of them, protocols, options, item sets or prompts are
-    never ranked together. Models are ranked by `rank_models`: its docstring says how. Several runs
+    never ranked together. Runs without media are not ranked, but stand beside the same model's runs
+    of the same kind. Models are ranked by `rank_models`: its docstring says how. Several runs
     of one model give one row: their mean, and how far they spread.
 
     Args:
@@ -162,17 +166,30 @@ def leaderboards(
     """
     # The hash says whether two prompts are the same; where there is none, the name must.
     kinds: dict[tuple[Kind, Any], dict[str, list[Result]]] = defaultdict(lambda: defaultdict(list))
+    floors: dict[tuple[Kind, Any, str], list[Result]] = defaultdict(list)
     for result in results:
         kind = kind_of(result)
-        kinds[kind, kind.question][_model(result)].append(result)
+        if result.run.get("without_media"):
+            floors[kind, kind.question, _model(result)].append(result)
+        else:
+            kinds[kind, kind.question][_model(result)].append(result)
     boards = []
-    for (kind, _), models in kinds.items():
+    for (kind, question), models in kinds.items():
         first = next(iter(models.values()))[0]
         standings = rank_models(
             models, headline=first.headline, higher_is_better=first.higher_is_better, seed=seed
         )
         public = first.dataset.get("public_since")
-        rows = [_row(each, models[each.name], facts.get(each.name), public) for each in standings]
+        rows = [
+            _row(
+                each,
+                models[each.name],
+                floors[kind, question, each.name],
+                facts.get(each.name),
+                public,
+            )
+            for each in standings
+        ]
         boards.append(Board(kind, first.headline, first.higher_is_better, rows, public))
     order = list(dict.fromkeys(board.kind.benchmark for board in boards))
     return sorted(
@@ -182,6 +199,17 @@ def leaderboards(
             -sum(len(row.runs) for row in board.rows),
         ),
     )
+
+
+def unplaced(results: Mapping[str, Result], boards: Iterable[Board]) -> list[str]:
+    """The names of the runs without media that no board shows beside a run of the same model."""
+    shown = {(board.kind, board.kind.question, row.model) for board in boards for row in board.rows}
+    return [
+        name
+        for name, result in results.items()
+        if result.run.get("without_media")
+        and (kind_of(result), kind_of(result).question, _model(result)) not in shown
+    ]
 
 
 def kind_of(result: Result) -> Kind:
@@ -210,7 +238,11 @@ def _model(result: Result) -> str:
 
 
 def _row(
-    standing: Standing, results: list[Result], facts: ModelFacts | None, public_since: str | None
+    standing: Standing,
+    results: list[Result],
+    floors: list[Result],
+    facts: ModelFacts | None,
+    public_since: str | None,
 ) -> Row:
     runs = sorted(map(_run, results), key=lambda run: run.run or "")
     providers = {result.run.get("provider") for result in results}
@@ -231,6 +263,7 @@ def _row(
         seconds=_mean(results, "seconds"),
         tokens=_mean(results, "output_tokens"),
         cost_usd=sum(costs) / len(costs) if costs else None,
+        without_media=fmean(_run(each).value for each in floors) if floors else None,
         runs=runs,
     )
 

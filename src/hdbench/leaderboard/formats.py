@@ -207,6 +207,11 @@ def notes(board: Board) -> list[str]:
             "Ranks run from 1 + the number of models that are significantly better to the number "
             "of all models minus the significantly worse ones, all pairs tested together at 5 %."
         )
+    if any(row.without_media is not None for row in board.rows):
+        lines.append(
+            "Without media: what the model scores with the prompt alone, which is memory or "
+            "chance; such runs are not ranked."
+        )
     for row in board.rows:
         if row.runs_apart:
             each = [f"{run.value:.3f} ({_name(run.run or 'unnamed')})" for run in row.runs]
@@ -319,6 +324,7 @@ def _cells(board: Board, row: Row, plus_minus: bool) -> dict[str, str]:
         "model": _name(row.model) + (f" {AFTER_PUBLIC}" if row.after_public else ""),
         board.headline: value,
         "95 % interval": interval,
+        "without media": "" if row.without_media is None else f"{row.without_media:.3f}",
         _SEVERAL: spread,
         "answered": f"{row.answered:.0%}",
         "s/item": "" if row.seconds is None else f"{row.seconds:.1f}",
@@ -351,6 +357,7 @@ def _lines(board: Board) -> list[dict[str, Cell]]:
             "value": row.value,
             "low": row.interval.low if row.interval else None,
             "high": row.interval.high if row.interval else None,
+            "without_media": row.without_media,
             "lowest_run": row.spread[0] if row.spread else row.value,
             "highest_run": row.spread[1] if row.spread else row.value,
             "runs": " ".join(run.run or "" for run in row.runs),

@@ -50,6 +50,8 @@ class RunInfo(_Checked):
         subset: how the items were chosen, if they are not all items.
         own_images: whether it is a run on a user's own images, which count as the items of a
             benchmark that have the same ids.
+        without_media: whether the model got the prompt alone, without the items' media; such a run
+            is the floor beneath the model's score, and is not ranked.
         published: its figures as they were published.
         reproducible: whether its answers give these figures: where they are false, the figures were
             computed by other code or from other answers. None if that is not said.
@@ -65,6 +67,7 @@ class RunInfo(_Checked):
     items: list[str] | None = Field(default=None, min_length=1)
     subset: str | None = None
     own_images: bool = False
+    without_media: bool | None = None
     published: dict[str, Any] | None = None
     reproducible: bool | None = None
     cost_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
@@ -82,7 +85,10 @@ class RunInfo(_Checked):
 
     def about(self) -> dict[str, Any]:
         """What a result keeps of it: no None, and not the items, which the result has itself."""
-        return self.model_dump(exclude={"items", "own_images"}, exclude_none=True)
+        known = self.model_dump(exclude={"items", "own_images"}, exclude_none=True)
+        if not self.without_media:
+            known.pop("without_media", None)
+        return known
 
 
 def is_run(folder: Path) -> bool:

@@ -13,6 +13,7 @@ from hdbench.report.page import report_page
 from hdbench.report.workbook import workbook
 from hdbench.results.files import write_results
 from hdbench.results.result import Result
+from hdbench.statistics.comparison import check_comparable
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,12 @@ class Report:
 
 
 def write_report(
-    result: Result, out: Path, *, benchmark: str | None = None, language: str = "en"
+    result: Result,
+    out: Path,
+    *,
+    benchmark: str | None = None,
+    language: str = "en",
+    floor: Result | None = None,
 ) -> Report:
     """Write a report of a run; without their extras, it has no workbook and no plots.
 
@@ -38,6 +44,7 @@ def write_report(
         out: the folder; an existing report there is replaced.
         benchmark: the folder of the benchmark; by default the one that the result names.
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
+        floor: the same model's run without media, if there is one; see `check_floor`.
 
     Raises:
         HdbenchError: the result has no details or names no benchmark, the benchmark is missing or
@@ -56,7 +63,7 @@ def write_report(
         )
     with writing(out.resolve().parent, out.resolve().name) as folder:
         (folder / "index.html").write_text(
-            report_page(result, loaded, language=language),
+            report_page(result, loaded, language=language, floor=floor),
             encoding="utf-8",
             errors="backslashreplace",
         )
@@ -71,6 +78,28 @@ def write_report(
                 notes.append(f"no {name}: {error}")
         names = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
     return Report([out / name for name in names], notes)
+
+
+def check_floor(result: Result, floor: Result, path: Path) -> None:
+    """Refuse a run as the floor beneath a result that is not the same model's without media.
+
+    Args:
+        result: a result.
+        floor: that of the run which is to stand beside it.
+        path: where that is, for messages.
+
+    Raises:
+        HdbenchError: it saw the media, is by another model or with another prompt, or is not
+            scored in the same way, on the same items.
+    """
+    if not floor.run.get("without_media"):
+        raise HdbenchError(f"{path}: was not asked without media: see hdbench run --without-media")
+    if floor.model != result.model:
+        raise HdbenchError(f"{path}: is a run of {floor.model!r}, not of {result.model!r}")
+    prompts = [each.run.get("prompt", {}).get("sha256") for each in (result, floor)]
+    if prompts[0] != prompts[1]:
+        raise HdbenchError(f"{path}: was asked with another prompt than the run itself")
+    check_comparable("the run", result, str(path), floor)
 
 
 def _write_workbook(result: Result, path: Path) -> None:

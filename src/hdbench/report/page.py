@@ -71,7 +71,9 @@ class FieldRow(NamedTuple):
     numbers: list[str]
 
 
-def report_page(result: Result, benchmark: Benchmark, *, language: str = "en") -> str:
+def report_page(
+    result: Result, benchmark: Benchmark, *, language: str = "en", floor: Result | None = None
+) -> str:
     """The page of a result: figures, fields, errors by class, and every item with its picture.
 
     The page is self-contained, runs no script but its own, and can be written as UTF-8
@@ -81,6 +83,7 @@ def report_page(result: Result, benchmark: Benchmark, *, language: str = "en") -
         result: a result with `per_item`.
         benchmark: what was scored; those of its media that exist are shown.
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
+        floor: the same model's run without media, if there is one.
 
     Raises:
         HdbenchError: the result was scored without details, or the benchmark's metadata cannot be
@@ -104,6 +107,7 @@ def report_page(result: Result, benchmark: Benchmark, *, language: str = "en") -
         licence=benchmark.spec.licence,
         run=_run(result),
         headline=_figure(result, result.headline, found),
+        floor=None if floor is None else _figure(floor, result.headline, floor.intervals),
         figures=[_figure(result, name, found) for name in _rate_names(result)],
         counts=figures,
         other_formats=result.in_other_formats,

@@ -19,12 +19,19 @@ class Question(NamedTuple):
         media: what the model is shown: images in order, or one PDF; the backend opens them.
         text: what it is given instead of media.
         values: name → what replaces it in the prompt, where it is in braces.
+        without_media: whether the model gets the prompt alone, though the item has media.
     """
 
     id: str
     media: list[Path]
     text: str = ""
     values: Mapping[str, str] = MappingProxyType({})
+    without_media: bool = False
+
+    @property
+    def shows_media(self) -> bool:
+        """Whether the model is shown images."""
+        return not (self.text or self.without_media)
 
     def in_prompt(self, prompt: str) -> str:
         r"""The prompt for this item: its values filled in, and its text at the end.

@@ -39,6 +39,7 @@ def of_benchmark(
     ids: Sequence[str] = (),
     limit: int | None = None,
     quick: bool = False,
+    without_media: bool = False,
 ) -> Choice:
     """Items of a benchmark.
 
@@ -47,11 +48,16 @@ def of_benchmark(
         ids: only these items; none means all.
         limit: at most this many, from the first.
         quick: a fixed subset of 20, drawn from the ids alone: the same everywhere and every time.
+        without_media: ask with the prompt alone.
 
     Raises:
-        HdbenchError: an id is not in the benchmark, the limit is below 1, or the items are PDFs and
-            pypdfium2 is not installed.
+        HdbenchError: an id is not in the benchmark, the limit is below 1, the items are PDFs and
+            pypdfium2 is not installed, or they are texts and have no media to leave out.
     """
+    if without_media and benchmark.spec.media == "text":
+        raise HdbenchError(
+            f"--without-media: the items of {benchmark.id} are texts, which are part of the prompt"
+        )
     shown = benchmark.shown()
     if unknown := sorted(set(ids) - shown.keys()):
         raise HdbenchError(
@@ -72,7 +78,10 @@ def of_benchmark(
         chosen = chosen[:limit]
         how.append(f"the first {limit}")
     subset = f"{'; '.join(how)}, of {len(shown)} items" if how else None
-    return _chosen([Question(item, *shown[item]) for item in chosen], subset, [])
+    questions = [Question(item, *shown[item]) for item in chosen]
+    if without_media:
+        questions = [each._replace(media=[], without_media=True) for each in questions]
+    return _chosen(questions, subset, [])
 
 
 def named_ids(text: str | None) -> list[str]:

@@ -55,6 +55,7 @@ def describe_run(plan: Plan, folder: Path, *, retry_failed: bool = False) -> lis
         HdbenchError: the run could not begin: there is no prompt, or the address is invalid.
     """
     read_prompt(plan.prompt_file)
+    plan.check()
     asked, questions = plan.asked, plan.choice.questions
     over = {
         answer["id"]
@@ -67,6 +68,8 @@ def describe_run(plan: Plan, folder: Path, *, retry_failed: bool = False) -> lis
     size = sum(path.stat().st_size for path in files if path.is_file())
     known = _known(plan, folder)
     items = f"items: {len(left):,} to ask"
+    if plan.without_media:
+        items += " with the prompt alone"
     if recorded:
         items += f", {recorded:,} already recorded"
     lines = [f"{items}; {len(files):,} files, {size / 1e6:.1f} MB" if files else items]
@@ -112,9 +115,9 @@ def _is_alike(plan: Plan, folder: Path) -> bool:
     except HdbenchError:
         return False
     asked = plan.asked
-    return (info.benchmark, info.model, info.provider) == (
+    return (info.benchmark, info.model, info.provider, bool(info.without_media)) == (
         *(plan.benchmark.id, asked.model_name),
-        asked.provider,
+        *(asked.provider, plan.without_media),
     )
 
 

@@ -263,7 +263,7 @@ class EndpointBackend:
             self._first_is_over = True
 
     def _messages(self, question: Question) -> list[dict[str, Any]]:
-        encoded = [] if question.text else encoded_images(question.media, self._limits)
+        encoded = encoded_images(question.media, self._limits) if question.shows_media else []
         parts: list[dict[str, Any]] = [
             {
                 "type": "image_url",

@@ -94,6 +94,11 @@ class Plan:
     own_images: bool = False
 
     @property
+    def without_media(self) -> bool:
+        """Whether the model gets the prompt alone."""
+        return any(question.without_media for question in self.choice.questions)
+
+    @property
     def prompt_file(self) -> Path:
         """The file with the prompt."""
         return self.prompt or self.benchmark.folder / PROMPT
@@ -109,9 +114,10 @@ class Plan:
             deadline: see `run_model`.
 
         Raises:
-            HdbenchError: see `run_model`; there is no such backend, or no prompt.
+            HdbenchError: see `run_model` and `check`; there is no such backend, or no prompt.
         """
         prompt = read_prompt(self.prompt_file)
+        self.check()
         schema = self.benchmark.answer_schema(prompt.text)
         backend = make_backend(self.asked, prompt.text, _json_schema(self.benchmark))
         try:
@@ -126,6 +132,15 @@ class Plan:
             )
         finally:
             backend.close()
+
+    def check(self) -> None:
+        """Refuse to ask a backend with the prompt alone that only reads images.
+
+        Raises:
+            HdbenchError: the backend is Tesseract.
+        """
+        if self.without_media and self.asked.backend_name == "tesseract":
+            raise HdbenchError("--without-media: tesseract reads images and nothing else")
 
     def _settings(self, backend: Backend, prompt: Prompt) -> dict[str, Any]:
         """What run.json says about the run; a later sitting must have the same."""
@@ -142,6 +157,7 @@ class Plan:
             "settings": dict(backend.settings()),
             "prompt": dict(prompt),
             "own_images": self.own_images,
+            "without_media": self.without_media or None,
             "subset": self.choice.subset,
             "items": [question.id for question in self.choice.questions] if partial else None,
         }

@@ -205,7 +205,8 @@ class TransformersBackend:
         prompts: list[str] = []
         for question in questions:
             try:
-                images.append([] if question.text else load_images(question.media, self._limits))
+                shown = question.shows_media
+                images.append(load_images(question.media, self._limits) if shown else [])
                 prompts.append(question.in_prompt(self._prompt))
                 ids.append(question.id)
             except (HdbenchError, MemoryError) as error:

@@ -66,7 +66,8 @@ def recorded_runs(context: SpaceContext, benchmark: str) -> list[Recorded]:
             asked = items if info.items is None else len(info.items)
             name = info.run if asked == items else f"{info.run}, {asked}/{items}"
             if not info.own_images:
-                label = cut(escaped(cut(f"{info.model} ({name})")))
+                unseen = ", without media" if info.without_media else ""
+                label = cut(escaped(cut(f"{info.model} ({name}{unseen})")))
                 runs.append(Recorded(folder.name, label, asked == items))
     return sorted(runs, key=lambda run: run.label)
 

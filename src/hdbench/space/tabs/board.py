@@ -105,6 +105,7 @@ def board_view(
         name=_name(board, language),
         rows=rows,
         after_public=AFTER_PUBLIC,
+        floors=any(row.without_media is not None for row in rows),
         marked=any(row.after_public for row in rows),
         apart=[row for row in rows if row.runs_apart],
         facts=ranking.facts,

@@ -4,6 +4,7 @@ import datetime
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -130,6 +131,8 @@ class BenchmarkSpec(Strict):
             a column `stratum`.
         public_since: the day from which anybody could read its ground truth. Models released
             later may have seen it, and leaderboards mark them.
+        canary: a GUID of its own, by which corpora can be searched for the benchmark. It stands in
+            the card and in `benchmark.yaml`, and in nothing that a model is shown or asked for.
     """
 
     name: str
@@ -155,6 +158,7 @@ class BenchmarkSpec(Strict):
     report_errors_at: Address | None = None
     sample: Sample | None = None
     public_since: datetime.date | None = None
+    canary: UUID | None = None
 
     @field_validator("source")
     @classmethod

@@ -94,7 +94,7 @@ def build(
         if recipe.sample:
             _copy(recipe.plain_folder / "predictions.jsonl", folder / "example_predictions.jsonl")
         description = yaml.safe_dump(
-            spec.model_dump(exclude_none=True, exclude_unset=True),
+            _plain(spec),
             sort_keys=False,
             allow_unicode=True,
         )
@@ -104,6 +104,12 @@ def build(
         write_archive(spec, folder)
     _forget_cached_copy(out / spec.name)
     return replace(built, folder=out / spec.name)
+
+
+def _plain(spec: BenchmarkSpec) -> dict[str, Any]:
+    """What a spec says, as YAML can hold it."""
+    said = spec.model_dump(exclude_none=True, exclude_unset=True)
+    return said if spec.canary is None else said | {"canary": str(spec.canary)}
 
 
 def install_spaces(out: Path) -> list[Path]:

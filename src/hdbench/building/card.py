@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
+_CANARY = "hdbench canary GUID {}: benchmark data should never be in training corpora"
+
 _PDF_PICTURE = "example.png"
 
 _PICTURE_WIDTH = 800
@@ -38,8 +40,8 @@ def write_cards(recipe: Recipe, built: Built, folder: Path) -> None:
     `spec`, `rows`, `sample`, `excluded` and `corrections` (of the errata), `missing`, `example`
     (a row of medium length, as JSON) and `picture` (the path of that row's image, or of one that
     is made from the first page of its PDF; empty if the row has neither). What `load_dataset`
-    needs is added to the YAML, as `configs`. A translation, such as `README.zh.md`, is a template
-    with the same values.
+    needs is added to the YAML, as `configs`, and the benchmark's canary at the end. A translation,
+    such as `README.zh.md`, is a template with the same values.
 
     Raises:
         HdbenchError: a template does not have that form.
@@ -68,6 +70,8 @@ def write_cards(recipe: Recipe, built: Built, folder: Path) -> None:
         "example": json.dumps(_readable(example), ensure_ascii=False, indent=2),
     }
     card = fill_card(recipe.folder / "README.md", header, **values)
+    if recipe.spec.canary is not None:
+        card += f"\n{_CANARY.format(recipe.spec.canary)}\n"
     (folder / "README.md").write_text(card, encoding="utf-8")
     for path in sorted(recipe.folder.glob("README.*.md")):
         text = _rendered(path, path.read_text(encoding="utf-8"), values)

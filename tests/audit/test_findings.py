@@ -171,6 +171,35 @@ def test_an_entry_that_the_truth_lacks_is_found():
     ]
 
 
+ABEGG, DIETHELM = {"name": "Abegg"}, {"name": "Diethelm Widow"}
+
+
+def test_a_value_that_an_entry_lacks_is_found_at_that_entry():
+    answer = [{"name": "Boreux"}, DIETHELM | {"city": "Basel"}, ABEGG]  # in an order of its own
+    assert ("entries[1].city", None, "Basel") in found(
+        list_runs([ABEGG, DIETHELM], answer, answer, answer)
+    )
+
+
+@pytest.mark.parametrize("nothing", [{}, {"city": None}, {"city": ""}])
+def test_one_value_at_two_entries_is_no_agreement(nothing):
+    truth = [ABEGG | nothing, DIETHELM | nothing]
+    first, second = [ABEGG | {"city": "Basel"}, DIETHELM], [ABEGG, DIETHELM | {"city": "Basel"}]
+    assert found(list_runs(truth, first, second, second)) == []
+    runs = list_runs(truth, first, second, first, first)
+    [finding] = audit(runs).findings
+    assert (finding.field, finding.agreeing, finding.good) == ("entries[0].city", 3, 4)
+
+
+def test_values_that_the_list_of_an_entry_lacks_have_no_places_of_their_own():
+    first, second = (
+        [ABEGG, DIETHELM | {"trades": trades}]
+        for trades in (["Seide", "Tee", "Zucker"], ["Zucker", "Seide", "Tee"])
+    )
+    truth = [ABEGG, DIETHELM | {"trades": ["Seide"]}]
+    assert ("entries[1].trades", None, "Zucker") in found(list_runs(truth, first, second, second))
+
+
 def test_what_another_entry_has_in_the_same_field_is_not_from_another_field():
     other = {"name": "Abegg", "city": "Lausanne"}
     truth = [other, {"name": "Diethelm Widow", "city": "Lausanne"}]

@@ -1,5 +1,6 @@
 """Finding the ground-truth values that most good models contradict with the same value."""
 
+import re
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ MAKERS = 3
 
 _LOST = ("unanswered", "unparsable")
 
+_ENTRY = re.compile(r"\](?=\.)")
+"""Where the path of an entry of a list ends in that of one of its fields."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -25,7 +29,7 @@ class Finding:
 
     Attributes:
         id: the item's id.
-        field: the field's path, without its place in a list if the ground truth lacks the value.
+        field: the field's path, without its place in a list if the ground truth has no such entry.
         truth: the ground-truth value, as it was scored; None if there is none.
         value: what the models read, in the most common spelling; None for nothing.
         agreeing: how many good models give this value.
@@ -97,8 +101,9 @@ def audit(runs: Mapping[str, Result]) -> Audit:
     - **Good models**: see `hdbench.audit.models.ask`.
     - **Contradict**: the metric does not count the value as right. An absent ground truth is
       contradicted by a value, and a value by its absence; but not one of several values, such as a
-      person in a letter or one of a page's entries: it may have been overlooked. Persons are paired
-      with those in the ground truth that are like them; see
+      person in a letter or one of a page's entries: it may have been overlooked. What an entry
+      lacks is contradicted by a value in the entries that the metric paired with it. Persons are
+      paired with those in the ground truth that are like them; see
       `hdbench.analysis.error_classes.pair`. A lost answer contradicts nothing.
     - **One value**: the same `hdbench.analysis.forms.form`, so that `8°` and `in-8` do not split
       the vote; the most common spelling is shown, in a tie that of the best model.
@@ -168,12 +173,13 @@ def _of_item(
         if item["status"] in _LOST:
             continue
         matches = [FieldMatch(**match) for match in item["fields"]]
-        for match in matches:
-            if match.outcome != "spurious":
-                truths.setdefault(_place(match), match.reference)
+        own = [match for match in matches if match.outcome != "spurious"]
+        entries = {entry for match in own for entry in _entries(match.field)}
+        for match in own:
+            truths.setdefault(_place(match, entries), match.reference)
         for match in _contradictions(matches, metric.set_fields):
             value = form(match.prediction, _kind(match.field, metric))
-            by_run = votes.setdefault((_place(match), value), {})
+            by_run = votes.setdefault((_place(match, entries), value), {})
             by_run.setdefault(run, match.prediction)
 
     agreed: dict[tuple[_Place, str], dict[AskedRun, Any]] = {}
@@ -218,9 +224,25 @@ def _kind(field: str, metric: Metric) -> ValueForm | None:
     return metric.value_forms.get(field_name(field))
 
 
-def _place(match: FieldMatch) -> _Place:
+def _place(match: FieldMatch, entries: Container[str]) -> _Place:
+    """What a match is about.
+
+    Args:
+        match: what became of a field.
+        entries: the paths of the ground truth's entries.
+    """
     truth = text_of(match.reference)
-    return _Place(match.field, truth) if truth else _Place(field_name(match.field), None)
+    if truth:
+        return _Place(match.field, truth)
+    entry = ""
+    if match.record != "invented":  # whose place is that in the answer
+        entry = next((each for each in _entries(match.field)[::-1] if each in entries), "")
+    return _Place(entry + field_name(match.field[len(entry) :]), None)
+
+
+def _entries(path: str) -> list[str]:
+    """The paths of the entries of lists that a field is in, the outermost first."""
+    return [path[: found.end()] for found in _ENTRY.finditer(path)]
 
 
 def _contradictions(matches: Sequence[FieldMatch], sets: Container[str]) -> Iterator[FieldMatch]:

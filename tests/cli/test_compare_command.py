@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from helpers.run_folders import write_cards
+from helpers.run_folders import write_cards, write_run
 
 RIGHT = {"title": "Stellingen", "year": 1924}
 WRONG = {"title": "Stellingen", "year": 1942}
@@ -57,3 +57,46 @@ def test_what_cannot_be_compared_is_refused(results, run_hdbench, arguments, mes
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Runs of four makers on the four cards, of which the last was asked two only."""
+    here = tmp_path_factory.mktemp("folder")
+    write_cards(here)
+    for number, maker in enumerate(("antares", "bellatrix", "capella", "deneb")):
+        ids = [f"000{card}" for card in range(2 if maker == "deneb" else 4)]
+        answers = {item: {"prediction": WRONG} for item in ids}
+        write_run(here / f"runs/{number}", answers, model=f"{maker}/m", run=maker, items=ids)
+    return here
+
+
+LEFT_OUT = "note: left out 1 run that was not asked the same 4 items as most: deneb/m"
+
+
+def test_a_folder_is_compared_without_the_runs_on_other_items(folder, run_hdbench):
+    done = run_hdbench("compare", "runs", cwd=folder)
+    assert (done.returncode, done.stderr.strip()) == (0, LEFT_OUT)
+    assert [line for line in done.stdout.splitlines() if line.startswith("A ")] == [
+        "A antares/m, B bellatrix/m",
+        "A antares/m, B capella/m",
+        "A bellatrix/m, B capella/m",
+    ]
+
+
+def test_a_folder_is_audited_without_the_runs_on_other_items(folder, run_hdbench):
+    done = run_hdbench("audit", "runs", "--json", "audit.json", cwd=folder)
+    assert (done.returncode, done.stderr.strip()) == (0, LEFT_OUT)
+    found = json.loads((folder / "audit.json").read_text())
+    assert {each["maker"] for each in found["runs"]} == {"antares", "bellatrix", "capella"}
+    assert [(each["field"], each["value"]) for each in found["findings"]] == [("year", 1942)] * 4
+
+
+@pytest.mark.parametrize("named", [("runs", "other/3"), ("runs/0", "runs/3")])
+def test_a_run_that_is_itself_named_is_not_left_out(folder, run_hdbench, named):
+    write_run(
+        folder / "other/3", {"0000": {"prediction": RIGHT}}, model="x/m", run="x", items=["0000"]
+    )
+    done = run_hdbench("compare", *named, cwd=folder)
+    assert done.returncode == 2
+    assert "do not have the same items" in done.stderr

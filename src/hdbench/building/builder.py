@@ -6,11 +6,12 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import yaml
 
 from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.building.archive import write_archive
 from hdbench.building.card import write_cards
 from hdbench.building.eval_yaml import eval_yaml

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -15,8 +16,10 @@ from hdbench.cli.rules import Also, beside
 from hdbench.errors import HdbenchError, escaped
 
 if TYPE_CHECKING:
+    from hdbench.evaluation.score import Settings
     from hdbench.leaderboard.boards import Board
     from hdbench.results.model_facts import ModelFacts
+    from hdbench.results.result import Result
 
 
 class Form(StrEnum):
@@ -50,12 +53,10 @@ def compare(
     """
     from hdbench.cli.tables import print_comparison  # noqa: PLC0415
     from hdbench.common.jsonio import write_json  # noqa: PLC0415  slow to import
-    from hdbench.evaluation.runs import load_runs  # noqa: PLC0415
     from hdbench.evaluation.score import Settings  # noqa: PLC0415
     from hdbench.statistics.comparison import compare_runs  # noqa: PLC0415
 
-    settings = Settings(protocol)
-    loaded = load_runs(runs, benchmark=benchmark, settings=settings, names=name or ())
+    loaded = _load_comparable(runs, benchmark, Settings(protocol), names=name or ())
     first = next(iter(loaded.values()))
     comparisons = compare_runs(
         loaded, headline=first.headline, higher_is_better=first.higher_is_better, seed=seed
@@ -189,6 +190,28 @@ def _say_unseen(names: list[str], boards: "list[Board]") -> None:
     typer.echo(escaped(f"note: {said}"), err=True)
 
 
+def _load_comparable(
+    runs: list[Path], benchmark: str | None, settings: "Settings", names: Sequence[str] = ()
+) -> "dict[str, Result]":
+    """The results of runs on the same items; one line names runs in folders that had others."""
+    from hdbench.evaluation.runs import load_runs, with_same_items  # noqa: PLC0415  slow to import
+
+    loaded, left_out = with_same_items(
+        load_runs(runs, benchmark=benchmark, settings=settings, names=names), runs
+    )
+    if left_out:
+        count = "1 run that was" if len(left_out) == 1 else f"{len(left_out)} runs that were"
+        items = len(next(iter(loaded.values())).ids)
+        typer.echo(
+            escaped(
+                f"note: left out {count} not asked the same {items} items as most: "
+                f"{', '.join(left_out)}"
+            ),
+            err=True,
+        )
+    return loaded
+
+
 def _say_left_out(missing: dict[str, int]) -> None:
     """Say in one line which benchmarks are not there, and how to build them."""
     count = sum(missing.values())
@@ -239,10 +262,9 @@ def audit(
     from hdbench.audit.findings import audit as audit_runs  # noqa: PLC0415  slow to import
     from hdbench.audit.lists import print_audit, work_list  # noqa: PLC0415
     from hdbench.common.jsonio import write_json, write_whole  # noqa: PLC0415
-    from hdbench.evaluation.runs import load_runs  # noqa: PLC0415
     from hdbench.evaluation.score import Settings  # noqa: PLC0415
 
-    loaded = load_runs(runs, benchmark=benchmark, settings=Settings(protocol, details=True))
+    loaded = _load_comparable(runs, benchmark, Settings(protocol, details=True))
     unseen = [name for name, result in loaded.items() if result.run.get("without_media")]
     for name in unseen:
         del loaded[name]

@@ -81,8 +81,8 @@ def score(
     rules = beside(settings, also or ())
     scored = score_under(benchmark, predictions, list(rules.values()))
     if name is not None:
-        under = [with_names(list(each.values()), [name]) for each in scored]
-        scored = [{each.model: each for each in results} for results in under]
+        renamed = [with_names(list(each.values()), [name]) for each in scored]
+        scored = [{each.model: each for each in results} for results in renamed]
     results, *others = scored
     records = [to_record(result, details=details) for result in results.values()]
     for model, record in zip(results, records, strict=True):

@@ -354,7 +354,7 @@ class Checks:
             return None
         names = {"written": apart.written, "expected": apart.expected}
         told = message("no_shared_field", answers=self._of(of), **names)
-        return RunWarning("no_shared_field", told, apart.count, of, apart.ids)
+        return RunWarning("no_shared_field", told, apart.objects, of, apart.ids)
 
     def _wrong_fields(self, result: Result, explained: Container[Any]) -> list[RunWarning]:
         """One warning per field, wrong values before types that are scored all the same.

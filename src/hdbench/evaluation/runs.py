@@ -1,7 +1,7 @@
 """What the commands on runs accept: results, run folders, and answers to a named benchmark."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings, score_under, with_names
 from hdbench.reading.run_info import RUN_FILE, is_run, read_run_info
-from hdbench.results.files import is_result, read_results
+from hdbench.results.files import is_result, item_set, read_results
 from hdbench.results.result import Result
 
 
@@ -127,6 +127,37 @@ def _is_there(benchmark: str) -> bool:
     return True
 
 
+def with_same_items(
+    results: Mapping[str, Result], paths: Sequence[Path]
+) -> tuple[dict[str, Result], list[str]]:
+    """Runs without those in folders of runs that were asked other items than most.
+
+    Args:
+        results: what `load_runs` found.
+        paths: where it found them. If one that is itself named has other items, none is left out,
+            nor if they are of several benchmarks: comparing them then says how they differ.
+
+    Returns:
+        The largest group of runs with the same items, and the names of those left out.
+    """
+    groups: dict[str, dict[str, Result]] = defaultdict(dict)
+    for name, result in results.items():
+        groups[item_set(result.ids)][name] = result
+    largest = max(groups.values(), key=len)
+    left_out = results.keys() - largest.keys()
+    in_folders = {
+        str(run)
+        for path in paths
+        if path.is_dir() and not is_run(path)
+        for run in _run_folders(path)
+    }
+    named = any(results[name].answers.get("path") not in in_folders for name in left_out)
+    benchmarks = {result.dataset.get("benchmark") for result in results.values()}
+    if named or len(benchmarks) > 1:
+        return dict(results), []
+    return largest, [name for name in results if name in left_out]
+
+
 def strictly(result: Result, name: str) -> Result:
     """A run with valid JSON only counted.
 
@@ -144,7 +175,7 @@ def strictly(result: Result, name: str) -> Result:
 def _runs_at(path: Path, benchmark: str | None) -> Iterator[tuple[Path, str | None]]:
     """Each run at a path, and the benchmark to score it against; None for a result."""
     if path.is_dir():
-        folders = [path] if is_run(path) else sorted(each.parent for each in path.rglob(RUN_FILE))
+        folders = [path] if is_run(path) else _run_folders(path)
         if folders:
             for folder in folders:
                 yield folder, benchmark or read_run_info(folder).benchmark
@@ -158,6 +189,11 @@ def _runs_at(path: Path, benchmark: str | None) -> Iterator[tuple[Path, str | No
             "--benchmark"
         )
     yield path, benchmark
+
+
+def _run_folders(path: Path) -> list[Path]:
+    """The run folders below a folder."""
+    return sorted(each.parent for each in path.rglob(RUN_FILE))
 
 
 def _stem(path: Path) -> str:

@@ -25,13 +25,13 @@ class Apart(NamedTuple):
     """Answers that share no field with the ground truth.
 
     Attributes:
-        count: how many objects there were among the answers.
+        objects: how many objects there were among the answers.
         ids: the first items with one.
         written: the names of fields in answers.
         expected: the names of fields in the ground truth.
     """
 
-    count: int
+    objects: int
     ids: list[str]
     written: str
     expected: str

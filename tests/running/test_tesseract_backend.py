@@ -85,6 +85,13 @@ def test_plain_text_is_enough_for_a_schema_that_asks_for_it():
     assert "Stuttgart" in found["text"]
 
 
+def test_a_transcription_has_the_text_where_its_schema_has_it():
+    [found] = records(backend_for("manuscripts"), [sample("zettelkatalog", "images/sample-01.jpg")])
+    [folio] = found.pop("folios")
+    assert found == {}
+    assert "Stuttgart" in folio["text"]
+
+
 def test_an_undecodable_image_is_its_items_error_and_the_others_go_on(tmp_path):
     damaged = tmp_path / "damaged.jpg"
     damaged.write_bytes(b"no image")

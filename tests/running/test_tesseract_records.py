@@ -139,7 +139,28 @@ def test_rules_are_chosen_by_the_schemas_fields():
     assert kind_of(schema("text", "confidence")).languages == "deu"
 
 
-@pytest.mark.parametrize("unknown", [None, {}, schema("colour"), {"properties": ["text"]}])
+LINE = {"type": "object", "properties": {"text": {"type": "string"}}}
+LINES = {"type": "array", "items": LINE}
+
+
+def test_the_text_goes_where_the_schema_has_it(monkeypatch):
+    monkeypatch.setattr("hdbench.running.tesseract.kinds._read_text", lambda *_: {"text": "Abegg"})
+    pages = {"type": "object", "required": ["pages"], "properties": {"pages": LINES, "note": {}}}
+    assert kind_of(pages).read([], 1.0) == {"pages": [{"text": "Abegg"}]}
+    assert kind_of(LINE | {"required": ["text"]}).read([], 1.0) == {"text": "Abegg"}
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        None,
+        {},
+        schema("colour"),
+        {"properties": ["text"]},
+        {"properties": {"page": LINE}},
+        {"properties": {"left": LINES, "right": LINES}, "required": ["left", "right"]},
+    ],
+)
 def test_an_unknown_schema_is_refused(unknown):
     with pytest.raises(HdbenchError, match="no rules for this benchmark's answers"):
         kind_of(unknown)

@@ -14,7 +14,7 @@ from hdbench.running.images import Limits, load_images
 from hdbench.running.tesseract.kinds import kind_of
 from hdbench.running.tesseract.ocr import check_languages, version
 
-RULES = 1
+RULES = 2
 """Raised whenever the same image can get a different answer."""
 
 TIMEOUT = 120.0
@@ -22,7 +22,7 @@ TIMEOUT = 120.0
 
 
 class TesseractBackend:
-    """OCR by Debian's Tesseract 5, and rules for cards, pages of ads, letters and papers.
+    """OCR by Debian's Tesseract 5, and rules for cards, pages of ads, letters, papers and texts.
 
     The fields of the answer schema decide which rules are used, not a benchmark's name.
     The same image always gets the same answer. A handwritten item is answered too, mostly wrongly:

@@ -1,11 +1,13 @@
 """Which rules answer a benchmark: chosen by the fields that its answer schema asks for."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from PIL import Image
 
 from hdbench.errors import HdbenchError
+from hdbench.reading.schema import AnswerSchema
 from hdbench.running.tesseract import cards, letters, pages, papers
 from hdbench.running.tesseract.layout import lines
 from hdbench.running.tesseract.ocr import read_words
@@ -29,9 +31,16 @@ class Kind(NamedTuple):
 
 
 def _read_text(images: Sequence[Image.Image], timeout: float) -> dict[str, Any]:
-    """The plain text, for a schema that asks for no more."""
+    """The plain text of an item's images."""
     read = (read_words(image, _PLAIN, segmentation=1, timeout=timeout) for image in images)
     return {_TEXT: "\n".join(line.text for words in read for line in lines(words))}
+
+
+def _read_entry(
+    name: str, images: Sequence[Image.Image], timeout: float
+) -> dict[str, list[dict[str, Any]]]:
+    """The plain text as the one entry of a list."""
+    return {name: [_read_text(images, timeout)]}
 
 
 _KINDS = (
@@ -45,7 +54,6 @@ _KINDS = (
         frozenset({"author", "publication", "library_reference"}), cards.LANGUAGES, cards.read_card
     ),
     Kind(frozenset({"title", "author", "doi"}), papers.LANGUAGES, papers.read_paper),
-    Kind(frozenset({_TEXT}), _PLAIN, _read_text),
 )
 
 
@@ -59,10 +67,17 @@ def kind_of(schema: Mapping[str, Any] | None) -> Kind:
     for kind in _KINDS:
         if kind.fields <= fields:
             return kind
+    if schema is not None and _TEXT in fields:
+        known = AnswerSchema(dict(schema))
+        if _TEXT in known.names:
+            return Kind(frozenset({_TEXT}), _PLAIN, _read_text)
+        name, entry = known.list_of_objects or ("", {})
+        if _TEXT in entry.get("properties", {}):
+            return Kind(frozenset({name, _TEXT}), _PLAIN, partial(_read_entry, name))
     raise HdbenchError(
         "the tesseract backend has no rules for this benchmark's answers: it needs an "
         "answer.schema.json with the fields of cards, pages of advertisements, letters or papers, "
-        f"or with a field {_TEXT!r}: choose another backend"
+        f"or with a field {_TEXT!r}, in the record or in its one list: choose another backend"
     )
 
 

@@ -200,6 +200,30 @@ def test_eval_runs_scores_and_demands(here, in_process, tiny_model):
     assert "'letters' is not evaluated" in unknown.stderr
 
 
+@pytest.mark.needs("tesseract")
+def test_eval_of_all_skips_and_names_what_tesseract_has_no_rules_for(here, in_process):
+    shutil.copytree(here / "hdb/zettelkatalog", here / "hdb/colours")
+    spec = here / "hdb/colours/benchmark.yaml"
+    spec.write_text(spec.read_text().replace("zettelkatalog", "colours"))
+    schema = {"type": "object", "properties": {"colour": {"type": "string"}}}
+    (here / "hdb/colours/answer.schema.json").write_text(json.dumps(schema))
+    limits = ("--model", "tesseract", "--max-minutes", "0", "--json", "results.json")
+    done = in_process("eval", "--all", *limits)
+    assert done.returncode == 0, done.stderr
+    assert "note: skipped colours: the tesseract backend has no rules" in done.stderr
+    assert done.stdout.startswith("zettelkatalog: f1_micro 0.000")
+    result = json.loads((here / "results.json").read_text())
+    assert result["benchmark"] == "hdb/zettelkatalog"
+    for asked in (("colours", "zettelkatalog"), ("--all", "--fail-under", "colours=0.5")):
+        done = in_process("eval", *asked, *limits)
+        assert done.returncode == 2
+        assert "error: colours: the tesseract backend has no rules" in done.stderr
+    shutil.rmtree(here / "hdb/zettelkatalog")
+    done = in_process("eval", "--all", *limits)
+    assert done.returncode == 2
+    assert "error: tesseract answers none of the benchmarks in hdb" in done.stderr
+
+
 @pytest.mark.slow
 def test_what_eval_has_no_time_for_counts_as_unanswered(here, in_process, tiny_model):
     done = in_process("eval", "zettelkatalog", "--model", tiny_model, "--max-minutes", "0")

@@ -283,6 +283,8 @@ def evaluate(
 ) -> None:
     """Run and score a model on several benchmarks.
 
+    With --all, a benchmark for which Tesseract has no rules is skipped, and a note says so.
+
     Exit status 0: every benchmark reaches what --fail-under demands; 1: one does not, none of its
     items was answered, or too many failed; 2: it could not be done.
     """
@@ -293,9 +295,14 @@ def evaluate(
     from hdbench.results.files import write_results  # noqa: PLC0415
     from hdbench.running.backend import Decoding  # noqa: PLC0415
     from hdbench.running.evaluating import (  # noqa: PLC0415
+        Evaluation,
+        Skipped,
+        find_benchmarks,
+        read_demands,
+    )
+    from hdbench.running.evaluating import (  # noqa: PLC0415
         evaluate as evaluate_model,
     )
-    from hdbench.running.evaluating import find_benchmarks, read_demands  # noqa: PLC0415
     from hdbench.running.planning import Asked  # noqa: PLC0415
 
     if every == bool(names):
@@ -309,7 +316,7 @@ def evaluate(
         concurrency=concurrency,
         timeout=timeout,
     )
-    evaluations = list(
+    found = list(
         evaluate_model(
             benchmarks,
             asked,
@@ -317,8 +324,15 @@ def evaluate(
             quick=quick,
             minutes=max_minutes,
             demands=read_demands(fail_under or (), benchmarks),
+            skip=every,
         )
     )
+    for each in found:
+        if isinstance(each, Skipped):
+            typer.echo(escaped(f"note: skipped {each.name}: {each.why}"), err=True)
+    evaluations = [each for each in found if isinstance(each, Evaluation)]
+    if not evaluations:
+        raise HdbenchError(f"{model} answers none of the benchmarks in {DEFAULT_OUT}")
     if json_out:
         write_results(json_out, [each.result for each in evaluations])
     print_evaluations(Console(), evaluations)

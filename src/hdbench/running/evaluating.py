@@ -12,6 +12,7 @@ from hdbench.results.result import Result
 from hdbench.running.choosing import of_benchmark
 from hdbench.running.planning import Asked, Plan, run_name
 from hdbench.running.run import Outcome
+from hdbench.running.tesseract.kinds import NoRulesError
 
 
 class Evaluation(NamedTuple):
@@ -44,6 +45,18 @@ class Evaluation(NamedTuple):
         return (self.value >= self.least) == self.result.higher_is_better or (
             self.value == self.least
         )
+
+
+class Skipped(NamedTuple):
+    """A benchmark that was not evaluated.
+
+    Attributes:
+        name: its name.
+        why: why it was not.
+    """
+
+    name: str
+    why: str
 
 
 def find_benchmarks(namespace: Path, names: Sequence[str]) -> list[Benchmark]:
@@ -100,7 +113,8 @@ def evaluate(
     quick: bool = False,
     minutes: float | None = None,
     demands: Mapping[str, float] | None = None,
-) -> Iterator[Evaluation]:
+    skip: bool = False,
+) -> Iterator[Evaluation | Skipped]:
     """Run a model on each benchmark and score it.
 
     Args:
@@ -111,22 +125,30 @@ def evaluate(
         minutes: after this time nothing more is asked, and items being asked are given up; each
             benchmark gets an equal share of the time left.
         demands: see `read_demands`.
+        skip: go on to the next benchmark where a backend has no rules for one, unless something is
+            demanded of it.
 
     Raises:
         HdbenchError: see `Plan.run` and `score`.
     """
+    demands = demands or {}
     end = None if minutes is None else time.monotonic() + 60 * minutes
     for position, benchmark in enumerate(benchmarks):
         deadline = None
         if end is not None:
             now = time.monotonic()
             deadline = now + max(0.0, end - now) / (len(benchmarks) - position)
+        of = benchmark.spec.name
         name = run_name(benchmark, asked.model) + ("_quick" if quick else "")
         plan = Plan(benchmark, of_benchmark(benchmark, quick=quick), asked)
-        outcome = plan.run(folder / name, deadline=deadline)
+        try:
+            outcome = plan.run(folder / name, deadline=deadline)
+        except NoRulesError as error:
+            if not skip or of in demands:
+                raise HdbenchError(f"{of}: {error}") from error
+            yield Skipped(of, str(error))
+            continue
         if outcome.interrupted:
             raise KeyboardInterrupt
         result = score(benchmark.id, folder / name)
-        yield Evaluation(
-            benchmark, folder / name, outcome, result, (demands or {}).get(benchmark.spec.name)
-        )
+        yield Evaluation(benchmark, folder / name, outcome, result, demands.get(of))

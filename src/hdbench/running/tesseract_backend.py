@@ -35,8 +35,8 @@ class TesseractBackend:
         concurrency: items at once; by default one per processor.
 
     Raises:
-        HdbenchError: Tesseract or its language data is not installed, or there are no rules for
-            the schema.
+        NoRulesError: there are no rules for the schema.
+        HdbenchError: Tesseract or its language data is not installed.
     """
 
     name: ClassVar[str] = "tesseract"

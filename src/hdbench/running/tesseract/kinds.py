@@ -16,6 +16,10 @@ _PLAIN = "deu"
 _TEXT = "text"
 
 
+class NoRulesError(HdbenchError):
+    """No rules answer a benchmark; those for others may."""
+
+
 class Kind(NamedTuple):
     """A kind of record.
 
@@ -61,7 +65,7 @@ def kind_of(schema: Mapping[str, Any] | None) -> Kind:
     """The rules for an answer schema.
 
     Raises:
-        HdbenchError: there is no schema, or it asks for fields that no rules cover.
+        NoRulesError: there is no schema, or it asks for fields that no rules cover.
     """
     fields = _fields(schema)
     for kind in _KINDS:
@@ -74,7 +78,7 @@ def kind_of(schema: Mapping[str, Any] | None) -> Kind:
         name, entry = known.list_of_objects or ("", {})
         if _TEXT in entry.get("properties", {}):
             return Kind(frozenset({name, _TEXT}), _PLAIN, partial(_read_entry, name))
-    raise HdbenchError(
+    raise NoRulesError(
         "the tesseract backend has no rules for this benchmark's answers: it needs an "
         "answer.schema.json with the fields of cards, pages of advertisements, letters or papers, "
         f"or with a field {_TEXT!r}, in the record or in its one list: choose another backend"

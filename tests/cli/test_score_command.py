@@ -222,6 +222,44 @@ def test_the_figure_by_which_items_are_worst_is_named_if_it_has_no_column(
     assert heading in map(str.strip, done.stdout.splitlines())
 
 
+def with_titles(cards, title):
+    """The four cards, all with another title."""
+    metadata = cards / "hdb/cards/metadata.jsonl"
+    rows = [json.loads(line) for line in metadata.read_text().splitlines()]
+    truth = json.dumps(RIGHT | {"title": title})
+    metadata.write_text("".join(json.dumps(row | {"ground_truth": truth}) + "\n" for row in rows))
+
+
+@pytest.mark.parametrize(
+    ("more", "shown"),
+    [
+        ("ff the end", 'title: …ver the lea and the end" → …ver the lea ff the end"'),
+        ("", 'title: …ver the lea and the end" → …ver the lea "'),
+    ],
+)
+def test_of_long_texts_their_first_difference_is_shown(score, cards, more, shown):
+    start = "The lowing herd wind slowly o'er the lea, " * 5 + "over the lea "
+    with_titles(cards, start + "and the end")
+    answer = {"title": start + more, "year": 1924}
+    done = score([{"id": "0000", "prediction": answer}], "--option", "threshold=1.0")
+    assert done.returncode == 0, done.stderr
+    (_, said) = done.stdout.split("reference → answer")
+    said = " ".join(said.split("0000")[1].split()[5:])
+    assert said.startswith(shown)
+
+
+def test_an_item_without_an_error_is_no_worst_item(score, cards):
+    with_titles(cards, "Ueber die Ehe im Mittelalter")
+    answers = [{"title": "Über die Ehe im Mittelalter", "year": year} for year in (1924, 1942)]
+    lines = [{"id": f"000{at}", "prediction": answers[at == 3]} for at in range(4)]
+    done = score(lines)
+    assert done.returncode == 0, done.stderr
+    (_, said) = done.stdout.split("Worst items")
+    assert "0003" in said
+    assert "0000" not in said
+    assert "Worst items" not in score([line | {"prediction": answers[0]} for line in lines]).stdout
+
+
 def test_strict_takes_sound_json_only(score, cards):
     lines = [
         {"id": "0000", "text": json.dumps(RIGHT)},

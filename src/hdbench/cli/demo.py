@@ -16,7 +16,6 @@ from hdbench.building.recipe import find_recipe, recipe_names
 from hdbench.cli.tables import print_result
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.results.items import WORST
 from hdbench.scoring import METRICS
 
 
@@ -62,8 +61,8 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
 
     rules = METRICS[recipe.spec.metric]
     figure = rules.item_figure
-    worst = sorted(result["per_item"], key=lambda item: item[figure])[:WORST]
-    worst = [{**item, "id": items[int(item["id"])]["id"]} for item in worst if item[figure] < 1]
+    worst = sorted(result["per_item"], key=lambda item: item[figure])
+    worst = [{**item, "id": items[int(item["id"])]["id"]} for item in worst]
     fields = result.pop("fields")
     result["headline"] = recipe.spec.headline
     title = f"{name} (sample), {result['protocol']}"

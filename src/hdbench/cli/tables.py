@@ -10,7 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hdbench.common.printing import heading, plain_table, printable
+from hdbench.common.printing import MAX_VALUE, heading, plain_table, printable
+from hdbench.report.items import LOST
+from hdbench.results.items import WORST
 from hdbench.scoring.metric import Metric
 
 if TYPE_CHECKING:  # scipy takes long to import
@@ -33,6 +35,9 @@ MAX_ALIKE = 5
 
 MAX_ERRORS = 4
 """How many errors of one item are shown."""
+
+BEFORE = MAX_VALUE // 4
+"""How many characters are shown before the first difference of two long texts."""
 
 _SHORT = {
     "f1": "F1",
@@ -86,7 +91,7 @@ def print_result(
         figures: the figures, headline first, as `Result.figures` gives them, and `intervals`, as
             `Intervals.to_dict` does.
         fields: field → its counts and rates.
-        worst: the details of the worst items, worst first.
+        worst: the details of items, worst first; at most `WORST` that have an error are shown.
         details: the details of every item, to list those whose answers were not clean.
     """
     console.print(printable(title, MAX_NOTE), style="bold")
@@ -107,9 +112,9 @@ def print_result(
     if fields:
         console.print()
         console.print(_fields_table(fields))
-    if worst:
+    if wrong := [item for item in worst if _has_error(item)][:WORST]:
         console.print()
-        console.print(_worst_table(worst, metric.item_figure))
+        console.print(_worst_table(wrong, metric.item_figure))
     if details:
         console.print()
         console.print(_reading_table(details))
@@ -248,23 +253,44 @@ def _worst_table(worst: Sequence[Mapping[str, Any]], figure: str) -> Table:
     return table
 
 
+def _has_error(item: Mapping[str, Any]) -> bool:
+    return item["status"] in LOST or bool(_wrong(item))
+
+
+def _wrong(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [match for match in item["fields"] if match["outcome"] != "correct"]
+
+
 def _errors(item: Mapping[str, Any]) -> Text:
-    if item["status"] in ("unparsable", "unanswered"):
+    if item["status"] in LOST:
         return Text("everything")
-    wrong = [match for match in item["fields"] if match["outcome"] != "correct"]
-    lines = [
-        Text.assemble(
-            printable(match["field"]),
-            ": ",
-            printable(_shown(match["reference"])),
-            " → ",
-            printable(_shown(match["prediction"])),
+    wrong = _wrong(item)
+    lines = []
+    for match in wrong[:MAX_ERRORS]:
+        reference, prediction = _side_by_side(match["reference"], match["prediction"])
+        lines.append(
+            Text.assemble(
+                printable(match["field"]), ": ", printable(reference), " → ", printable(prediction)
+            )
         )
-        for match in wrong[:MAX_ERRORS]
-    ]
     if len(wrong) > MAX_ERRORS:
         lines.append(Text(f"and {len(wrong) - MAX_ERRORS} more"))
     return Text("\n").join(lines)
+
+
+def _side_by_side(reference: Any, prediction: Any) -> tuple[str, str]:
+    """Two values as text; of long ones what comes before their first difference is left out."""
+    shown = _shown(reference), _shown(prediction)
+    is_long = max(map(len, shown)) > MAX_VALUE
+    if not (is_long and isinstance(reference, str) and isinstance(prediction, str)):
+        return shown
+    both = enumerate(zip(reference, prediction, strict=False))
+    shorter = min(len(reference), len(prediction))
+    first = next((at for at, (one, other) in both if one != other), shorter)
+    if first < MAX_VALUE // 2:  # it is seen from the start
+        return shown
+    ours, theirs = (_shown(text[first - BEFORE :])[1:] for text in (reference, prediction))
+    return f"…{ours}", f"…{theirs}"
 
 
 def _shown(value: Any) -> str:

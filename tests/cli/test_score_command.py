@@ -222,6 +222,34 @@ def test_the_figure_by_which_items_are_worst_is_named_if_it_has_no_column(
     assert heading in map(str.strip, done.stdout.splitlines())
 
 
+TITLES = {"documented": {"texts": {"title": "always"}}}
+
+
+@pytest.mark.parametrize(
+    ("changed", "also", "said"),
+    [
+        ({"headline": "recall_micro"}, "threshold=0.5", "recall_micro, higher is better"),
+        (
+            {"metric": "text_cer", "headline": "wer", "higher_is_better": False}
+            | {"protocols": TITLES},
+            "unit=grapheme",
+            "wer, lower is better",
+        ),
+    ],
+)
+def test_the_headline_comes_first_and_is_named_with_its_direction(
+    score, cards, changed, also, said
+):
+    spec = cards / "hdb/cards/benchmark.yaml"
+    spec.write_text(json.dumps(json.loads(spec.read_text()) | changed))
+    done = score([{"id": "0000", "prediction": RIGHT}], "--also", also)
+    assert done.returncode == 0, done.stderr
+    first = [line.split()[:1] for line in done.stdout.splitlines()]
+    tables = [at for at, cells in enumerate(first) if cells == ["figure"]]
+    assert [first[at + 2] for at in tables] == [[changed["headline"]]] * 2
+    assert f"headline: {said}" in done.stdout.splitlines()
+
+
 def with_titles(cards, title):
     """The four cards, all with another title."""
     metadata = cards / "hdb/cards/metadata.jsonl"

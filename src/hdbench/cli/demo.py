@@ -65,6 +65,7 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
     worst = [{**item, "id": items[int(item["id"])]["id"]} for item in worst]
     fields = result.pop("fields")
     result["headline"] = recipe.spec.headline
+    result["higher_is_better"] = recipe.spec.higher_is_better
     title = f"{name} (sample), {result['protocol']}"
     print_result(console, title, rules, result, fields, worst=worst)
     hdbench = _command()

@@ -13,7 +13,7 @@ from rich.text import Text
 from hdbench.common.printing import MAX_VALUE, heading, plain_table, printable
 from hdbench.report.items import LOST
 from hdbench.results.items import WORST
-from hdbench.scoring.metric import Metric
+from hdbench.scoring.metric import Figure, Metric
 
 if TYPE_CHECKING:  # scipy takes long to import
     from hdbench.publishing.repositories import Repository
@@ -88,8 +88,8 @@ def print_result(
         console: where to.
         title: what was scored.
         metric: the metric.
-        figures: the figures, headline first, as `Result.figures` gives them, and `intervals`, as
-            `Intervals.to_dict` does.
+        figures: the figures, as `Result.figures` gives them, with the `headline` and its direction,
+            and `intervals`, as `Intervals.to_dict` gives them.
         fields: field → its counts and rates.
         worst: the details of items, worst first; at most `WORST` that have an error are shown.
         details: the details of every item, to list those whose answers were not clean.
@@ -98,6 +98,8 @@ def print_result(
     if "estimated" in figures:
         console.print(Text(figures["estimated"]), soft_wrap=True)
     console.print(_figures_table(metric, figures))
+    better = "higher" if figures["higher_is_better"] else "lower"
+    console.print(f"headline: {figures['headline']}, {better} is better", markup=False)
     console.print(_coverage(figures))
     if strictly := _strictly(figures):
         console.print(strictly)
@@ -136,7 +138,7 @@ def print_under(console: Console, results: Mapping[str, "Result"]) -> None:
     for column in table.columns[1:]:  # where there is little room, the difference goes below
         column.no_wrap = False
     figures, *of_others = (each.rates for each in results.values())
-    for figure in result.metric.figures:
+    for figure in _headline_first(result.metric, result.headline):
         value = figures.get(figure.name)
         if not figure.is_rate or value is None:
             continue
@@ -152,13 +154,17 @@ def print_under(console: Console, results: Mapping[str, "Result"]) -> None:
         console.print(Text.assemble((printable(text, MAX_NOTE).plain, "dim")), soft_wrap=True)
 
 
+def _headline_first(metric: Metric | type[Metric], headline: str) -> list[Figure]:
+    return sorted(metric.figures, key=lambda figure: figure.name != headline)
+
+
 def _figures_table(metric: Metric | type[Metric], figures: Mapping[str, Any]) -> Table:
     found = figures["intervals"]
     head, ends = ("95 % interval", found["figures"])
     if "why" in found:
         head, ends = ("single items", found["item_ranges"])
     table = plain_table(None, "figure", right=("value", head))
-    for figure in metric.figures:
+    for figure in _headline_first(metric, figures["headline"]):
         value = figures.get(figure.name)
         if figure.is_rate and value is not None:
             low, high = ends.get(figure.name, (None, None))
@@ -187,7 +193,7 @@ def _coverage(figures: Mapping[str, Any]) -> Text:
 
 def _strictly(figures: Mapping[str, Any]) -> str:
     """The headline with and without what had to be unwrapped, repaired or completed."""
-    headline = figures.get("headline") or next(iter(figures))
+    headline = figures["headline"]
     strictly, value = figures.get("strictly", {}).get(headline), figures[headline]
     if strictly is None or strictly == value:
         return ""

@@ -85,6 +85,18 @@ def test_a_protocol_starts_afresh_and_options_are_added(pages, score):
     assert "also" not in json.loads(json.dumps(record["also"]["published"]))
 
 
+def test_headings_are_broken_between_words(pages, run_hdbench):
+    write(pages, "a.jsonl", SHIFTED)
+    rules = ("published", 'normalize=["casefold","whitespace","punctuation"]')
+    also = [part for each in (*rules, "unanswered=empty_object") for part in ("--also", each)]
+    done = run_hdbench("score", "hdb/pages", "a.jsonl", *also, cwd=pages, COLUMNS="80")
+    assert done.returncode == 0, done.stderr
+    table = done.stdout.partition("Under other rules")[2].partition(" ──")[0]
+    assert max(map(len, done.stdout.partition("Under")[2].splitlines()[:20])) <= 80
+    words = '"whitespace", "punctuation"] ["casefold", normalize= unanswered= empty_object'
+    assert set(words.split()) <= set(table.split())
+
+
 def test_without_it_nothing_is_added(pages, score):
     write(pages, "a.jsonl", PAGE)
     done = score("a.jsonl", "--json", "r.json")

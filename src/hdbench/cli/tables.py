@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hdbench.common.printing import MAX_VALUE, heading, plain_table, printable
+from hdbench.common.printing import HEADING_WIDTH, MAX_VALUE, heading, plain_table, printable
 from hdbench.report.items import LOST
 from hdbench.results.items import WORST
 from hdbench.scoring.metric import Figure, Metric
@@ -35,6 +35,9 @@ MAX_ALIKE = 5
 
 MAX_ERRORS = 4
 """How many errors of one item are shown."""
+
+COLUMN_SPACE = 3
+"""The space between two columns of a table."""
 
 BEFORE = MAX_VALUE // 4
 """How many characters are shown before the first difference of two long texts."""
@@ -132,11 +135,18 @@ def print_under(console: Console, results: Mapping[str, "Result"]) -> None:
         results: what the rules are called → the result; the others are compared with the first.
     """
     result, *_ = results.values()
-    heads = [heading(each) for each in results]
+    names = [figure.name for figure in result.metric.figures if figure.is_rate]
+    room = console.width - max(map(len, names)) - COLUMN_SPACE
+    width = room // len(results) - COLUMN_SPACE
+    heads = [heading(each, min(HEADING_WIDTH, width)) for each in results]
+    widths = [max(map(len, head.plain.split("\n"))) for head in heads]
     table = plain_table("Under other rules (difference)", "figure", right=heads)
     table.columns[0].no_wrap = True
-    for column in table.columns[1:]:  # where there is little room, the difference goes below
-        column.no_wrap = False
+    for least, column in zip(widths, table.columns[1:], strict=True):
+        # Where there is little room, the difference goes below; a heading is broken last.
+        column.no_wrap, column.overflow = False, "fold"
+        if sum(widths) + COLUMN_SPACE * len(widths) <= room:
+            column.min_width = least
     figures, *of_others = (each.rates for each in results.values())
     for figure in _headline_first(result.metric, result.headline):
         value = figures.get(figure.name)

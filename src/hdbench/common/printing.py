@@ -1,11 +1,11 @@
 """Untrusted values and tables on a terminal."""
 
 import re
-import textwrap
 from collections.abc import Iterable
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +20,9 @@ MAX_HEADING = 200
 HEADING_WIDTH = 18
 """How many of them stand in one line."""
 
+_PART = re.compile(r".+?(?:[=_]|\.(?=[^\W\d])| $)")
+"""A part of an option in such a heading, up to where it may be broken."""
+
 
 def printable(value: Any, most: int = MAX_VALUE) -> Text:
     r"""An untrusted value as harmless text: control and invisible characters escaped, and cut.
@@ -32,15 +35,39 @@ def printable(value: Any, most: int = MAX_VALUE) -> Text:
     return Text(text if len(text) <= most else text[: most - 1] + "…")
 
 
-def heading(text: str) -> Text:
-    r"""Options as the heading of a column: harmless, and in several lines, broken after commas.
+def heading(text: str, width: int = HEADING_WIDTH) -> Text:
+    r"""Options as the heading of a column: harmless, and in several lines, broken between words.
+
+    Lines end after commas, and within an option only if it is longer than a line.
 
     Example:
         >>> heading('normalize=["nfc"],threshold=0.5').plain
         'normalize=["nfc"],\nthreshold=0.5'
+        >>> heading("unanswered=empty_object").plain
+        'unanswered=empty_\nobject'
     """
     shown = printable(text, MAX_HEADING).plain
-    return Text("\n".join(textwrap.wrap(re.sub(r",\s*", ", ", shown), HEADING_WIDTH)))
+    parts = [
+        part
+        for each in re.split(r"(?<=,)\s*", shown)
+        for part in ([f"{each} "] if len(each) <= width else _PART.findall(f"{each} "))
+    ]
+    return Text("\n".join(line.rstrip() for line in folded(parts, width)))
+
+
+def folded(parts: Iterable[str], width: int) -> list[str]:
+    """Parts of a text in lines of at most that width; a longer part is a line by itself.
+
+    Example:
+        >>> folded(["gpt-", "4o-", "mini"], 7)
+        ['gpt-4o-', 'mini']
+    """
+    lines = [""]
+    for part in parts:
+        if lines[-1] and cell_len(lines[-1] + part.rstrip()) > width:
+            lines.append("")
+        lines[-1] += part
+    return lines
 
 
 def plain_table(title: str | None, *columns: str | Text, right: Iterable[str | Text]) -> Table:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 from tabulate import tabulate
 
-from hdbench.common.printing import heading, plain_table, printable
+from hdbench.common.printing import folded, heading, plain_table, printable
 from hdbench.errors import escaped
 from hdbench.leaderboard.boards import Board, Row
 from hdbench.leaderboard.changes import Changes
@@ -255,7 +255,7 @@ def _print(
     where = list(head).index("model")
     table = _table(head)
     for row, extra in zip(rows, below or [""] * len(rows), strict=True):
-        name = Text("\n".join(_folded(row[where], room)))
+        name = Text("\n".join(folded(_PART.findall(row[where]), room)))
         if extra:
             name.append(f"\n{extra}", "dim")
         cells = [printable(cell, MAX_NAME) for cell in row]
@@ -287,19 +287,6 @@ def _wanted(head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
     names = [row[list(head).index("model")] for row in rows]
     parts = (cell_len(part.rstrip()) for name in names for part in _PART.findall(name))
     return max(min(max(map(cell_len, names)), _LEAST_ROOM), *parts)
-
-
-def _folded(name: str, width: int) -> list[str]:
-    """A name in lines of at most that width, broken after a hyphen, slash, underscore or blank.
-
-    A part that is longer is a line by itself.
-    """
-    lines = [""]
-    for part in _PART.findall(name):
-        if lines[-1] and cell_len(lines[-1] + part.rstrip()) > width:
-            lines.append("")
-        lines[-1] += part
-    return lines
 
 
 def _shown(board: Board, *, plus_minus: bool = False) -> tuple[list[str], list[list[str]]]:

@@ -12,8 +12,8 @@ RIGHT = {"title": "Stellingen", "year": 1924}
 WRONG = {"title": "Stellingen", "year": 1942}
 PARTIAL = {
     "kind": "partial",
-    "message": "3 of 4 items have an answer, and the other 1 count as failures: complete the run, "
-    "or compare it only with runs on the same items",
+    "message": "3 of 4 items have an answer, and the other one counts as a failure: complete the "
+    "run, or compare it only with runs on the same items",
     "key": "partial",
     "values": {"given": 3, "items": 4, "count": 1},
     "count": 1,
@@ -144,7 +144,7 @@ def test_the_result_as_flat_json(score, cards):
     assert "4 items: 3 answered, 1 unanswered, 0 unparsable; 2 need no edit" in done.stdout
     assert "of the answered, 1 unwrapped" in done.stdout
     assert "warning: 3 of 4 items have an answer" in done.stdout
-    assert "1 without a usable answer count as complete failures" in done.stdout
+    assert "1 without a usable answer counts as a complete failure" in done.stdout.splitlines()
     assert "year: 1924 → 1942" in done.stdout
 
 
@@ -419,7 +419,7 @@ def line(number):
         (b'{"id": "0001", "predictions": {}}', 'needs "prediction" or a "text" in quotes'),
         (b'{"id": "0001", "text": null}', 'needs "prediction" or a "text" in quotes'),
         (line(0) + line(1) + line(0), ":3: a second answer for id '0000', the first is on line 1"),
-        (line(0) + line(7) + line(8), ":2: hdb/cards has no id '0007' (and 1 more ids)"),
+        (line(0) + line(7) + line(8), ":2: hdb/cards has no id '0007' (and 1 more)"),
         (line(0) + '{"id": "Bär"}'.encode("latin-1"), "predictions.jsonl:2: not UTF-8"),
         (b'{"id": "0001", "prediction": ' + b"[" * 100_000, "predictions.jsonl:1: not usable JSON"),
         (b'{"id": "0001", "prediction": ' + b"[" * 101 + b"]" * 101 + b"}", "more than 100 deep"),

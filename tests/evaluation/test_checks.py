@@ -262,7 +262,7 @@ def test_each_kind_of_answer_without_a_record_is_named_however_few():
         ["0003", "0005"],
     )
     assert "2 of 100 answers repeat the prompt" in prompts.message
-    assert "1 of 100 answers are XML or HTML, not JSON" in xml.message
+    assert "1 of 100 answers is XML or HTML, not JSON" in xml.message
 
 
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - {"text", "other"}))

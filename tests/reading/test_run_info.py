@@ -38,6 +38,12 @@ def test_without_declared_items_all_are_asked(here):
     assert result.model == "reader-1"
 
 
+def test_one_item_that_was_not_asked_is_told_as_one(here):
+    folder = write_run(here / "run", {}, items=["0000", "0001", "0003"])
+    notes = score("hdb/cards", folder).figures()["notes"]
+    assert notes == ["run.json: 1 item was not asked, and is not scored"]
+
+
 def test_an_answer_outside_the_declared_items_is_refused(here):
     folder = write_run(here / "run", {"0002": {"prediction": RIGHT}}, items=["0001"])
     with pytest.raises(HdbenchError, match=r"of the items in run.json, has no id '0002'"):
@@ -46,7 +52,7 @@ def test_an_answer_outside_the_declared_items_is_refused(here):
 
 def test_a_declared_item_that_the_benchmark_lacks_is_refused(here):
     folder = write_run(here / "run", {}, items=["0001", "0009"])
-    with pytest.raises(HdbenchError, match="declares an item that hdb/cards has not, '0009'"):
+    with pytest.raises(HdbenchError, match="declares an item that hdb/cards does not have, '0009'"):
         score("hdb/cards", folder)
 
 

@@ -64,6 +64,19 @@ def test_a_message_is_put_into_words(said, english, german):
     assert in_language(said, "de") == (german, "de")
 
 
+def test_one_is_not_told_as_several():
+    partial = message("partial", given=3, items=4, count=1)
+    assert "items have an answer, and the other one counts as a failure: " in in_words(**partial)
+    assert "; der andere zählt als falsch. " in in_language(partial, "de").text
+    texts = TEXTS.translations
+    for key in (key.removesuffix("_one") for key in texts["en"] if key.endswith("_one")):
+        assert set(places(texts["en"][f"{key}_one"])) <= set(places(texts["en"][key]))
+        for language in texts:
+            values = dict.fromkeys(places(texts[language][key]), 1)
+            one, many = (in_words(key, values | {"count": n}, language) for n in (1, 2))
+            assert one.replace("1 of", "2 of").replace("1 von", "2 von") != many
+
+
 @pytest.mark.parametrize(
     ("written", "item", "expected"),
     [

@@ -300,7 +300,7 @@ def test_new_runs_appear_without_a_restart_and_unusable_ones_are_named(opened, f
         assert page.locator("tbody .hdb-model wbr").count() == 1  # the line may end at the slash
         told = page.locator(".hdb-board .hdb-warnings").inner_text()
         assert "Left out because they cannot be read: 1" in told
-        assert "g1: its run.json declares an item that hdb/cards has not, 'none'" in told
+        assert "g1: its run.json declares an item that hdb/cards does not have, 'none'" in told
         assert str(folder) not in page.content()
     finally:
         for each in added:

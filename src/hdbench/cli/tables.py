@@ -197,7 +197,8 @@ def _coverage(figures: Mapping[str, Any]) -> Text:
         text.append(f"\nunparsable: {', '.join(kinds)}")
     lost = counts["unanswered"] + counts["unparsable"]
     if lost:
-        text.append(f"\n{lost} without a usable answer count as complete failures", style="yellow")
+        count = "counts as a complete failure" if lost == 1 else "count as complete failures"
+        text.append(f"\n{lost} without a usable answer {count}", style="yellow")
     return text
 
 

@@ -168,7 +168,7 @@ def _check_run(path: Path, run: OpenedRun) -> None:
     """Refuse a run whose items are not the benchmark's."""
     if run.asked is not None and (unknown := run.asked.keys() - set(run.benchmark.ids())):
         raise HdbenchError(
-            f"{path}: its run.json declares an item that {run.benchmark.id} has not, "
+            f"{path}: its run.json declares an item that {run.benchmark.id} does not have, "
             f"{min(unknown)!r}: is it of another version?"
         )
 

@@ -59,7 +59,7 @@ class Answers:
         self._most, self._values = most_values, 0
         self._renamed, self.differences, unknown, self.number = match_ids(self._keys, ids)
         if unknown:
-            others = f" (and {len(unknown) - 1} more ids)" if len(unknown) > 1 else ""
+            others = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
             raise HdbenchError(
                 f"{container.where(self._keys[unknown[0]])}: {benchmark} has no id "
                 f"{unknown[0]!r}{others}: is this file for another benchmark or version?"

@@ -50,6 +50,8 @@ def in_words(key: str, values: Mapping[str, Any], language: str = "en") -> str:
     Example:
         >>> in_words("truncated", {"count": 3, "given": 1263}, "de")[:40]
         '3 von 1.263 Antworten brechen ab, und wa'
+        >>> in_words("truncated", {"count": 1, "given": 1263}, "de")[:40]
+        '1 von 1.263 Antworten bricht ab, und was'
     """
     shown = {}
     for name, value in values.items():
@@ -61,6 +63,8 @@ def in_words(key: str, values: Mapping[str, Any], language: str = "en") -> str:
                 raise ValueError(f"{name} is no part of a message")
             value = in_words(value.get("key", ""), parts, language)  # noqa: PLW2901
         shown[name] = "" if value is None else value
+    if values.get("count") == 1 and f"{key}_one" in _TEXTS.translations[language]:
+        key = f"{key}_one"
     try:
         return _TEXTS.text(key, language, **shown)
     except (KeyError, IndexError, TypeError, OverflowError) as error:

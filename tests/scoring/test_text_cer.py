@@ -98,6 +98,15 @@ def test_truths_without_any_text_are_refused(truth):
         figures(({"text": "abcd"}, truth))
 
 
+def test_truths_with_texts_elsewhere_are_refused_with_the_paths_and_the_option():
+    said = "in text: name the paths of their texts with the option texts"
+    with pytest.raises(HdbenchError, match=said):
+        figures(({"line": "abcd"}, {"line": "abcd"}))
+    texts = {"pages[].text": "always", "title": "present"}
+    with pytest.raises(HdbenchError, match=r"in pages\[\]\.text, title: name"):
+        figures(({"line": "abcd"}, {"line": "abcd"}), texts=texts)
+
+
 def test_truths_without_a_word_are_refused():
     with pytest.raises(HdbenchError, match="wer: the ground truths have no text to divide by"):
         figures(({"text": "a"}, {"text": "a"}), normalize={"wer": [{"remove": "a"}]})

@@ -203,7 +203,11 @@ class TextCer(Metric):
         """
         for rate in RATES:
             if not totals[f"{rate}_length"]:
-                raise HdbenchError(f"{rate}: the ground truths have no text to divide by")
+                raise HdbenchError(
+                    f"{rate}: the ground truths have no text to divide by in "
+                    f"{', '.join(self._options['texts'])}: name the paths of their texts with the "
+                    "option texts"
+                )
 
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """The figures, from the statistics added up over items.

@@ -47,6 +47,7 @@ def test_every_metric_folder_is_a_whole_space(folder):
         "## Further References",
     ):
         assert f"\n{heading}" in body
+    assert "in a checkout of its repository, `pip install .`" in body  # as in the README
     assert "higher is better" in body or "lower is better" in body
     for option in METRICS[folder.name].option_names:
         assert f"**{option}**" in body

@@ -187,6 +187,9 @@ def test_of_two_columns_that_name_the_files_the_one_called_so():
 def test_without_files_the_key_has_a_name_for_it():
     found = proposal(table("Titel;ID;Image", "A;1;a.jpg"))
     assert [column.key for column in found.values()] == [False, False, True]
+    found = proposal(table("ID-Typ;ID", "1;7", "1;8"))
+    assert [column.key for column in found.values()] == [False, True]
+    assert not proposal(table("Titel;ID", "A;1", "B;1"))["ID"].key
     found = proposal(table("Titel;Inventarnummer", "A;1"), files=["x.jpg"])
     assert found["Inventarnummer"].why == "by its name: no file is called so"
     assert not any(column.key for column in proposal(table("Titel;Ort", "A;B")).values())
@@ -299,9 +302,20 @@ def test_what_is_given_wins():
     assert [column.key for column in found.values()] == [False, True, False, False]
 
 
+def test_the_error_of_a_formula_is_no_truth_and_no_matter_in_a_column_that_is_not_used():
+    made = table("Datei;Titel;Nr", "1.jpg;A;#VALUE!", "2.jpg;B;7")
+    assert refusal(made, given={"Titel": "-"}) == (
+        "t.csv:2, column Nr: holds the error #VALUE!: enter the value, empty the cell, or leave "
+        "the column out"
+    )
+    assert records(made, given={"Nr": "-"}) == [{"titel": "A"}, {"titel": "B"}]
+    assert "column Nr: holds" in refusal(made, given={"Nr": "id"})
+
+
 def test_own_fields_are_named_after_their_columns():
     made = table(
-        "Größe (cm);Größe-cm;Œuvre;書名;???;imprint.year;imprint;Tags[]", "a;b;c;d;e;1;f;g"
+        "Größe (cm);Größe-cm;Œuvre;書名;???;imprint.year;imprint;Tags[];birthDate",
+        "a;b;c;d;e;1;f;g;h",
     )
     assert [column.path for column in proposal(made).values()] == [
         "groesse_cm",
@@ -312,6 +326,7 @@ def test_own_fields_are_named_after_their_columns():
         "imprint.year",
         "imprint_2",
         "tags[]",
+        "birthDate",
     ]
 
 

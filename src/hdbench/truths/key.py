@@ -47,7 +47,10 @@ def key_of(
         files = "1 file" if len(file_names) == 1 else f"{len(file_names):,} files"
         return -index, f"names {number:,} of {files}"
     for word in ("file", "id"):
-        for index in sorted(unnamed):
-            if filled[index] and meanings(header[index]) == [word]:
-                return index, "by its name" + (": no file is called so" if file_names else "")
+        called = [index for index in sorted(unnamed) if meanings(header[index]) == [word]]
+        index = max(called, key=lambda each: len(set(filled[each])), default=-1)
+        # An `ID type` has the same value in every row; several rows may belong to one image.
+        least = min(2, len(filled[index])) if word == "id" else 1
+        if called and filled[index] and len(set(filled[index])) >= least:
+            return index, "by its name" + (": no file is called so" if file_names else "")
     return None

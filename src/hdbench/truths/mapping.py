@@ -33,6 +33,7 @@ MAX_EXAMPLE = 200
 MOST = 0.8
 """The share of cells that must be years or dates for a column to be proposed by them alone."""
 
+_NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe"})
 
 
@@ -254,7 +255,9 @@ def _own_path(title: str, index: int, taken: Iterable[str], *, is_list: bool) ->
 
 
 def _field_name(text: str) -> str:
-    """A heading as the name of a field: `Größe (cm)` is `groesse_cm`."""
+    """A heading as the name of a field: `Größe (cm)` is `groesse_cm`; `birthDate` is one."""
+    if _NAME.fullmatch(text):
+        return text
     text = unicodedata.normalize("NFC", text).casefold().translate(_UMLAUTS)
     decomposed = unicodedata.normalize("NFKD", text)
     letters = "".join(sign for sign in decomposed if not unicodedata.combining(sign))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hdbench.errors import HdbenchError
+from hdbench.reading.cells import FAULTS
 from hdbench.reading.fields import shown
 from hdbench.truths.column import Column
 from hdbench.truths.table import Table
@@ -76,7 +77,14 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
     keys = [indices[column.title] for column in columns if column.key]
     reader = _Reader(places)
     truths = []
+    used = [*keys, *(place.index for place in places)]
     for where, cells in table.rows:
+        for index in used:
+            if cells[index][:1] == "#" and cells[index] in FAULTS:
+                raise HdbenchError(
+                    f"{where}, column {table.header[index]}: holds the error {cells[index]}: enter "
+                    "the value, empty the cell, or leave the column out"
+                )
         key = next((cells[index] for index in keys if not is_blank(cells[index])), None)
         truths.append(Truth(where, key, reader.record(where, cells)))
     if any(place.around for place in places):

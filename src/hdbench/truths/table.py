@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError
-from hdbench.reading.cells import FAULTS, MAX_CELLS, NUMBER, Cell, text_of
+from hdbench.reading.cells import MAX_CELLS, NUMBER, Cell, text_of
 from hdbench.reading.columns import MAX_COLUMNS
 from hdbench.reading.csv_lines import (
     Line,
@@ -272,7 +272,7 @@ class _Cells:
         """As many texts as the header has.
 
         Raises:
-            HdbenchError: there are more cells, one is too long, or one has a formula's error.
+            HdbenchError: there are more cells, or one is too long.
         """
         texts, width = _texts(row), len(self._header)
         if any(texts[width:]):
@@ -283,20 +283,16 @@ class _Cells:
         texts = texts[:width] + [""] * (width - len(texts))
         for index, (cell, text) in enumerate(zip(row.cells, texts, strict=False)):
             if text == cell:
-                if len(text) > MAX_CELL or (text[:1] == "#" and text in FAULTS):
-                    raise self._refusal(row, index, text)
+                if len(text) > MAX_CELL:
+                    raise HdbenchError(
+                        f"{self._where(row, index)}: a cell of more than {MAX_CELL >> 20} million "
+                        "characters"
+                    )
             elif isinstance(cell, DATES):
                 self._count(DATES_READ, f"{self._where(row, index)}: {text}")
             elif isinstance(cell, str) and text:
                 self._count(STRIPPED, self._where(row, index))
         return texts
-
-    def _refusal(self, row: _Row, index: int, text: str) -> HdbenchError:
-        if len(text) > MAX_CELL:
-            reason = f"a cell of more than {MAX_CELL >> 20} million characters"
-        else:
-            reason = f"holds the error {text}: enter the value, or empty the cell"
-        return HdbenchError(f"{self._where(row, index)}: {reason}")
 
     def _where(self, row: _Row, index: int) -> str:
         return f"{row.place}, column {self._header[index]}"

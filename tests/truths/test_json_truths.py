@@ -62,6 +62,7 @@ RECORD = {"title": "Lieder", "imprint": {"year": 1912}}
         ),
         ({"file_name": "b12.jpg", "text": "Lieder"}, "b12.jpg", {"text": "Lieder"}),
         ({"id": "b12", "title": "Lieder", "imprint.year": 1912}, "b12", RECORD),
+        ({"id": "b12", "Verl. Ort": "Basel"}, "b12", {"Verl. Ort": "Basel"}),
         ({"id": None, **RECORD}, None, RECORD),
         ({"id": "b12"}, "b12", None),
     ],

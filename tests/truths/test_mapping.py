@@ -314,8 +314,8 @@ def test_the_error_of_a_formula_is_no_truth_and_no_matter_in_a_column_that_is_no
 
 def test_own_fields_are_named_after_their_columns():
     made = table(
-        "Größe (cm);Größe-cm;Œuvre;書名;???;imprint.year;imprint;Tags[];birthDate",
-        "a;b;c;d;e;1;f;g;h",
+        "Größe (cm);Größe-cm;Œuvre;書名;???;imprint.year;imprint;Tags[];birthDate;Verl. Ort",
+        "a;b;c;d;e;1;f;g;h;i",
     )
     assert [column.path for column in proposal(made).values()] == [
         "groesse_cm",
@@ -327,6 +327,7 @@ def test_own_fields_are_named_after_their_columns():
         "imprint_2",
         "tags[]",
         "birthDate",
+        "verl_ort",
     ]
 
 

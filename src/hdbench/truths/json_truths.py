@@ -35,9 +35,9 @@ def read_json_truths(path: Path) -> Truths:
     """The ground truths in a JSON file, in JSON Lines, or in a folder of `NAME.json` and `.txt`.
 
     An entry of a list or a line names its item by `file_name`, `image` or `id`, and has its record
-    in `ground_truth`, or is the record itself; a dotted name stands for nested objects. A text is
-    the record `{"text": …}`. Null, an empty object and an empty text file are an item whose ground
-    truth is missing.
+    in `ground_truth`, or is the record itself; a dotted name stands for nested objects,
+    unless names have spaces. A text is the record `{"text": …}`. Null, an empty object and an empty
+    text file are an item whose ground truth is missing.
 
     Args:
         path: the file or folder.
@@ -166,7 +166,8 @@ def _record(value: Any, where: str) -> dict[str, Any] | None:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         raise HdbenchError(f"{where}: has half a surrogate pair, which is no character") from error
-    return nested(value, frozenset())
+    # In `Verl. Ort` the dot ends a word.
+    return value if any(" " in name for name in value) else nested(value, frozenset())
 
 
 def _of_folder(path: Path) -> Truths:

@@ -242,7 +242,8 @@ def _own_path(title: str, index: int, taken: Iterable[str], *, is_list: bool) ->
     A heading such as `publication.year` or `authors[]` is a path itself.
     """
     base = title.removesuffix("[]")
-    names = [_field_name(part) for part in path_of(base, frozenset())]
+    parts = (base,) if " " in base else path_of(base, frozenset())  # `Verl. Ort` is no path
+    names = [_field_name(part) for part in parts]
     path = ".".join(filter(None, names)) or f"column_{index + 1}"
     others = {each.replace("[]", "") for each in taken}
     if _is_in_way(path, others):

@@ -189,7 +189,8 @@ def test_without_files_the_key_has_a_name_for_it():
     assert [column.key for column in found.values()] == [False, False, True]
     found = proposal(table("ID-Typ;ID", "1;7", "1;8"))
     assert [column.key for column in found.values()] == [False, True]
-    assert not proposal(table("Titel;ID", "A;1", "B;1"))["ID"].key
+    same = proposal(table("Titel;ID", "A;1", "B;1"))["ID"]
+    assert (same.key, same.path) == (False, "id_2")  # an answer's `id` is the item's
     found = proposal(table("Titel;Inventarnummer", "A;1"), files=["x.jpg"])
     assert found["Inventarnummer"].why == "by its name: no file is called so"
     assert not any(column.key for column in proposal(table("Titel;Ort", "A;B")).values())

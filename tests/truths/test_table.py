@@ -85,9 +85,9 @@ def test_formulas_and_nulls_stay_text(read):
 
 
 def test_a_title_above_the_header_is_not_data(read):
-    table = read("Wahrheit der Karten 1912;;\n;;\nDatei;Titel;Jahr\n1.jpg;A;1912\n")
+    table = read('"Wahrheit der\nKarten 1912";;\n;;\nDatei;Titel;Jahr\n1.jpg;A;1912\n')
     assert table.header == ["Datei", "Titel", "Jahr"]
-    assert table.rows == [("wahrheit.csv:4", ["1.jpg", "A", "1912"])]
+    assert table.rows == [("wahrheit.csv:5", ["1.jpg", "A", "1912"])]
     assert table.notes[1] == (
         "wahrheit.csv: read as a title above the table, not as data: Wahrheit der Karten 1912"
     )
@@ -107,6 +107,7 @@ def test_a_table_of_one_column_has_no_title(read):
 def test_columns_without_a_name_or_with_the_name_of_another(read):
     table = read("Datei,Autor,Autor (2),Autor,,,\n1.jpg,A,B,C,,,\n")
     assert table.header == ["Datei", "Autor", "Autor (2)", "Autor (3)"]
+    assert table.notes == ["wahrheit.csv:1: columns of the same name are told apart: Autor (3)"]
 
 
 def test_columns_without_a_name(read):
@@ -114,8 +115,8 @@ def test_columns_without_a_name(read):
     assert table.header == ["Datei", "column 2", "Autor", "Jahr"]
     assert table.rows[0][1] == ["1.jpg", "x", "A", "1912"]
     assert table.notes == [
-        "wahrheit.csv: column 2 has no name: it is called 'column 2' here",
-        "wahrheit.csv: columns without name and values were dropped: 4",
+        "wahrheit.csv: columns that have values and no name are called column 2",
+        "wahrheit.csv: dropped, without name and values: column 4",
     ]
 
 

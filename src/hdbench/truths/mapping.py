@@ -97,7 +97,8 @@ def _own_fields(
     table: Table, filled: list[list[str]], chosen: dict[int, str], key: tuple[int, str] | None
 ) -> list[Column]:
     """The columns with fields of their own."""
-    taken = {path for path in chosen.values() if path not in (LEFT_OUT, KEY)}
+    # An answer's `id` is the item's.
+    taken = {KEY} | {path for path in chosen.values() if path != LEFT_OUT}
     columns = []
     for index, title in enumerate(table.header):
         found, given = kind_of(filled[index]), chosen.get(index)

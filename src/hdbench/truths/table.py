@@ -21,6 +21,7 @@ from hdbench.reading.csv_lines import (
     lines,
     without_empty_end,
 )
+from hdbench.reading.fields import shown
 from hdbench.reading.files import GZIP, ZIP, head_of, office_kind, other_kind
 from hdbench.reading.ids import has_ending
 from hdbench.reading.json_files import read_whole
@@ -160,10 +161,9 @@ def _of_workbook(path: Path, name: str) -> Table:
     others = [sheet for sheet in sheets if sheet != title]
     notes = []
     if others:
-        some = ", ".join(others[:5]) + (", …" if len(others) > 5 else "")  # noqa: PLR2004
         notes.append(
             f"{name}: only the sheet {title} was read, which has the most filled cells; not read: "
-            f"{some} (to read another one, hide or delete {title})"
+            f"{shown(others)} (to read another one, hide or delete {title})"
         )
     return _table(f"{name}: {title}" if title else name, iter(rows), notes)
 
@@ -173,7 +173,9 @@ def _table(name: str, rows: Iterator[_Row], notes: list[str]) -> Table:
     rows = _bounded(rows)
     begin = list(islice(rows, FIRST_ROWS))
     titles, header = _header(name, begin)
-    above = " | ".join(text for row in begin[:titles] for text in _texts(row) if text)
+    above = " ".join(
+        word for row in begin[:titles] for text in _texts(row) for word in text.split()
+    )
     if above:
         notes.append(f"{name}: read as a title above the table, not as data: {above[:100]}")
     texts = without_empty_end([" ".join(text.split()) for text in _texts(header)])
@@ -243,6 +245,7 @@ def _named(texts: list[str], place: str, notes: list[str]) -> list[str]:
         raise HdbenchError(f"{place}: a column's name has more than {MAX_TITLE:,} characters")
     taken, seen = set(texts), set[str]()
     named: list[str] = []
+    again: list[str] = []
     for number, text in enumerate(texts, start=1):
         title = base = text or f"column {number}"
         count = 1
@@ -250,13 +253,12 @@ def _named(texts: list[str], place: str, notes: list[str]) -> list[str]:
             count += 1
             title = f"{base} ({count})"
         if text in seen:
-            notes.append(
-                f"{place}: several columns are called {text[:40]!r}: column {number} is called "
-                f"{title[:50]!r} here"
-            )
+            again.append(title)
         seen |= {text} - {""}
         taken.add(title)
         named.append(title)
+    if again:
+        notes.append(f"{place}: columns of the same name are told apart: {shown(again)}")
     return named
 
 
@@ -282,13 +284,14 @@ class _Cells:
             )
         texts = texts[:width] + [""] * (width - len(texts))
         for index, (cell, text) in enumerate(zip(row.cells, texts, strict=False)):
-            if text == cell:
-                if len(text) > MAX_CELL:
-                    raise HdbenchError(
-                        f"{self._where(row, index)}: a cell of more than {MAX_CELL >> 20} million "
-                        "characters"
-                    )
-            elif isinstance(cell, DATES):
+            if len(text) > MAX_CELL:
+                raise HdbenchError(
+                    f"{self._where(row, index)}: a cell of more than {MAX_CELL >> 20} million "
+                    "characters"
+                )
+            if text == cell:  # most are
+                continue
+            if isinstance(cell, DATES):
                 self._count(DATES_READ, f"{self._where(row, index)}: {text}")
             elif isinstance(cell, str) and text:
                 self._count(STRIPPED, self._where(row, index))
@@ -312,16 +315,17 @@ class _Cells:
 def _without_empty(table: Table, unnamed: list[int]) -> Table:
     """The table without the columns that have neither a name nor a value."""
     empty = {index for index in unnamed if not any(cells[index] for _, cells in table.rows)}
-    notes = [
-        f"{table.name}: column {index + 1} has no name: it is called {table.header[index]!r} here"
-        for index in unnamed
-        if index not in empty
-    ]
+    filled = [table.header[index] for index in unnamed if index not in empty]
+    notes = []
+    if filled:
+        notes.append(
+            f"{table.name}: columns that have values and no name are called {shown(filled)}"
+        )
     if not empty:
         return Table(table.name, table.header, table.rows, table.notes + notes)
     kept = [index for index in range(len(table.header)) if index not in empty]
-    dropped = ", ".join(str(index + 1) for index in sorted(empty)[:10])
-    notes.append(f"{table.name}: columns without name and values were dropped: {dropped}")
+    dropped = shown(table.header[index] for index in sorted(empty))
+    notes.append(f"{table.name}: dropped, without name and values: {dropped}")
     header = [table.header[index] for index in kept]
     rows = [(place, [cells[index] for index in kept]) for place, cells in table.rows]
     return Table(table.name, header, rows, table.notes + notes)

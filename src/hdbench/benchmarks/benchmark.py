@@ -168,6 +168,22 @@ class Benchmark:
             found[str(line.value.get("id"))] = place
         return found
 
+    def column(self, name: str) -> dict[str, Any]:
+        """Id → the item's value in a column; `stratum` gives the values that its stratum has.
+
+        Raises:
+            HdbenchError: there is no such column; see also `strata`.
+        """
+        if name not in self.spec.columns:
+            has = ", ".join(self.spec.columns) or "none"
+            raise HdbenchError(f"{self.id}: no column {name!r}; it has: {has}")
+        sample = self.spec.sample
+        if name == STRATUM and sample is not None:
+            named = [", ".join(each.values.values()) or None for each in sample.strata]
+            return {item: named[place] for item, place in self.strata().items()}
+        lines = read_jsonl(self.folder / METADATA)
+        return {str(line.value.get("id")): line.value.get(name) for line in lines}
+
     def _rows(self) -> Iterator[tuple[str, str, str | None]]:
         """The place, the id and the ground truth's JSON, if any, of each line of the metadata."""
         path = self.folder / METADATA

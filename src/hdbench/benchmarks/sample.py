@@ -1,5 +1,6 @@
 """Where a benchmark's items come from: a sample of a larger whole, simple or by strata."""
 
+import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Annotated, NamedTuple
@@ -92,7 +93,9 @@ class Weighed(NamedTuple):
     empty: list[Stratum]
 
 
-def weighed(sample: Sample, strata: Sequence[int]) -> Weighed:
+def weighed(
+    sample: Sample, strata: Sequence[int], of_item: Sequence[float] | None = None
+) -> Weighed:
     """The weights of items, and how they are resampled.
 
     The nearest stratum has the most values in common and, among these, the nearest place.
@@ -100,6 +103,8 @@ def weighed(sample: Sample, strata: Sequence[int]) -> Weighed:
     Args:
         sample: how the items were drawn.
         strata: the stratum of each item, at least one; fewer items than were drawn may be there.
+        of_item: the items' weights, if they are some of the items of which `strata` stand for the
+            whole: those of one language count as they do among all.
     """
     items = Counter(strata)
     sizes = {place: sample.strata[place].of for place in items}
@@ -114,12 +119,11 @@ def weighed(sample: Sample, strata: Sequence[int]) -> Weighed:
         ):
             other = group[_nearest(sample, place, group.keys() - {place})]
             group = {each: other if of == group[place] else of for each, of in group.items()}
-    weights = {}
-    for place, count in items.items():
-        weight = sizes[place] / sample.of * len(strata) / count
-        weights[place] = round(weight / _UNIT) * _UNIT
+    if of_item is None:
+        of_item = [sizes[place] / items[place] for place in strata]
+    mean = math.fsum(of_item) / len(of_item)
     return Weighed(
-        [weights[place] for place in strata],
+        [round(weight / mean / _UNIT) * _UNIT for weight in of_item],
         [group[place] for place in strata],
         [sample.strata[place] for place in empty],
     )

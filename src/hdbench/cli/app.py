@@ -88,6 +88,16 @@ OfBenchmark = Annotated[
 ]
 
 
+By = Annotated[
+    str | None,
+    typer.Option(
+        help="A column of the benchmark, such as language: also show the headline for each of its "
+        "values. Numbers with many values are cut into ranges.",
+        metavar="COLUMN",
+    ),
+]
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"hdbench {__version__}")

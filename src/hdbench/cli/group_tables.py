@@ -7,15 +7,20 @@ from rich.console import Console
 from rich.text import Text
 
 from hdbench.common.printing import plain_table, printable
+from hdbench.results.warning_texts import in_words
+from hdbench.statistics.bootstrap import MIN_ITEMS
 
 if TYPE_CHECKING:  # numpy takes long to import
     from hdbench.collecting.drawing import Sample
+    from hdbench.evaluation.by_column import ByColumn, Group, GroupDifference
 
 MAX_ROWS = 100
 """Maximum rows of a table."""
 
 MAX_NOTE = 1_000
 """How many characters of a note are shown."""
+
+_SIGNED = {"difference": "+.4f"}
 
 
 def print_sample(console: Console, drawn: "Sample", notes: Sequence[str]) -> None:
@@ -41,3 +46,41 @@ def print_sample(console: Console, drawn: "Sample", notes: Sequence[str]) -> Non
         console.print(table)
     for note in notes:
         console.print(Text.assemble("note: ", printable(note, MAX_NOTE)), soft_wrap=True)
+
+
+def print_groups(console: Console, found: "ByColumn[Group] | ByColumn[GroupDifference]") -> None:
+    """Print the headline by the values of a column, of one run or of two side by side.
+
+    Args:
+        console: where to.
+        found: from `hdbench.evaluation.by_column`.
+    """
+    differ = bool(found.groups) and hasattr(found.groups[0], "difference")
+    figures = {"a": "A", "b": "B", "difference": "A - B"} if differ else {"figure": found.headline}
+    counts = ["items"] if differ else ["items", "answered"]
+    title = f"{found.headline} by {found.column}" if differ else f"By {found.column}"
+    table = plain_table(
+        printable(title).plain,
+        printable(found.column),
+        right=(*counts, *figures.values(), "95 % interval"),
+    )
+    for group in found.groups:
+        ends, sign = group.interval, "+" if differ else ""
+        few = "too few" if group.items < MIN_ITEMS else ""
+        table.add_row(
+            Text("(none)") if group.value is None else printable(group.value),
+            *(_shown(getattr(group, name), "d") for name in counts),
+            *(_shown(getattr(group, name), _SIGNED.get(name, ".4f")) for name in figures),
+            f"{ends.low:{sign}.4f} to {ends.high:{sign}.4f}" if ends else few,
+        )
+    console.print()
+    console.print(table)
+    if found.note:
+        console.print(Text.assemble("note: ", printable(found.note, MAX_NOTE)), soft_wrap=True)
+    if found.warning:
+        told = printable(in_words(**found.warning), MAX_NOTE)
+        console.print(Text.assemble(("warning: ", "bold yellow"), told), soft_wrap=True)
+
+
+def _shown(number: float | None, form: str) -> str:
+    return "" if number is None else format(number, form)

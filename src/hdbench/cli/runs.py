@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from hdbench.cli.app import COMPARE, DEFAULT_OUT, TRUST, Names, OfBenchmark, Protocol, Runs, app
+from hdbench.cli.app import (
+    COMPARE,
+    DEFAULT_OUT,
+    TRUST,
+    By,
+    Names,
+    OfBenchmark,
+    Protocol,
+    Runs,
+    app,
+)
 from hdbench.cli.rules import Also, beside
 from hdbench.errors import HdbenchError, escaped
 
@@ -39,6 +49,7 @@ def compare(
     benchmark: OfBenchmark = None,
     name: Names = None,
     protocol: Protocol = "documented",
+    by: By = None,
     seed: Annotated[int, typer.Option(help="The seed of the random numbers.")] = 0,
     json_out: Annotated[
         Path | None,
@@ -51,8 +62,11 @@ def compare(
     a paired permutation test, corrected for the number of pairs. Below 20 items there are no
     intervals, and nothing is called separable.
     """
+    from hdbench.cli.group_tables import print_groups  # noqa: PLC0415
     from hdbench.cli.tables import print_comparison  # noqa: PLC0415
     from hdbench.common.jsonio import write_json  # noqa: PLC0415  slow to import
+    from hdbench.evaluation.by_column import differences_by_column  # noqa: PLC0415
+    from hdbench.evaluation.runs import benchmark_of  # noqa: PLC0415
     from hdbench.evaluation.score import Settings  # noqa: PLC0415
     from hdbench.statistics.comparison import compare_runs  # noqa: PLC0415
 
@@ -61,12 +75,24 @@ def compare(
     comparisons = compare_runs(
         loaded, headline=first.headline, higher_is_better=first.higher_is_better, seed=seed
     )
+    records = [asdict(each) for each in comparisons]
+    groups = []
+    if by is not None:
+        of = benchmark_of(first, benchmark)
+        groups = [
+            differences_by_column(loaded[each.a], loaded[each.b], of, by, seed=seed)
+            for each in comparisons
+        ]
+        for record, found in zip(records, groups, strict=True):
+            record["by"] = found.to_dict()
     if json_out:
-        write_json(json_out, {"comparisons": [asdict(each) for each in comparisons]})
+        write_json(json_out, {"comparisons": records})
     for position, comparison in enumerate(comparisons):
         if position:
             Console().print()
         print_comparison(Console(), comparison)
+        if groups:
+            print_groups(Console(), groups[position])
 
 
 @app.command(rich_help_panel=COMPARE)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from hdbench.cli.app import SCORE, TRUST, Name, OfBenchmark, Protocol, Revision, app
+from hdbench.cli.app import SCORE, TRUST, By, Name, OfBenchmark, Protocol, Revision, app
 from hdbench.cli.rules import Also, beside, read_options
 from hdbench.errors import HdbenchError, escaped
 from hdbench.reading import ReadAs
@@ -39,6 +39,7 @@ def score(
     ] = None,
     also: Also = None,
     name: Name = None,
+    by: By = None,
     json_out: Annotated[
         Path | None, typer.Option("--json", help="Write the result to this file.", metavar="OUT")
     ] = None,
@@ -63,7 +64,10 @@ def score(
     An id without an answer counts as a complete failure. A `model` column splits a file into runs.
     Exit status 0: scored; 2: the input is unusable, and the message says where.
     """
+    from hdbench.cli.group_tables import print_groups  # noqa: PLC0415
     from hdbench.cli.tables import print_result, print_under  # noqa: PLC0415
+    from hdbench.evaluation.by_column import by_column  # noqa: PLC0415
+    from hdbench.evaluation.runs import benchmark_of  # noqa: PLC0415
     from hdbench.evaluation.score import (  # noqa: PLC0415  slow to import
         Settings,
         score_under,
@@ -89,6 +93,12 @@ def score(
         under = zip(list(rules)[1:], others, strict=True)
         if found := {name: to_record(each[model], details=details) for name, each in under}:
             record["also"] = found
+    groups = {}
+    if by is not None:
+        loaded = benchmark_of(next(iter(results.values())))
+        groups = {model: by_column(each, loaded, by) for model, each in results.items()}
+        for model, record in zip(results, records, strict=True):
+            record["by"] = groups[model].to_dict()
     if json_out:
         write_records(json_out, records)
     for (model, result), record in zip(results.items(), records, strict=True):
@@ -106,6 +116,8 @@ def score(
         if others:
             alike = [each[model] for each in (results, *others)]
             print_under(Console(), dict(zip(rules, alike, strict=True)))
+        if model in groups:
+            print_groups(Console(), groups[model])
 
 
 @app.command(rich_help_panel=TRUST)
@@ -163,6 +175,7 @@ def report(
     benchmark: OfBenchmark = None,
     name: Name = None,
     protocol: Protocol = "documented",
+    by: By = None,
     language: Annotated[Literal["en", "de"], typer.Option(help="The page's language.")] = "en",
     without_media: Annotated[
         Path | None,
@@ -191,7 +204,7 @@ def report(
         unseen = load_runs([without_media], benchmark=benchmark, settings=Settings(protocol))
         floor = next(iter(unseen.values()))
         check_floor(result, floor, without_media)
-    written = write_report(result, out, benchmark=benchmark, language=language, floor=floor)
+    written = write_report(result, out, benchmark=benchmark, by=by, language=language, floor=floor)
     for path in written.files:
         typer.echo(escaped(str(path)))
     for note in written.notes:

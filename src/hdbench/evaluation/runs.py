@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from hdbench.benchmarks.benchmark import NoBenchmarkError, load_benchmark
+from hdbench.benchmarks.benchmark import Benchmark, NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings, score_under, with_names
@@ -92,6 +92,30 @@ def _called(file: str, result: Result) -> str:
     """What a run is called: its model, or else its file; and whether it saw the items."""
     without = " (without media)" if result.run.get("without_media") else ""
     return (result.model or file) + without
+
+
+def benchmark_of(result: Result, benchmark: str | None = None, *, media: bool = False) -> Benchmark:
+    """The benchmark that a result was scored against.
+
+    Args:
+        result: the result.
+        benchmark: the folder of the benchmark; by default the one that the result names.
+        media: whether its media are needed.
+
+    Raises:
+        HdbenchError: the result names no benchmark, or the benchmark is missing or a different one.
+    """
+    loaded = load_benchmark(
+        benchmark or result.dataset.get("benchmark", ""),
+        revision=None if benchmark else result.dataset.get("dataset_revision"),
+        media=media,
+    )
+    if loaded.content_hash() != result.dataset.get("dataset_sha256"):
+        raise HdbenchError(
+            f"{loaded.id}: is not what was scored: version {loaded.spec.version}, and the result "
+            f"is for {result.dataset.get('dataset_version')}: score the answers again"
+        )
+    return loaded
 
 
 def without_unbuilt(paths: Sequence[Path]) -> tuple[list[Path], dict[str, int]]:

@@ -10,6 +10,7 @@ from typing import Any
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.by_column import by_column
 from hdbench.evaluation.score import Settings, score_runs
 from hdbench.reading import READ_AS, ReadAs
 from hdbench.results.files import given_options, read_records, to_record
@@ -112,7 +113,10 @@ def verify(
                 f"{where}: model: {predictions} has no run {old.model!r}: "
                 "name the answers with --answers PATH"
             )
-        verifications.append(_compare(record, old, new, also))
+        again = to_record(new, details="per_item" in record)
+        if "by" in record:
+            again["by"] = _by(record["by"], new, name, at, where)
+        verifications.append(_compare(record, again, old, new, also))
     return verifications
 
 
@@ -175,9 +179,23 @@ def _answers(old: Result, given: Path | str | None, where: str) -> str:
     return path
 
 
-def _compare(record: Mapping[str, Any], old: Result, new: Result, also: str | None) -> Verification:
+def _by(by: Any, new: Result, benchmark: str, revision: str | None, where: str) -> dict[str, Any]:
+    """The figures by the values of a column, computed again."""
+    column = by.get("column") if isinstance(by, dict) else None
+    if not isinstance(column, str):
+        raise HdbenchError(f"{where}: by: is not an object that names a column")
+    return by_column(new, load_benchmark(benchmark, revision=revision), column).to_dict()
+
+
+def _compare(
+    record: Mapping[str, Any],
+    again: dict[str, Any],
+    old: Result,
+    new: Result,
+    also: str | None,
+) -> Verification:
     """A record compared with the same one computed now."""
-    again = json.loads(json.dumps(to_record(new, details="per_item" in record)))
+    again = json.loads(json.dumps(again))
     again["signature"] = old.figures()["signature"]  # of the versions then; others are a note
     if "reading" not in record:  # as in the first results
         again["signature"] = again["signature"].replace("|reading:1|", "|")
@@ -244,7 +262,7 @@ def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
         compared["warnings"] = warnings
     return compared | {
         "answers": {"sha256": (record.get("answers") or {}).get("sha256")},
-        "intervals": _rounded(record.get("intervals")),
+        **{name: _rounded(record[name]) for name in ("intervals", "by") if name in record},
     }
 
 

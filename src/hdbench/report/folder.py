@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.building.namespace import writing
 from hdbench.common.extras import MissingExtraError, needed
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.by_column import by_column
+from hdbench.evaluation.runs import benchmark_of
 from hdbench.report.csv_files import csv_files
 from hdbench.report.page import report_page
 from hdbench.report.workbook import workbook
-from hdbench.results.files import write_results
+from hdbench.results.files import to_record, write_records
 from hdbench.results.result import Result
 from hdbench.statistics.comparison import check_comparable
 
@@ -34,6 +35,7 @@ def write_report(
     out: Path,
     *,
     benchmark: str | None = None,
+    by: str | None = None,
     language: str = "en",
     floor: Result | None = None,
 ) -> Report:
@@ -43,33 +45,29 @@ def write_report(
         result: a result with details.
         out: the folder; an existing report there is replaced.
         benchmark: the folder of the benchmark; by default the one that the result names.
+        by: a column of the benchmark, by whose values the headline is also shown.
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
         floor: the same model's run without media, if there is one; see `check_floor`.
 
     Raises:
         HdbenchError: the result has no details or names no benchmark, the benchmark is missing or
-            a different one, the items are PDFs and pypdfium2 is not installed, or the folder is
-            not a report's.
+            a different one, or has no such column; the items are PDFs and pypdfium2 is not
+            installed, or the folder is not a report's.
     """
-    loaded = load_benchmark(
-        benchmark or result.dataset.get("benchmark", ""),
-        revision=None if benchmark else result.dataset.get("dataset_revision"),
-        media=True,
-    )
-    if loaded.content_hash() != result.dataset.get("dataset_sha256"):
-        raise HdbenchError(
-            f"{loaded.id}: is not what was scored: version {loaded.spec.version}, and the result "
-            f"is for {result.dataset.get('dataset_version')}: score the answers again"
-        )
+    loaded = benchmark_of(result, benchmark, media=True)
+    groups = None if by is None else by_column(result, loaded, by)
+    record = to_record(result, details=True)
+    if groups is not None:
+        record["by"] = groups.to_dict()
     with writing(out.resolve().parent, out.resolve().name) as folder:
         (folder / "index.html").write_text(
-            report_page(result, loaded, language=language, floor=floor),
+            report_page(result, loaded, by=groups, language=language, floor=floor),
             encoding="utf-8",
             errors="backslashreplace",
         )
         for name, data in csv_files(result).items():
             (folder / name).write_bytes(data)
-        write_results(folder / "result.json", [result], details=True)
+        write_records(folder / "result.json", [record])
         notes = []
         for name, write in (("report.xlsx", _write_workbook), ("plots", _write_plots)):
             try:

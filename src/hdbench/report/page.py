@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.by_column import ByColumn, Group
 from hdbench.reading.answer import STATUSES
 from hdbench.report.items import BANDS, LOST, ItemView, cut, item_views
 from hdbench.report.pictures import pictures
@@ -14,7 +15,7 @@ from hdbench.report.rendering import TEXTS, render
 from hdbench.report.truth_errors import truth_error_url
 from hdbench.results.files import errors_by_class, given_options
 from hdbench.results.result import Result
-from hdbench.results.warning_texts import in_language
+from hdbench.results.warning_texts import in_language, in_words
 from hdbench.scoring.metric import higher_is_better
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
 from hdbench.statistics.resampling import rate_names
@@ -72,7 +73,12 @@ class FieldRow(NamedTuple):
 
 
 def report_page(
-    result: Result, benchmark: Benchmark, *, language: str = "en", floor: Result | None = None
+    result: Result,
+    benchmark: Benchmark,
+    *,
+    by: ByColumn[Group] | None = None,
+    language: str = "en",
+    floor: Result | None = None,
 ) -> str:
     """The page of a result: figures, fields, errors by class, and every item with its picture.
 
@@ -82,6 +88,7 @@ def report_page(
     Args:
         result: a result with `per_item`.
         benchmark: what was scored; those of its media that exist are shown.
+        by: the headline by the values of a column, if it is to be shown.
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
         floor: the same model's run without media, if there is one.
 
@@ -113,6 +120,8 @@ def report_page(
         other_formats=result.in_other_formats,
         strictly=result.strict_headline,
         estimated=result.estimated_in(language),
+        by=by,
+        small_groups=in_words(**by.warning, language=language) if by and by.warning else None,
         no_interval=_no_interval(found, language),
         few=MIN_ITEMS,
         warnings=[in_language(each, language) for each in result.reading.get("warnings", ())],

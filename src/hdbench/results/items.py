@@ -108,6 +108,7 @@ class Tally:
         self._strict: dict[str, Mapping[str, float]] = {}
         self._rows: list[float] = []  # the statistics, item by item
         self._strata: list[int] = []
+        self._statuses: list[Status] = []
         # By stratum:
         self._fields: defaultdict[int, dict[Outcome, Counter[str]]]
         self._fields = defaultdict(lambda: {outcome: Counter() for outcome in OUTCOMES})
@@ -134,6 +135,7 @@ class Tally:
         self._ids.append(item_id)
         status = item.status
         self._status[status] += 1
+        self._statuses.append(status)
         if kind := _kind(candidate, coverage):
             self._kinds[kind] += 1
         elif coverage == "answered" and status != "clean":
@@ -183,6 +185,7 @@ class Tally:
             fields=fields,
             strata=self._strata if is_stratified else (),
             stratum_fields=self._fields if is_stratified else {},
+            statuses=self._statuses,
             kinds=self._kinds,
             strict_statistics=self._strict,
             worst=[item.details() for *_, item in sorted(self._worst, reverse=True)],

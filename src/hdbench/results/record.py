@@ -133,6 +133,7 @@ def from_record(value: Any, where: str) -> Result:
     zeros = [0] * len(ids)
     statistics = _statistics(value["statistics"], metric, len(ids), where)
     outcomes = _counts(value, "outcomes", where)
+    per_item = _per_item(value.get("per_item"), ids, metric, where)
     dataset = _dataset(value, metric.name, where)
     strata, stratum_fields = _strata(value, dataset, ids, where)
     result = Result(
@@ -144,7 +145,7 @@ def from_record(value: Any, where: str) -> Result:
         kinds=_kinds(value, where),
         strict_statistics=_strict_statistics(value, metric, ids, where),
         worst=[],
-        per_item=_per_item(value.get("per_item"), ids, metric, where),
+        per_item=per_item,
         dataset=dataset,
         reading=_reading(value, where),
         reading_version=head.reading,
@@ -154,6 +155,7 @@ def from_record(value: Any, where: str) -> Result:
         usage={name: used.model_dump() for name, used in record.usage.items()},
         versions=record.versions.model_dump(),
         strata=strata,
+        statuses=[item["status"] for item in per_item],
         stratum_fields=stratum_fields,
     )
     try:  # with sums that no answers give, a rate may be infinite

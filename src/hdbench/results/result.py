@@ -73,6 +73,9 @@ class Result:
         strata: each item's stratum, if the benchmark is a stratified sample; otherwise empty. The
             rates are then estimates for the whole.
         stratum_fields: stratum → `fields` of its items.
+        item_weights: the items' weights, if they are some of the items of a stratified sample.
+        statuses: what was done to read the answer to each item; empty in a result that was read
+            from a file without details.
     """
 
     metric: Metric
@@ -94,6 +97,8 @@ class Result:
     versions: Mapping[str, str] = field(default_factory=installed_versions)
     strata: Sequence[int] = ()
     stratum_fields: Mapping[int, Mapping[Outcome, Mapping[str, int]]] = field(default_factory=dict)
+    item_weights: Sequence[float] | None = None
+    statuses: Sequence[Status] = field(default=(), compare=False)
 
     @cached_property
     def totals(self) -> dict[str, float]:
@@ -113,7 +118,7 @@ class Result:
         """What makes the items stand for the whole; None if they all count alike."""
         if self.sample is None or not self.strata:
             return None
-        return weighed(self.sample, self.strata)
+        return weighed(self.sample, self.strata, self.item_weights)
 
     @cached_property
     def estimated(self) -> str | None:
@@ -238,6 +243,33 @@ class Result:
             worst=[],
             per_item=[],
             reading={**self.reading, "strict": True},
+        )
+
+    def of_items(self, places: Sequence[int]) -> "Result":
+        """The result of some of the items, with its rates and their intervals.
+
+        It does not have what became of single fields and items. In a stratified sample, the items
+        keep their weights, so that rates are estimates for all such items of the whole.
+        """
+
+        def chosen(column: Sequence[Any]) -> list[Any]:
+            return [column[place] for place in places] if column else []
+
+        statuses = chosen(self.statuses)
+        return replace(
+            self,
+            ids=chosen(self.ids),
+            status=Counter(statuses),
+            statistics={name: chosen(column) for name, column in self.statistics.items()},
+            strict_statistics={},
+            fields={outcome: {} for outcome in OUTCOMES},
+            kinds={},
+            worst=[],
+            per_item=[],
+            strata=chosen(self.strata),
+            stratum_fields={},
+            item_weights=None if self.weighed is None else chosen(self.weighed.weights),
+            statuses=statuses,
         )
 
     def figures(self) -> dict[str, Any]:

@@ -1,0 +1,201 @@
+"""Figures by the values of a column of the benchmark: per century, script or language."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.grouping import grouped
+from hdbench.errors import HdbenchError, escaped
+from hdbench.results.result import Result
+from hdbench.results.warning_texts import Message, in_words, message
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, difference_interval, intervals
+from hdbench.statistics.resampling import bootstrap, tables
+
+MAX_GROUPS = 50
+"""Maximum number of groups: a column with more values names items, and does not group them."""
+
+RESAMPLES, LEVEL = 10_000, 0.95
+"""As in `compare_runs`."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """The items with one value, or range of values, and one run's headline on them.
+
+    Attributes:
+        value: the value; None if the items have none.
+        items: the number of items.
+        answered: how many have an answer that could be read; None if the result does not say.
+        unanswered: how many have none; None if the result does not say.
+        unparsable: how many have one without a record; None if the result does not say.
+        figure: the headline's value; None if it has none for these items.
+        interval: its interval; None if there are too few items.
+    """
+
+    value: str | None
+    items: int
+    answered: int | None
+    unanswered: int | None
+    unparsable: int | None
+    figure: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class GroupDifference:
+    """The items with one value, or range of values, and two runs' headlines on them.
+
+    Attributes:
+        value: the value; None if the items have none.
+        items: the number of items.
+        a: the first run's headline; None if it has none for these items.
+        b: the second run's.
+        difference: a - b.
+        interval: its paired interval; None if there are too few items, or if no draw of items gives
+            another difference.
+    """
+
+    value: str | None
+    items: int
+    a: float | None
+    b: float | None
+    difference: float | None
+    interval: Interval | None
+
+
+G = TypeVar("G", Group, GroupDifference)
+
+
+@dataclass(frozen=True)
+class ByColumn(Generic[G]):
+    """Figures by the values of a column.
+
+    Attributes:
+        column: the column.
+        headline: the figure.
+        groups: its values in order.
+        note: how numbers were cut into ranges, if they were.
+    """
+
+    column: str
+    headline: str
+    groups: list[G]
+    note: str | None
+
+    @property
+    def warning(self) -> Message | None:
+        """That groups are too small, as data for `in_words`; None if none is."""
+        small = [each.items for each in self.groups if each.items < MIN_ITEMS]
+        if not small:
+            return None
+        return message(
+            "small_groups",
+            count=len(small),
+            groups=len(self.groups),
+            column=escaped(self.column),
+            least=MIN_ITEMS,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON data; `figure` of a group has the headline's name."""
+        groups = []
+        for each in self.groups:
+            values = dict(vars(each))
+            if "figure" in values:
+                values[self.headline] = values.pop("figure")
+            ends = values.pop("interval")
+            values["interval"] = None if ends is None else [ends.low, ends.high]
+            groups.append(values)
+        said = self.warning
+        warnings = [] if said is None else [{"message": in_words(**said), **said}]
+        return {"column": self.column, "note": self.note, "groups": groups, "warnings": warnings}
+
+
+def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Group]:
+    """The headline, its interval and the coverage of a run for each value of a column.
+
+    Args:
+        result: the result.
+        benchmark: what was scored.
+        column: one of the benchmark's columns; numbers with many values are cut into ranges.
+
+    Raises:
+        HdbenchError: there is no such column, or it has too many values.
+    """
+
+    def group(value: str | None, places: Sequence[int]) -> Group:
+        part = result.of_items(places)
+        figure = part.rates.get(part.headline)
+        found = None if figure is None else intervals(part, only=part.headline)
+        coverage = {name: part.status[name] for name in ("unanswered", "unparsable")}
+        lost = sum(coverage.values())
+        return Group(
+            value,
+            items=len(places),
+            answered=len(places) - lost if part.statuses else None,
+            unanswered=coverage["unanswered"] if part.statuses else None,
+            unparsable=coverage["unparsable"] if part.statuses else None,
+            figure=figure,
+            interval=None if found is None else found.figures.get(part.headline),
+        )
+
+    return _by(result, benchmark, column, group)
+
+
+def differences_by_column(
+    a: Result, b: Result, benchmark: Benchmark, column: str, *, seed: int = 0
+) -> ByColumn[GroupDifference]:
+    """The difference of two runs' headlines for each value of a column.
+
+    The intervals are those of `compare_runs`. Nothing is tested: with many groups, some differ by
+    chance.
+
+    Args:
+        a: a result.
+        b: a result on the same items.
+        benchmark: what was scored.
+        column: one of the benchmark's columns.
+        seed: the seed of the random numbers.
+
+    Raises:
+        HdbenchError: see `by_column`.
+    """
+    place_in_b = {item: place for place, item in enumerate(b.ids)}
+
+    def group(value: str | None, places: Sequence[int]) -> GroupDifference:
+        parts = (a.of_items(places), b.of_items([place_in_b[a.ids[place]] for place in places]))
+        one, other = (part.rates.get(part.headline) for part in parts)
+        if one is None or other is None:
+            return GroupDifference(value, len(places), one, other, None, None)
+        interval = None
+        if len(places) >= MIN_ITEMS:
+            both = tables(parts, parts[0].ids)
+            drawn_a, drawn_b = bootstrap(both, [parts[0].headline], RESAMPLES, seed)
+            interval = difference_interval((drawn_a - drawn_b)[:, 0], both[0].independent, LEVEL)
+        return GroupDifference(value, len(places), one, other, one - other, interval)
+
+    return _by(a, benchmark, column, group)
+
+
+def _by(
+    result: Result,
+    benchmark: Benchmark,
+    column: str,
+    group: Callable[[str | None, Sequence[int]], G],
+) -> ByColumn[G]:
+    """The groups of a result's items, in order."""
+    values = benchmark.column(column)
+    # Of all items, so that runs on some of them have the same ranges.
+    found = grouped(list(values.values()))
+    if len(found.order) > MAX_GROUPS:
+        raise HdbenchError(
+            f"{benchmark.id}: {column}: has {len(found.order)} different values, and at most "
+            f"{MAX_GROUPS} can be shown: choose a column that groups the items"
+        )
+    label = dict(zip(values, found.labels, strict=True))
+    places: dict[str | None, list[int]] = {value: [] for value in found.order}
+    for place, item in enumerate(result.ids):
+        places[label[item]].append(place)
+    groups = [group(value, of) for value, of in places.items() if of]
+    return ByColumn(column, result.headline, groups, found.note)

@@ -1,4 +1,5 @@
 import hashlib
+from pathlib import Path
 
 import pytest
 import xlsxwriter
@@ -76,6 +77,17 @@ def test_what_is_not_there(tmp_path):
         read_whole(tmp_path / "nothing.csv")
     with pytest.raises(HdbenchError, match="no images, PDFs or texts"):
         read_whole(tmp_path)
+
+
+def test_a_device_that_never_ends_is_not_read():
+    with pytest.raises(HdbenchError, match="neither a table"):
+        read_whole(Path("/dev/zero"))
+
+
+def test_a_workbook_that_is_none(tmp_path):
+    (tmp_path / "kat.xlsx").write_bytes(b"PK\x03\x04 and no more")
+    with pytest.raises(HdbenchError, match="damaged XLSX"):
+        read_whole(tmp_path / "kat.xlsx")
 
 
 def test_the_command_prints_strata_and_writes_the_file(tmp_path, run_hdbench):

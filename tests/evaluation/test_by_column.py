@@ -18,8 +18,8 @@ from hdbench.statistics.bootstrap import intervals
 
 HALF = RIGHT | {"year": 1942}
 SAID = (
-    "1 of 3 groups by language have fewer than 20 items: too few for an interval, and their "
-    "figures may be chance"
+    "groups by language with fewer than 20 items: 1 of 3; these are too few for an interval, and "
+    "the figures may be chance"
 )
 
 
@@ -197,8 +197,16 @@ def test_compare_shows_and_writes_them(cards, run_hdbench):
 @pytest.mark.parametrize(
     ("language", "said"),
     [
-        ("en", ["By language", "no value", "too few", SAID]),
-        ("de", ["Nach language", "ohne Angabe", "zu wenige", "1 von 3 Gruppen nach language"]),
+        ("en", ["By language", "no value", "too few", f"{SAID[0].upper()}{SAID[1:]}."]),
+        (
+            "de",
+            [
+                "Nach language",
+                "ohne Angabe",
+                "zu wenige",
+                "Gruppen nach language mit weniger als 20 Einträgen: 1 von 3",
+            ],
+        ),
     ],
 )
 def test_the_report_has_a_section(cards, language, said):

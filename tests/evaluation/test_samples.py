@@ -126,8 +126,8 @@ def test_strata_without_an_item_are_said(sampled, monkeypatch):
     run = write_run(sampled / "run", {}, items=[f"{n:04}" for n in range(20)])
     result = score("hdb/cards", run)
     assert result.reading["notes"][1] == (
-        "1 of 2 strata of the sample have no item here, and the nearest ones stand for them: they "
-        "have 600 of the 12,000 items of the whole"
+        "strata of the sample without an item here: 1 of 2, with 600 of the 12,000 items of the "
+        "whole; the nearest strata stand for them"
     )
 
 

@@ -157,8 +157,9 @@ class Rows:
             add("truth_empty", what, remedy, place)
             return
         if self._metric:
-            right = self._metric.add(truth, place)
+            right = self._metric.right_answer(truth, place)
             nodes = nodes if right is truth else list(nodes_of(right))
+            self._metric.add(truth, right, nodes, place)
             truth = right
         self._values.add(nodes, place)
         if self._schema:

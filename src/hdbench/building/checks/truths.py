@@ -1,10 +1,10 @@
 """Checks of the ground truths: against the schema, and against the metric."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from hdbench.building.checks.problems import EXAMPLES, Example, Problems, shown
-from hdbench.building.checks.values import Path, Place, dotted, is_blank, nodes_of
+from hdbench.building.checks.values import Path, Place, dotted, is_blank
 from hdbench.errors import HdbenchError
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.schema_parts import FieldSchema
@@ -16,6 +16,18 @@ not keep to it are only counted."""
 
 MAX_TRIED = 500
 """Maximum number of fields of which it is tried whether the metric scores them."""
+
+ALL_UNTIL = 2_000
+ONE_IN = 50
+"""This many ground truths are all scored against themselves, then one in this many, and those that
+have a new field: scoring takes longer than all else."""
+
+MAX_COST = 50_000_000
+"""Maximum of the squares of the numbers of values in the ground truths that are scored: the items
+of two lists are compared each with each. It takes some seconds."""
+
+_UNREADABLE = (HdbenchError, LookupError, TypeError, ValueError, AttributeError)
+"""What a metric may raise where a ground truth does not have the form that it expects."""
 
 _NAMED = 8
 """Maximum number of fields named in a message."""
@@ -32,6 +44,7 @@ class AgainstSchema:
         self._schema = schema
         self._examples = examples
         self._unfit = 0
+        self._first_uncounted: Place | None = None
         self._found: dict[tuple[str, str, str], tuple[bool, int, list[tuple[Place, Any]]]] = {}
 
     def add(self, truth: dict[str, Any], place: Place) -> None:
@@ -40,6 +53,7 @@ class AgainstSchema:
             return
         self._unfit += 1
         if self._unfit > MAX_UNFIT:
+            self._first_uncounted = self._first_uncounted or place
             return
         for violation in self._schema.violations(truth):
             key = (violation.field, violation.rule, violation.message)
@@ -88,6 +102,15 @@ class AgainstSchema:
             is_there = rule != "required"
             at = (Example(*place, shown(value) if is_there else None) for place, value in first)
             add(f"schema_{rule}", file, message, remedy, *at, field=field, count=count)
+        if self._first_uncounted is not None:
+            problems.warning(
+                "schema_more",
+                file,
+                "does not keep to answer.schema.json either, and was not looked at more closely",
+                "correct the others, and check again",
+                Example(*self._first_uncounted),
+                count=self._unfit - MAX_UNFIT,
+            )
         reported = {field for field, rule, _ in self._found if rule == "additionalProperties"}
         for path in sorted(there - ours):
             above = (dotted(path[:length]) for length in range(1, len(path) + 1))
@@ -129,29 +152,56 @@ class AgainstMetric:
         self._metric = metric
         self._file, self._problems = file, problems
         self._tried: set[Path] = set()
+        self._number = 0
+        self._budget = MAX_COST
         self.ignored: dict[Path, Place] = {}
 
-    def add(self, truth: dict[str, Any], place: Place) -> dict[str, Any]:
+    def right_answer(self, truth: dict[str, Any], place: Place) -> dict[str, Any]:
+        """An answer with no error; the ground truth itself if the metric cannot read it."""
+        try:
+            return self._metric.right_answer(truth)
+        except _UNREADABLE as error:
+            self._cannot_read(place, error)
+            return truth
+
+    def add(
+        self,
+        truth: dict[str, Any],
+        right: dict[str, Any],
+        nodes: Sequence[tuple[Path, Any]],
+        place: Place,
+    ) -> None:
         """Look at one ground truth.
 
-        Returns:
-            An answer with no error: the ground truth, or what the metric makes of it.
+        Args:
+            truth: the ground truth.
+            right: its `right_answer`.
+            nodes: the values in that.
+            place: the row.
         """
+        new: list[Path] = []
+        if len(self._tried) < MAX_TRIED:
+            new = [
+                path
+                for path, value in nodes
+                if path not in self._tried
+                and not isinstance(value, dict | list)
+                and not is_blank(value)
+            ][: MAX_TRIED - len(self._tried)]
+        self._number += 1
+        cost = len(nodes) ** 2 * (1 + len(new))
+        is_left_out = not new and self._number > ALL_UNTIL and self._number % ONE_IN
+        if is_left_out or cost > self._budget:
+            return
+        self._budget -= cost
         try:
-            right = self._metric.right_answer(truth)
-            self._add(truth, right, place)
-        except (HdbenchError, LookupError, TypeError, ValueError, AttributeError) as error:
-            self._problems.error(
-                "truth_unscorable",
-                self._file,
-                f"the metric {self._metric.name} cannot read the ground truth",
-                "give it the form that the metric's card describes",
-                Example(*place, shown(str(error))),
-            )
-            return truth
-        return right
+            self._score(truth, right, new, place)
+        except _UNREADABLE as error:
+            self._cannot_read(place, error)
 
-    def _add(self, truth: dict[str, Any], right: dict[str, Any], place: Place) -> None:
+    def _score(
+        self, truth: dict[str, Any], right: dict[str, Any], new: list[Path], place: Place
+    ) -> None:
         metric = self._metric
         prepared = metric.prepare(truth)
         if prepared is None:
@@ -165,15 +215,20 @@ class AgainstMetric:
                 "see in the metric's card which values it can compare",
                 Example(*place),
             )
-        for path, value in nodes_of(right):
-            if path in self._tried or isinstance(value, dict | list) or is_blank(value):
-                continue
-            if len(self._tried) == MAX_TRIED:
-                return
+        for path in dict.fromkeys(new):
             self._tried.add(path)
             less = metric.score(_without(right, path), prepared).statistics
             if less == statistics:
                 self.ignored[path] = place
+
+    def _cannot_read(self, place: Place, error: Exception) -> None:
+        self._problems.error(
+            "truth_unscorable",
+            self._file,
+            f"the metric {self._metric.name} cannot read the ground truth",
+            "give it the form that the metric's card describes",
+            Example(*place, shown(str(error))),
+        )
 
     def check(self) -> None:
         """Which fields the metric ignores."""

@@ -19,6 +19,7 @@ from hdbench.building.checks.values import Place
 from hdbench.building.media import IMAGE_SUFFIXES, MEDIA_FOLDERS
 from hdbench.common import pdf
 from hdbench.common.progress import progress
+from hdbench.errors import escaped
 
 MAX_BYTES = 2**30
 """Maximum size of a file."""
@@ -91,7 +92,7 @@ def check_media(
         near = by_form.get(_form(path))
         remedy = f"get it, or take the {'row' if kind != 'pages' else 'page'} out"
         if near is not None:
-            at = [Example(*place, f"{path} (there is {near})") for place in places]
+            at = [Example(*place, f"{path} (there is {escaped(near)})") for place in places]
             remedy = "write the name as the file has it"
         add = problems.warning if allow_missing else problems.error
         add("media_missing", METADATA, "there is no such file", remedy, *at)
@@ -103,7 +104,7 @@ def check_media(
                 METADATA,
                 "no row has this file",
                 'add a row for it, with "ground_truth": null if there is none, or remove it',
-                Example(value=path),
+                Example(value=escaped(path)),
             )
     return _check_files(folder, kind, found, named, problems)
 

@@ -122,7 +122,10 @@ class AgainstSchema:
                     "add it there, or no model is told of it",
                     field=dotted(path),
                 )
-        never = known - there
+        touched = {
+            names[:end] for names in map(_without_lists, there) for end in range(len(names) + 1)
+        }
+        never = {path for path in known if _without_lists(path) not in touched}
         if there and never and len(self._schema.alternatives) == 1:
             problems.warning(
                 "field_never_filled",
@@ -295,6 +298,10 @@ def _fields_of(field: FieldSchema, path: Path) -> Iterator[tuple[Path, FieldSche
         yield from _fields_of(inner, (*path, name))
     if field.items:
         yield from _fields_of(field.items, (*path, "[]"))
+
+
+def _without_lists(path: Path) -> Path:
+    return tuple(name for name in path if name != "[]")
 
 
 def _names(paths: Iterable[Path]) -> str:

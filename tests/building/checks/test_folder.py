@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from hdbench.errors import HdbenchError
+
 EVERYTHING = {
     ("benchmark.yaml", "key_wrong"),
     ("benchmark.yaml", "key_unknown"),
@@ -122,6 +124,13 @@ def test_terminal_sequences_in_names_are_escaped(folder, run_hdbench):
     assert "\\x1b[31mred" in done.stdout
 
 
-def test_what_is_no_folder_is_refused_in_one_line(folder, run_hdbench):
+def test_what_is_not_in_the_plain_form_is_refused_in_one_line(folder, run_hdbench):
     done = run_hdbench("check", "nothing", cwd=folder.path.parent)
     assert (done.returncode, done.stderr) == (2, "error: nothing: no such folder\n")
+    folder.write(".built-by-hdbench", "")
+    with pytest.raises(HdbenchError, match="check the folder that it came from"):
+        folder.check()
+    (folder.path / ".built-by-hdbench").unlink()
+    folder.write("build.py", "")
+    with pytest.raises(HdbenchError, match=r"its build\.py makes the rows"):
+        folder.check()

@@ -9,6 +9,7 @@ from hdbench.building.checks.problems import EXAMPLES, FaultyFolderError, Proble
 from hdbench.building.checks.rows import Rows
 from hdbench.building.checks.texts import check_texts
 from hdbench.building.checks.version import check_version
+from hdbench.building.namespace import is_ours
 from hdbench.errors import HdbenchError
 
 
@@ -24,10 +25,14 @@ def check_folder(
         examples: how many places are named for each problem.
 
     Raises:
-        HdbenchError: there is no such folder.
+        HdbenchError: there is no such folder, or it is none in the plain form.
     """
     if not folder.is_dir():
         raise HdbenchError(f"{folder}: no such folder")
+    if is_ours(folder):
+        raise HdbenchError(f"{folder}: was built by hdbench: check the folder that it came from")
+    if (folder / "build.py").is_file():
+        raise HdbenchError(f"{folder}: its build.py makes the rows: hdbench build checks them")
     problems = Problems(examples)
     described = check_description(folder, problems)
     schema = check_texts(folder, described.spec, problems)

@@ -18,6 +18,12 @@ def namespace() -> Path:
     return fetched
 
 
+def held_out() -> Path | None:
+    """The folder with held-out ground truths, if the operator has one."""
+    folder = os.environ.get("HDBENCH_HELD_OUT")
+    return Path(folder) if folder else None
+
+
 if __name__ == "__main__":
     # Not above: each process that scores a file loads this one too, and Gradio takes long to load.
     from hdbench.space.app import serve
@@ -27,5 +33,6 @@ if __name__ == "__main__":
             namespace(),
             results_repository=os.environ.get("HDBENCH_RESULTS_REPOSITORY"),
             models=tuple(os.environ.get("HDBENCH_MODELS", "").split()),
+            held_out=held_out(),
         )
     )

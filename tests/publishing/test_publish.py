@@ -400,6 +400,16 @@ def test_a_link_out_of_the_folder_is_refused(publish, place):
     assert "passwd.txt: is a link" in publish(status=2)
 
 
+@pytest.mark.parametrize(
+    "name", ["x.held-out.jsonl", "images/X.Held-Out.JSONL", ".h/x.held-out.jsonl"]
+)
+def test_held_out_ground_truths_in_a_folder_are_refused(publish, place, name):
+    path = place / "hdb/zettelkatalog" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("{}")
+    assert f"{name}: has ground truths that are held out" in publish(status=2)
+
+
 def test_the_wheel_is_the_same_each_time(hub, publish):
     publish("--only", "zettel_f1")
     first = files(hub, "spaces", "hdb/zettel_f1")[WHEEL]

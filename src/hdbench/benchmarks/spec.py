@@ -27,6 +27,9 @@ MEDIA_KEYS = {
 
 A text stands there itself; all others are the names of files."""
 
+HELD_OUT_ENDING = ".held-out.jsonl"
+"""How the name of a file with held-out ground truths ends; it is never in a dataset's folder."""
+
 # A date is "date32": a string that looks like one would be given a time of day by `datasets`.
 ColumnType = Literal["string", "int32", "int64", "float64", "bool", "date32", "strings"]
 
@@ -97,6 +100,18 @@ class Rights(Strict):
         return f"stated by {self.stated_by}, since {self.since}: {self.ground}"
 
 
+class HeldOut(Strict):
+    """The ground truths that are not published.
+
+    Attributes:
+        items: how many there are.
+        sha256: that of the file that has them.
+    """
+
+    items: int = Field(gt=0)
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
 class BenchmarkSpec(Strict):
     """What `benchmark.yaml` says.
 
@@ -133,6 +148,7 @@ class BenchmarkSpec(Strict):
             later may have seen it, and leaderboards mark them.
         canary: a GUID of its own, by which corpora can be searched for the benchmark. It stands in
             the card and in `benchmark.yaml`, and in nothing that a model is shown or asked for.
+        held_out: the items whose ground truth is in a file of its own, which is not published.
     """
 
     name: str
@@ -159,6 +175,7 @@ class BenchmarkSpec(Strict):
     sample: Sample | None = None
     public_since: datetime.date | None = None
     canary: UUID | None = None
+    held_out: HeldOut | None = None
 
     @field_validator("source")
     @classmethod

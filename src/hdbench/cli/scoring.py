@@ -40,6 +40,14 @@ def score(
     also: Also = None,
     name: Name = None,
     by: By = None,
+    held_out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The benchmark's held-out ground truths: their score and how far it lies from the "
+            "public one, in totals only.",
+            metavar="FILE",
+        ),
+    ] = None,
     json_out: Annotated[
         Path | None, typer.Option("--json", help="Write the result to this file.", metavar="OUT")
     ] = None,
@@ -65,8 +73,9 @@ def score(
     Exit status 0: scored; 2: the input is unusable, and the message says where.
     """
     from hdbench.cli.group_tables import print_groups  # noqa: PLC0415
-    from hdbench.cli.tables import print_result, print_under  # noqa: PLC0415
+    from hdbench.cli.tables import print_held_out, print_result, print_under  # noqa: PLC0415
     from hdbench.evaluation.by_column import by_column  # noqa: PLC0415
+    from hdbench.evaluation.held_out import score_held_out, totals  # noqa: PLC0415  slow
     from hdbench.evaluation.runs import benchmark_of  # noqa: PLC0415
     from hdbench.evaluation.score import (  # noqa: PLC0415  slow to import
         Settings,
@@ -82,11 +91,14 @@ def score(
         revision=revision,
         details=details,
     )
+    if held_out is not None and also:
+        raise HdbenchError("--held-out does not go with --also: leave one of them out")
     rules = beside(settings, also or ())
+    unseen = score_held_out(benchmark, predictions, held_out, settings) if held_out else {}
     scored = score_under(benchmark, predictions, list(rules.values()))
     if name is not None:
-        renamed = [with_names(list(each.values()), [name]) for each in scored]
-        scored = [{each.model: each for each in results} for results in renamed]
+        called = (with_names(list(each.values()), [name]) for each in scored)
+        scored = [{each.model: each for each in under} for under in called]
     results, *others = scored
     records = [to_record(result, details=details) for result in results.values()]
     for model, record in zip(results, records, strict=True):
@@ -99,6 +111,9 @@ def score(
         groups = {model: by_column(each, loaded, by) for model, each in results.items()}
         for model, record in zip(results, records, strict=True):
             record["by"] = groups[model].to_dict()
+    if unseen:
+        for record, public, part in zip(records, results.values(), unseen.values(), strict=True):
+            record["held_out"] = totals(public, part)
     if json_out:
         write_records(json_out, records)
     for (model, result), record in zip(results.items(), records, strict=True):
@@ -118,6 +133,8 @@ def score(
             print_under(Console(), dict(zip(rules, alike, strict=True)))
         if model in groups:
             print_groups(Console(), groups[model])
+        if "held_out" in record:
+            print_held_out(Console(), record["held_out"])
 
 
 @app.command(rich_help_panel=TRUST)

@@ -32,6 +32,15 @@ def space(
             metavar="ID",
         ),
     ] = None,
+    held_out: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="HDBENCH_HELD_OUT",
+            help="A folder with held-out ground truths, NAME.held-out.jsonl, of which visitors see "
+            "totals only, three times a day.",
+            metavar="DIR",
+        ),
+    ] = None,
 ) -> None:
     """Serve the web application: score and compare in the browser."""
     from hdbench.common.extras import needed  # noqa: PLC0415
@@ -41,6 +50,9 @@ def space(
     from hdbench.space.context import SpaceContext  # noqa: PLC0415
 
     context = SpaceContext(
-        namespace, results_repository=results_repository, models=tuple(model or ())
+        namespace,
+        results_repository=results_repository,
+        models=tuple(model or ()),
+        held_out=held_out,
     )
     serve(context, host=host, port=port, started=typer.echo)

@@ -168,6 +168,29 @@ def _headline_first(metric: Metric | type[Metric], headline: str) -> list[Figure
     return sorted(metric.figures, key=lambda figure: figure.name != headline)
 
 
+def print_held_out(console: Console, totals: Mapping[str, Any]) -> None:
+    """Print the totals of held-out items, and how far they lie from those of the public ones.
+
+    Args:
+        console: where to.
+        totals: from `hdbench.evaluation.held_out`.
+    """
+    ends = totals["intervals"]
+    head = [] if "why" in ends else ["95 % interval"]
+    table = plain_table(f"Held out ({totals['items']} items)", "figure", right=("value", *head))
+    for name, value in totals["figures"].items():
+        shown = [f"{ends[name][0]:.4f} to {ends[name][1]:.4f}"] if head else []
+        table.add_row(name, f"{value:.4f}", *shown)
+    console.print()
+    console.print(table)
+    console.print(
+        ", ".join(f"{totals[name]} {name}" for name in ("answered", "unanswered", "unparsable"))
+    )
+    gap = totals["gap"]
+    within = gap.get("why") or "95 % interval {:+.4f} to {:+.4f}".format(*gap["interval"])
+    console.print(f"{gap['figure']}, public minus held out: {gap['difference']:+.4f} ({within})")
+
+
 def _figures_table(metric: Metric | type[Metric], figures: Mapping[str, Any]) -> Table:
     found = figures["intervals"]
     head, ends = ("95 % interval", found["figures"])

@@ -1,1 +1,1 @@
-"""From a person's own images, and a ground truth where there is some, to a benchmark's folder."""
+"""From files of one's own to a benchmark's folder: what `hdbench new` and `hdbench sample` do."""

@@ -22,6 +22,10 @@ from hdbench.results.warning_texts import id_message, in_words
 from hdbench.scoring.metric import Metric
 
 
+class NothingToScoreError(HdbenchError):
+    """No item that was asked has a ground truth."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """How answers are scored.
@@ -104,6 +108,13 @@ def score_under(
         HdbenchError: the benchmark, the predictions or an option is unusable.
     """
     loaded = load_benchmark(benchmark, revision=settings[0].revision)
+    return score_loaded(loaded, predictions, settings)
+
+
+def score_loaded(
+    loaded: Benchmark, predictions: Path | str, settings: Sequence[Settings]
+) -> list[dict[str | None, Result]]:
+    """Same as `score_under`, with a benchmark that is loaded already."""
     rules = [
         _Rules(loaded.spec.make_metric(each.protocol, **each.options), each) for each in settings
     ]
@@ -213,7 +224,9 @@ def _score_read(
             if scored is not None:
                 checks.add(answer, scored, found)
     if not scored_items:
-        raise HdbenchError(f"{run.benchmark.id}: no item has a ground truth to score against")
+        raise NothingToScoreError(
+            f"{run.benchmark.id}: no item has a ground truth to score against"
+        )
     without_truth = _without_truth(answers.number - scored_items)
     of = sum(1 for _ in run.answered(model))
     other_ids = [

@@ -28,8 +28,9 @@ SINCE_READING_2 = ("unparsable_kinds", "strictly")
 INTERVAL_DIGITS = 9
 """Decimals to which intervals are compared: quantiles of the same draws, computed by libraries."""
 INPUTS = {"metric", "rules", "reading", "protocol", "options", "versions"}
-APART = {"also"}
-"""The keys that hold records of their own, which are compared like the first."""
+APART = {"also", "held_out"}
+"""The keys that hold records of their own, which are compared like the first, and what follows from
+a file that is not public."""
 
 MOVABLE = {"benchmark", "dataset_revision", "notes", "public_since"}
 """The keys of what may be elsewhere now, or may be learned only later."""
@@ -202,6 +203,8 @@ def _compare(
     if old.reading_version == 1:
         again = {name: value for name, value in again.items() if name not in SINCE_READING_2}
     found = Verification(old.model, also, new.metric.rules, new.reading_version)
+    if "held_out" in record:
+        found.notes.append("held_out: not compared: its ground truths are not public")
     method, now = ((each.get("intervals") or {}).get("method") for each in (record, again))
     if method != now:
         record, again = ({**each, "intervals": {}} for each in (record, again))

@@ -10,7 +10,7 @@ import yaml
 
 from hdbench import NAMESPACE, __version__
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.benchmarks.spec import Rights
+from hdbench.benchmarks.spec import HELD_OUT_ENDING, Rights
 from hdbench.building.licences import OPEN_LICENCES
 from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.common.checked import validate
@@ -84,8 +84,8 @@ def find_repositories(
 
     Raises:
         HdbenchError: there is none, or none with a name in `only`; a card has no YAML or no
-            licence; a dataset has no open licence and no statement of rights; there is a link among
-            the files.
+            licence; a dataset has no open licence and no statement of rights; there is a link or a
+            file with held-out ground truths among the files.
     """
     if not folder.is_dir():
         raise HdbenchError(f"{folder}: no such folder: build it first, with hdbench build --all")
@@ -161,6 +161,11 @@ def _card(path: Path) -> dict[str, Any]:
 def _files(folder: Path) -> Iterator[Path]:
     """The files of a repository; hidden ones are the builder's own."""
     for path in sorted(folder.rglob("*")):
+        if path.name.casefold().endswith(HELD_OUT_ENDING):
+            raise HdbenchError(
+                f"{path}: has ground truths that are held out: move it out of the folder, as all "
+                "that is in it is published"
+            )
         parts = path.relative_to(folder).parts
         if any(part.startswith(".") or part == "__pycache__" for part in parts):
             continue

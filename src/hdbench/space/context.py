@@ -27,6 +27,7 @@ class SpaceContext:
         models: the local models that a visitor may run, each a repository on the Hub or a folder.
         max_run_items: maximum items that a visitor may have a model read.
         max_run_seconds: maximum seconds that this may take.
+        held_out: a folder with held-out ground truths, of which visitors see totals only.
     """
 
     namespace: Path
@@ -40,6 +41,7 @@ class SpaceContext:
     models: tuple[str, ...] = ()
     max_run_items: int = 20
     max_run_seconds: float = 300
+    held_out: Path | None = None
 
     @property
     def results(self) -> Path | None:

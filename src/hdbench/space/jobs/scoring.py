@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.progress import Listener, listening
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.held_out import score_held_out, totals
 from hdbench.evaluation.score import Settings, score_runs
 from hdbench.reading import ReadAs
 from hdbench.reading.bounds import Bounds
@@ -39,6 +40,15 @@ class Upload(NamedTuple):
     strict: bool = False
     reread: bool = False
 
+    def settings(self, *, details: bool) -> Settings:
+        """How it is scored, within the bounds of a Space."""
+        return Settings(
+            self.protocol,
+            read_as=ReadAs(strict=self.strict, reread=self.reread),
+            details=details,
+            bounds=Bounds(models=MAX_RUNS, values=MAX_FIELDS),
+        )
+
 
 def _to_nobody(done: int, total: int | None) -> None:
     """Tell nobody: the terminal is the operator's, and several files are scored at once."""
@@ -67,14 +77,8 @@ def score_upload(
     benchmark = context.benchmark(upload.benchmark)
     plain = _without_paths(context, benchmark, upload.path)
     try:
-        settings = Settings(
-            upload.protocol,
-            read_as=ReadAs(strict=upload.strict, reread=upload.reread),
-            details=details,
-            bounds=Bounds(models=MAX_RUNS, values=MAX_FIELDS),
-        )
         with listening(tell):
-            scored = score_runs(benchmark.id, upload.path, settings)
+            scored = score_runs(benchmark.id, upload.path, upload.settings(details=details))
     except HdbenchError as error:
         raise HdbenchError(plain(str(error))) from error
     results = {}
@@ -91,6 +95,31 @@ def score_upload(
             reading=_mapped(result.reading, plain),
         )
     return benchmark, results
+
+
+def held_out_totals(
+    benchmark: Benchmark, upload: Upload, run: str | None, public: Result, path: Path
+) -> dict[str, Any] | None:
+    """The totals of one run of an upload on the held-out items.
+
+    Args:
+        benchmark: its benchmark.
+        upload: what is scored, and how.
+        run: the model in it.
+        public: its result on the public items.
+        path: the file with the held-out ground truths.
+
+    Returns:
+        See `totals`; None if none of the items was answered, as by the example file, or the file is
+        no longer what it was.
+    """
+    try:
+        with listening(_to_nobody):
+            scored = score_held_out(benchmark.id, upload.path, path, upload.settings(details=False))
+    except HdbenchError:  # a message would name items
+        return None
+    found = totals(public, scored[run])
+    return found if found["answered"] else None
 
 
 def _number_of_fields(result: Result) -> int:

@@ -4,8 +4,8 @@ Nothing here needs Gradio, which would take longer to load than most files take 
 """
 
 import datetime
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,10 +15,10 @@ from hdbench.common.progress import Listener, listening
 from hdbench.report.page import report_page
 from hdbench.report.thumbnails import keep_in
 from hdbench.results.files import to_record
-from hdbench.results.result import Result
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.comparing import Wanted, compare_wanted
-from hdbench.space.jobs.scoring import Upload, score_upload, sendable
+from hdbench.space.jobs.held_out import Look
+from hdbench.space.jobs.scoring import Upload, held_out_totals, score_upload, sendable
 from hdbench.space.jobs.submitting import Scored, Statement, Submission, make_submission
 from hdbench.space.jobs.working import Score, Send
 from hdbench.space.texts import text
@@ -50,12 +50,14 @@ class View(Score):
         runs: the models in the file.
         chosen: the model that is shown.
         files: the downloads, the report last; none while they are being made.
+        looked: whether held-out totals are shown.
     """
 
     first: str
     runs: list[str | None]
     chosen: str | None
     files: list[Path]
+    looked: bool = False
 
 
 class Compared(NamedTuple):
@@ -73,6 +75,7 @@ def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
     language: str,
     folder: Path,
     thumbnails: Path,
+    look: Look | None = None,
 ) -> View:
     """Score a file, and make its report and downloads; sends what is ready first.
 
@@ -84,6 +87,7 @@ def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
         language: the interface's language.
         folder: where the downloads are written.
         thumbnails: where small pictures are kept, for all future reports.
+        look: at the totals of held-out items; None if there are none.
 
     Raises:
         HdbenchError: the file cannot be scored.
@@ -93,13 +97,25 @@ def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
     chosen = run if run in results else next(iter(results))
     result = results[chosen]
     send(Progress(0.4, text("progress_intervals", language)))
-    send(View(_first(upload, results, chosen, language, done=False), list(results), chosen, []))
+    unseen = None
+    if look is not None and look.path is not None:
+        unseen = held_out_totals(benchmark, upload, chosen, result, look.path)
+    first = partial(
+        summary,
+        upload.path,
+        results,
+        chosen,
+        language,
+        held_out=unseen,
+        used_up=look is not None and look.path is None,
+    )
+    looked = unseen is not None
+    send(View(first(done=False), list(results), chosen, [], looked))
     keep_in(thumbnails)
     with listening(_teller(send, text("progress_report", language), language, 0.5, 0.9)):
         page = report_page(result, benchmark, language=language)
     files = write_downloads(result, page, f"hdbench-{upload.benchmark}", folder)
-    first = _first(upload, results, chosen, language, done=True)
-    return View(first, list(results), chosen, files)
+    return View(first(done=True), list(results), chosen, files, looked)
 
 
 def records(_: Send, context: SpaceContext, upload: Upload) -> list[dict[str, Any]]:
@@ -147,17 +163,6 @@ def submission(
         HdbenchError: it is refused.
     """
     return make_submission(context, scored, statement, day)
-
-
-def _first(
-    upload: Upload,
-    results: Mapping[str | None, Result],
-    chosen: str | None,
-    language: str,
-    *,
-    done: bool,
-) -> str:
-    return summary(upload.path, results, chosen, language, done=done)
 
 
 def _teller(send: Send, doing: str, language: str, low: float, high: float) -> Listener:

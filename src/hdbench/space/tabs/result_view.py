@@ -10,6 +10,7 @@ import gradio as gr
 from hdbench.errors import HdbenchError, escaped
 from hdbench.report.items import cut
 from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.held_out import Looks
 from hdbench.space.jobs.scoring import Upload
 from hdbench.space.jobs.tasks import View, view
 from hdbench.space.jobs.working import Workers
@@ -47,24 +48,34 @@ def result_views(  # noqa: PLR0917  what a visitor gives, and where it is shown
     run: str | None,
     visitor: Visitor,
     progress: gr.Progress,
+    looks: Looks | None = None,
 ) -> Iterator[list[Any]]:
-    """The outputs of a scored file: first what is quick, then the report and the downloads."""
+    """The outputs of a scored file: first what is quick, then the report and the downloads.
+
+    With `looks`, the first view has the totals of held-out items, as often as these allow.
+    """
     hidden = [gr.update(visible=False, value=None)] * len(DOWNLOADS)
     language = visitor.language
     if not upload.path.name:
         message = problem(text("choose_file", language), language)
         yield [message, gr.update(visible=False), "", *hidden]
         return
+    look = looks.take(visitor.address, upload.benchmark) if looks else None
+    looked = False
     try:
         with TemporaryDirectory() as folder:
-            task = (view, context, upload, run, language, Path(folder), thumbnails())
+            task = (view, context, upload, run, language, Path(folder), thumbnails(), look)
             for told in workers.work(visitor.address, *task):
                 show(progress, told, language)
                 if isinstance(told, View):
+                    looked = looked or told.looked
                     # Gradio copies the files before this goes on, where they are deleted.
                     yield [told.first, _runs(told), *_report(told, language)]
     except HdbenchError as error:
         yield [refusal(error, language, "error"), gr.update(visible=False), "", *hidden]
+    finally:
+        if looks and look and look.path and not looked:
+            looks.give_back(visitor.address, upload.benchmark)
 
 
 def _runs(view: View) -> dict[str, Any]:

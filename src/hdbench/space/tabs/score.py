@@ -10,6 +10,7 @@ import gradio as gr
 from hdbench.errors import HdbenchError, escaped
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.held_out import Looks
 from hdbench.space.jobs.scoring import Upload
 from hdbench.space.jobs.submitting import Scored
 from hdbench.space.jobs.tasks import records
@@ -33,6 +34,7 @@ def score_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
         say: the texts.
     """
     names = context.choices
+    looks = Looks(context)
     with gr.Row():
         with gr.Column(scale=2, min_width=300):
             benchmark = gr.Dropdown(
@@ -79,7 +81,7 @@ def score_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
     ) -> Iterator[list[Any]]:
         upload = Upload(benchmark, Path(file or ""), protocol, strict, reread)
         visitor = visitor_of(request)
-        for outputs in result_views(workers, context, upload, run, visitor, progress):
+        for outputs in result_views(workers, context, upload, run, visitor, progress, looks):
             done = Scored(upload, run) if outputs[2] else None
             yield outputs if scored is None else [*outputs, done]
 

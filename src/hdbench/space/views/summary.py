@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import decimal
@@ -15,7 +16,14 @@ from hdbench.space.views.example import MADE
 
 
 def summary(
-    file: Path, results: Mapping[str | None, Result], run: str | None, language: str, *, done: bool
+    file: Path,
+    results: Mapping[str | None, Result],
+    run: str | None,
+    language: str,
+    *,
+    done: bool,
+    held_out: Mapping[str, Any] | None = None,
+    used_up: bool = False,
 ) -> str:
     """The first view of a scored file as HTML: untrusted text is escaped.
 
@@ -25,6 +33,8 @@ def summary(
         run: whose result is shown; if there are several models, the others are listed.
         language: the interface's language.
         done: whether the report is ready.
+        held_out: the totals of held-out items, if they are shown.
+        used_up: whether they are not shown any more today.
     """
     result = results[run]
     return render(
@@ -44,6 +54,9 @@ def summary(
         language=language,
         made=file.name == MADE,
         done=done,
+        held_out=held_out,
+        used_up=used_up,
+        signed=lambda value: decimal(f"{value:+.4f}", language),
     )
 
 

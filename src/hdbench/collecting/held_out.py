@@ -1,0 +1,136 @@
+"""Ground truths that are held out: drawn, taken out of a benchmark's folder, and put beside it."""
+
+import hashlib
+import json
+import math
+import random
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.spec import HELD_OUT_ENDING
+from hdbench.common.checked import read_text_file, read_yaml
+from hdbench.common.jsonio import read_jsonl, write_whole
+from hdbench.errors import HdbenchError
+
+STRATUM = "stratum"
+"""The column with the stratum of an item, in a benchmark that is a stratified sample."""
+
+_DESCRIPTION = "benchmark.yaml"
+
+
+def split(
+    rows: Sequence[Mapping[str, Any]], share: float, seed: int, strata: str = STRATUM
+) -> list[str]:
+    """The ids of the items whose ground truth is held out, drawn at random.
+
+    Items without a ground truth are never drawn. If rows have strata, each gives its part of the
+    items, rounded so that the parts add up (the largest remainders are rounded up): the held-out
+    items are then a sample of the same kind as the rest, and both can be compared.
+
+    Args:
+        rows: each with its `id` and `ground_truth`, and perhaps its stratum.
+        share: the share of the items, between 0 and 1.
+        seed: for the random numbers; with the same seed and ids, the same items are drawn in
+            whatever order the rows are.
+        strata: the column with the stratum.
+
+    Returns:
+        The ids, in the order of the rows.
+
+    Raises:
+        HdbenchError: the share is not between 0 and 1, or so small or large that one of both parts
+            would have no item.
+
+    Example:
+        >>> rows = [{"id": str(number), "ground_truth": {}} for number in range(5)]
+        >>> len(split(rows, 0.4, seed=1))
+        2
+    """
+    if not 0 < share < 1:
+        raise HdbenchError(f"held out: {share:g} is not a share between 0 and 1, such as 0.3")
+    groups: dict[Any, list[str]] = defaultdict(list)
+    for row in rows:
+        if row["ground_truth"] is not None:
+            groups[row.get(strata)].append(row["id"])
+    items = sum(map(len, groups.values()))
+    wanted = math.floor(share * items + 0.5)
+    if not 0 < wanted < items:
+        raise HdbenchError(
+            f"held out: {share:.0%} of {items} items with a ground truth would leave "
+            f"{items - wanted} public and {wanted} held out: both need at least one"
+        )
+    parts = {group: share * len(ids) for group, ids in groups.items()}
+    numbers = {group: math.floor(part) for group, part in parts.items()}
+    order = sorted(parts, key=lambda group: (numbers[group] - parts[group], str(group)))
+    for group in order[: wanted - sum(numbers.values())]:
+        numbers[group] += 1
+    rng = random.Random(seed)  # noqa: S311  no secret: the file itself is
+    drawn: set[str] = set()
+    for group in sorted(groups, key=str):
+        drawn.update(rng.sample(sorted(groups[group]), numbers[group]))
+    return [row["id"] for row in rows if row["id"] in drawn]
+
+
+def hold_out(folder: Path, share: float, seed: int) -> Path:
+    """Take a part of the ground truths out of a benchmark's folder.
+
+    They become null in its `metadata.jsonl`, and stand in a file beside the folder, never in it:
+    what is built from the folder, published and shown does not have them. `benchmark.yaml` says how
+    many there are, and names the file by its sha256.
+
+    Args:
+        folder: a benchmark's folder in the plain form, with `benchmark.yaml` and `metadata.jsonl`.
+        share: the share of the items, between 0 and 1.
+        seed: see `split`.
+
+    Returns:
+        The file, `NAME.held-out.jsonl` beside the folder `NAME`: a line for each item with its
+        `id` and `ground_truth`.
+
+    Raises:
+        HdbenchError: the folder is unusable, has held-out items already, or see `split`; then
+            nothing is changed.
+    """
+    whole = folder.resolve()
+    beside = whole.with_name(whole.name + HELD_OUT_ENDING)
+    description = folder / _DESCRIPTION
+    said = read_yaml(description)
+    if not isinstance(said, dict) or "held_out" in said:
+        raise HdbenchError(f"{description}: held_out: says already which items are held out")
+    if beside.exists():
+        raise HdbenchError(f"{beside}: exists already: move it away, it may be the only copy")
+    rows = []
+    for line in read_jsonl(folder / METADATA):
+        if not isinstance(line.value.get("id"), str) or "ground_truth" not in line.value:
+            raise HdbenchError(f"{folder / METADATA}:{line.number}: needs an id and a ground_truth")
+        rows.append(line.value)
+    drawn = set(split(rows, share, seed))
+    held = [{key: row[key] for key in ("id", "ground_truth")} for row in rows if row["id"] in drawn]
+    data = _lines(held)
+    public = [row | {"ground_truth": None} if row["id"] in drawn else row for row in rows]
+    about = {"held_out": {"items": len(held), "sha256": hashlib.sha256(data).hexdigest()}}
+    # The truths first: whatever happens after that, none is lost.
+    write_whole(beside, data)
+    write_whole(folder / METADATA, _lines(public))
+    write_whole(description, _with(read_text_file(description), said, about))
+    return beside
+
+
+def _lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def _with(text: str, said: dict[str, Any], more: dict[str, Any]) -> bytes:
+    """A description with more keys; its comments stay if it is not written as JSON."""
+    longer = f"{text.rstrip()}\n{yaml.safe_dump(more, sort_keys=False)}"
+    try:
+        if yaml.safe_load(longer) == said | more:
+            return longer.encode()
+    except yaml.YAMLError:
+        pass
+    return yaml.safe_dump(said | more, sort_keys=False, allow_unicode=True).encode()

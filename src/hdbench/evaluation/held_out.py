@@ -1,0 +1,115 @@
+"""Scoring held-out items: totals, and how far they lie from those of the public items."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from hdbench.benchmarks.benchmark import Benchmark, Item, load_benchmark
+from hdbench.common.jsonio import read_jsonl
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.score import NothingToScoreError, Settings, score_loaded
+from hdbench.results.result import Result
+from hdbench.statistics.gap import gap
+from hdbench.statistics.resampling import rate_names
+
+_COVERAGE = ("items", "answered", "unanswered", "unparsable")
+
+
+@dataclass(frozen=True)
+class _HeldOutPart(Benchmark):
+    """A benchmark of which the held-out items are scored, and no others."""
+
+    held_out: tuple[Item, ...] = ()
+
+    def items(self) -> Iterator[Item]:
+        """The held-out items with their ground truths."""
+        yield from self.held_out
+
+
+def read_held_out(benchmark: Benchmark, path: Path) -> tuple[Item, ...]:
+    """The held-out items of a benchmark.
+
+    Args:
+        benchmark: the benchmark, whose `benchmark.yaml` names the file by its sha256.
+        path: the file, a line with `id` and `ground_truth` for each item.
+
+    Raises:
+        HdbenchError: the benchmark has no held-out items, the file is in its folder, where it would
+            be published, is another one, or cannot be read.
+    """
+    about = benchmark.spec.held_out
+    if about is None:
+        raise HdbenchError(f"{benchmark.id}: benchmark.yaml names no held-out items (held_out)")
+    if path.resolve().is_relative_to(benchmark.folder.resolve()):
+        raise HdbenchError(
+            f"{path}: is inside the dataset's folder, and would be published with it: move it out"
+        )
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+    if digest != about.sha256:
+        raise HdbenchError(
+            f"{path}: is not what {benchmark.id} holds out (sha256 {digest[:12]}…, and its "
+            f"benchmark.yaml has {about.sha256[:12]}…): is it of another version?"
+        )
+    items = []
+    known = set(benchmark.ids())
+    for line in read_jsonl(path):
+        item_id, truth = line.value.get("id"), line.value.get("ground_truth")
+        if item_id not in known or not isinstance(truth, dict):
+            raise HdbenchError(f"{path}:{line.number}: is no item of {benchmark.id} with its truth")
+        items.append(Item(item_id, truth))
+    return tuple(items)
+
+
+def score_held_out(
+    benchmark: str, predictions: Path | str, path: Path, settings: Settings = Settings()
+) -> dict[str | None, Result]:
+    """Score each run of a file of answers on the held-out items.
+
+    These results must not be shown: see `totals`, which keeps what may be.
+
+    Args:
+        benchmark: see `hdbench.evaluation.score.score`.
+        predictions: see there.
+        path: see `read_held_out`.
+        settings: how they are scored; details are never kept.
+
+    Raises:
+        HdbenchError: see `read_held_out` and `hdbench.evaluation.score.score_runs`; or none of the
+            held-out items was asked.
+    """
+    loaded = load_benchmark(benchmark, revision=settings.revision)
+    known = {each.name: getattr(loaded, each.name) for each in fields(Benchmark)}
+    part = _HeldOutPart(**known, held_out=read_held_out(loaded, path))
+    try:
+        [results] = score_loaded(part, predictions, [replace(settings, details=False)])
+    except NothingToScoreError as error:
+        raise HdbenchError(f"{path}: none of the held-out items was asked") from error
+    return results
+
+
+def totals(public: Result, held_out: Result) -> dict[str, Any]:
+    """What may be shown of the score on held-out items, as JSON data: no items, no details.
+
+    Args:
+        public: the result on the public items.
+        held_out: that of the same run on the held-out ones.
+
+    Returns:
+        `items`, `answered`, `unanswered`, `unparsable`; `figures`, rate → value; `intervals`, rate
+        → both ends, or `why` there are none; `gap`, see `Gap.to_dict`.
+    """
+    figures = held_out.figures()
+    found = held_out.intervals
+    ends = {name: [each.low, each.high] for name, each in found.figures.items()}
+    return {
+        **{name: figures[name] for name in _COVERAGE},
+        "figures": {name: figures[name] for name in rate_names(held_out.metric, figures)},
+        "intervals": ends if found.why is None else {"why": found.why},
+        "gap": gap(public, held_out).to_dict(),
+    }

@@ -1,0 +1,112 @@
+"""How far a run's figures on two different sets of items lie apart."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hdbench.statistics.bootstrap import METHOD, MIN_ITEMS, Interval, too_few
+from hdbench.statistics.resampling import Array, bootstrap, check_settings, tables
+from hdbench.statistics.scored import Scored
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The headline on public items minus that on held-out ones.
+
+    Attributes:
+        figure: the headline's name.
+        public: its value on the public items.
+        held_out: its value on the held-out items.
+        interval: the interval of the difference; None with too few items.
+        why: why there is none; None if there is one.
+        resamples: how often items were drawn.
+        level: the nominal share of such intervals that contain the true difference.
+        seed: the seed of the random generator.
+    """
+
+    figure: str
+    public: float
+    held_out: float
+    interval: Interval | None
+    why: str | None
+    resamples: int
+    level: float
+    seed: int
+
+    @property
+    def difference(self) -> float:
+        """Public minus held out."""
+        return self.public - self.held_out
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON data."""
+        found = self.interval
+        return {
+            "figure": self.figure,
+            "public": self.public,
+            "held_out": self.held_out,
+            "difference": self.difference,
+            "method": METHOD,
+            "level": self.level,
+            "resamples": self.resamples,
+            "seed": self.seed,
+            **({"why": self.why} if found is None else {"interval": [found.low, found.high]}),
+        }
+
+
+def gap(
+    public: Scored,
+    held_out: Scored,
+    *,
+    resamples: int = 10_000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Gap:
+    """The difference of a run's headline between public and held-out items.
+
+    Both are samples of the same kind, drawn apart, so both are resampled apart (Efron and
+    Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 8). As in
+    `hdbench.statistics.bootstrap.intervals`, each draw of either has one unseen item more, which
+    is as bad as possible on one side and as good as possible on the other: so the interval also
+    holds where all items are alike.
+
+    Args:
+        public: the result on the public items.
+        held_out: that on the held-out ones, of the same metric.
+        resamples: how often items are drawn.
+        level: the nominal coverage, between 0 and 1.
+        seed: the seed of `numpy.random.default_rng`; the held-out items have a seed of their own.
+
+    Raises:
+        HdbenchError: a setting is out of range.
+    """
+    check_settings(resamples, level, seed)
+    name = public.headline
+    first, second = (float(each.metric.rates(each.totals)[name]) for each in (public, held_out))
+    fewest = min(len(public.ids), len(held_out.ids))
+    interval = why = None
+    if fewest < MIN_ITEMS:
+        why = too_few(fewest)
+    else:
+        (low, high), (low_held, high_held) = (
+            _ends(each, name, resamples, (seed, place))
+            for place, each in enumerate((public, held_out), 3)  # 2 is that of `figure_interval`
+        )
+        tail = (1 - level) / 2
+        interval = Interval(
+            float(np.nanquantile(low - high_held, tail)),
+            float(np.nanquantile(high - low_held, 1 - tail)),
+        )
+    return Gap(name, first, second, interval, why, resamples, level, seed)
+
+
+def _ends(result: Scored, name: str, resamples: int, seed: tuple[int, int]) -> tuple[Array, Array]:
+    """A figure in each draw, with one unseen item that is as bad, or as good, as possible."""
+    rng = np.random.default_rng(seed)
+    own = int(rng.integers(2**32))
+    [drawn] = bootstrap(tables([result], result.ids), [name], resamples, own)
+    column = drawn[:, 0]
+    unseen = rng.beta(1, len(result.ids), len(column))
+    low = (1 - unseen) * column
+    return low, low + unseen * max(1.0, float(np.nanmax(column)))

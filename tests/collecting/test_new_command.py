@@ -204,3 +204,24 @@ def test_on_a_terminal_no_means_that_nothing_is_written(folder):
     status, told = at_a_terminal(folder, "\n\nn\n")
     assert (status, "nothing was written" in told) == (1, True)
     assert not (folder / "letters").exists()
+
+
+def test_a_part_is_held_out_beside_the_folder_and_never_in_it(folder, run_hdbench):
+    options = ("--truth", "t.csv", "--held-out", "50%", "--licence", "cc0-1.0")
+    done = run_hdbench("new", "letters", "scans", *options, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    [held] = map(json.loads, (folder / "letters.held-out.jsonl").read_text().splitlines())
+    assert held["ground_truth"]["verfasser"] in ("Frey", "Huber")
+    assert rows(folder)[held["id"]]["ground_truth"] is None
+    assert spec(folder)["held_out"]["items"] == 1
+    built = run_hdbench("build", "letters", cwd=folder)
+    assert "3 rows, 2 without a ground truth" in built.stdout, built.stderr
+    for path in filter(
+        os.path.isfile, [*folder.glob("letters/**/*"), *folder.glob("hdb/letters/**/*")]
+    ):
+        assert held["ground_truth"]["verfasser"].encode() not in path.read_bytes(), path
+    again = run_hdbench("new", "letters2", "scans", "--held-out", "all", cwd=folder)
+    assert again.stderr == "error: --held-out all: must be a share such as 30%\n"
+    none = run_hdbench("new", "letters3", "scans", "--held-out", "30%", cwd=folder)
+    assert none.returncode == 2
+    assert not (folder / "letters3").exists()

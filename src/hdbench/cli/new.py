@@ -73,6 +73,15 @@ def new(
             metavar="FILE",
         ),
     ] = None,
+    held_out: Annotated[
+        str | None,
+        typer.Option(
+            help="The share of the ground truth, such as 30%, that goes into a file of its own "
+            "beside the folder and is never published or shown: hdbench score --held-out FILE.",
+            metavar="SHARE",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed of the draw for --held-out.", min=0)] = 0,
     fields: Annotated[
         str | None,
         typer.Option(
@@ -94,10 +103,12 @@ def new(
     What becomes of each column is shown before anything is written, and on a terminal it can be
     changed. The images are copied.
     """
+    from hdbench.benchmarks.spec import HELD_OUT_ENDING  # noqa: PLC0415
     from hdbench.collecting.plan import Wish, make_plan  # noqa: PLC0415  slow to import
-    from hdbench.collecting.writing import write_collection  # noqa: PLC0415
+    from hdbench.collecting.writing import HeldOut, write_collection  # noqa: PLC0415
 
     columns, marc = _mapping(mapping or [])
+    part = HeldOut(_share(held_out), seed) if held_out else None
     wish = Wish(
         name=name,
         images=images,
@@ -116,8 +127,11 @@ def new(
     _show(plan, console)
     if sys.stdin.isatty():
         plan = _asked(plan, console)
-    folder = write_collection(plan)
+    folder = write_collection(plan, held_out=part)
     _say_next(folder, plan)
+    if part:
+        beside = folder.with_name(folder.name + HELD_OUT_ENDING)
+        typer.echo(f"\n{beside}: the held-out ground truths; keep this file to yourself")
 
 
 def _mapping(given: Sequence[str]) -> tuple[dict[str, str], Path | None]:
@@ -135,6 +149,14 @@ def _mapping(given: Sequence[str]) -> tuple[dict[str, str], Path | None]:
         else:
             columns[column] = path
     return columns, marc
+
+
+def _share(text: str) -> float:
+    """A share as people write it: 30%, or 0.3."""
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError as error:
+        raise HdbenchError(f"--held-out {text}: must be a share such as 30%") from error
 
 
 def _named(fields: str | None) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Commands about one result: score, verify, report, cite."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -10,6 +11,10 @@ from hdbench.cli.app import SCORE, TRUST, By, Name, OfBenchmark, Protocol, Revis
 from hdbench.cli.rules import Also, beside, read_options
 from hdbench.errors import HdbenchError, escaped
 from hdbench.reading import ReadAs
+
+if TYPE_CHECKING:
+    from hdbench.evaluation.by_column import ByColumn, Group
+    from hdbench.results.result import Result
 
 
 @app.command(rich_help_panel=SCORE)
@@ -74,9 +79,7 @@ def score(
     """
     from hdbench.cli.group_tables import print_groups  # noqa: PLC0415
     from hdbench.cli.tables import print_held_out, print_result, print_under  # noqa: PLC0415
-    from hdbench.evaluation.by_column import by_column  # noqa: PLC0415
     from hdbench.evaluation.held_out import score_held_out, totals  # noqa: PLC0415  slow
-    from hdbench.evaluation.runs import benchmark_of  # noqa: PLC0415
     from hdbench.evaluation.score import (  # noqa: PLC0415  slow to import
         Settings,
         score_under,
@@ -101,19 +104,16 @@ def score(
         scored = [{each.model: each for each in under} for under in called]
     results, *others = scored
     records = [to_record(result, details=details) for result in results.values()]
+    groups = _groups(results, by)
+    apart = dict(zip(results, unseen.values(), strict=False))  # under the models' names now
     for model, record in zip(results, records, strict=True):
         under = zip(list(rules)[1:], others, strict=True)
         if found := {name: to_record(each[model], details=details) for name, each in under}:
             record["also"] = found
-    groups = {}
-    if by is not None:
-        loaded = benchmark_of(next(iter(results.values())))
-        groups = {model: by_column(each, loaded, by) for model, each in results.items()}
-        for model, record in zip(results, records, strict=True):
+        if model in groups:
             record["by"] = groups[model].to_dict()
-    if unseen:
-        for record, public, part in zip(records, results.values(), unseen.values(), strict=True):
-            record["held_out"] = totals(public, part)
+        if model in apart:
+            record["held_out"] = totals(results[model], apart[model])
     if json_out:
         write_records(json_out, records)
     for (model, result), record in zip(results.items(), records, strict=True):
@@ -135,6 +135,19 @@ def score(
             print_groups(Console(), groups[model])
         if "held_out" in record:
             print_held_out(Console(), record["held_out"])
+
+
+def _groups(
+    results: "Mapping[str | None, Result]", column: str | None
+) -> "dict[str | None, ByColumn[Group]]":
+    """Model → the headline by the values of a column; nothing without one."""
+    if column is None:
+        return {}
+    from hdbench.evaluation.by_column import by_column  # noqa: PLC0415
+    from hdbench.evaluation.runs import benchmark_of  # noqa: PLC0415
+
+    loaded = benchmark_of(next(iter(results.values())))
+    return {model: by_column(each, loaded, column) for model, each in results.items()}
 
 
 @app.command(rich_help_panel=TRUST)

@@ -2,6 +2,7 @@
 
 import datetime
 import re
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -312,6 +313,7 @@ def _spec(
         "media": media,
         "split": "test",
         "licence": wish.licence,
+        "canary": str(uuid.uuid4()),
         "citation": _CITATION.format(
             key=re.sub(r"\W", "", wish.name),
             title=re.sub(r"[{}\\]", "", wish.title or wish.name),

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 import yaml
@@ -15,8 +15,9 @@ from PIL import Image
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.sample import STRATUM
-from hdbench.benchmarks.spec import MEDIA_KEYS
+from hdbench.benchmarks.spec import HELD_OUT_ENDING, MEDIA_KEYS
 from hdbench.building.media import MEDIA_FOLDERS
+from hdbench.collecting.held_out import hold_out
 from hdbench.collecting.media import MediaItem, Page, safe_name
 from hdbench.collecting.plan import Plan
 from hdbench.common.jsonio import write_json
@@ -28,12 +29,20 @@ MAX_TEXT = 2**20
 """Maximum number of bytes of an item that is a text."""
 
 
-def write_collection(plan: Plan, out: Path = Path()) -> Path:
+class HeldOut(NamedTuple):
+    """Which part of the ground truths is held out: its share, and the seed of the draw."""
+
+    share: float
+    seed: int
+
+
+def write_collection(plan: Plan, out: Path = Path(), held_out: HeldOut | None = None) -> Path:
     """Write a benchmark's folder; images are copied, and the originals stay as they are.
 
     Args:
         plan: what to write.
         out: the folder to write it into.
+        held_out: the part of the ground truths that goes into a file beside the folder instead.
 
     Returns:
         The benchmark's folder.
@@ -42,6 +51,9 @@ def write_collection(plan: Plan, out: Path = Path()) -> Path:
         HdbenchError: it exists already, or a file cannot be read or written.
     """
     folder = out / plan.wish.name
+    beside = out / f"{plan.wish.name}{HELD_OUT_ENDING}"
+    if held_out and beside.exists():
+        raise HdbenchError(f"{beside}: exists already: move it away, or choose another name")
     with tempfile.TemporaryDirectory(prefix=f".{plan.wish.name}.", dir=out) as partial:
         made = Path(partial) / plan.wish.name
         made.mkdir()
@@ -56,6 +68,8 @@ def write_collection(plan: Plan, out: Path = Path()) -> Path:
         for name, text in _cards(plan).items():
             (made / name).write_text(text, encoding="utf-8")
         try:
+            if held_out:
+                hold_out(made, held_out.share, held_out.seed).rename(beside)
             made.rename(folder)
         except OSError as error:
             raise HdbenchError(f"{folder}: cannot be written: {error.strerror}") from error

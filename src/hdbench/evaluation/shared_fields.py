@@ -12,6 +12,9 @@ from hdbench.results.items import ScoredItem
 MAX_NAMES = 10
 """Maximum number of names that are kept of either side; these are shown."""
 
+MAX_LOOKED_AT = 1_000
+"""Maximum number of names in an answer that are looked at."""
+
 MAX_TEXT = 100_000
 """Maximum number of characters of an answer that is no record, and whose fields are looked at."""
 
@@ -59,11 +62,15 @@ class SharedFields:
         self._count += 1
         if len(self._ids) < EXAMPLES:
             self._ids.append(answer.id)
+        names = _names(record)
         for match in scored.matches:
+            field = _INDEX.sub("", match.field)
+            # A name alone is enough, at any depth: a list may be empty, a record wrapped.
             if match.outcome in ("correct", "substituted"):
                 self._is_shared = True
             elif match.outcome == "missing":
-                _keep(self._expected, _INDEX.sub("", match.field))
+                self._is_shared = self._is_shared or not names.isdisjoint(field.split("."))
+                _keep(self._expected, field)
         for name in islice(record, MAX_NAMES):
             _keep(self._written, name)
 
@@ -77,6 +84,20 @@ class SharedFields:
             return None
         written, expected = (escaped(", ".join(each)) for each in (self._written, self._expected))
         return Apart(self._count, self._ids, written, expected)
+
+
+def _names(record: dict[str, Any]) -> set[str]:
+    """The names of the fields of an answer, at any depth."""
+    names: set[str] = set()
+    waiting: list[Any] = [record]
+    while waiting and len(names) < MAX_LOOKED_AT:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            names |= node.keys()
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node[:MAX_NAMES]
+    return names
 
 
 def _keep(names: dict[str, None], name: str) -> None:

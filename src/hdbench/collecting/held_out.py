@@ -81,7 +81,8 @@ def hold_out(folder: Path, share: float, seed: int) -> Path:
 
     They become null in its `metadata.jsonl`, and stand in a file beside the folder, never in it:
     what is built from the folder, published and shown does not have them. `benchmark.yaml` says how
-    many there are, and names the file by its sha256.
+    many there are, and names the file by its sha256. Other columns stay as they are: what repeats
+    the ground truth in them is still public.
 
     Args:
         folder: a benchmark's folder in the plain form, with `benchmark.yaml` and `metadata.jsonl`.

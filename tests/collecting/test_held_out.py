@@ -153,3 +153,35 @@ def test_what_cannot_be_split_stays_as_it_is(folder, spoil, message):
         hold_out(folder, 0.1, seed=1)
     after = {path: path.read_bytes() for path in folder.parent.rglob("*") if path.is_file()}
     assert after == before
+
+
+def test_what_is_built_from_the_folder_lacks_them_and_is_scored_with_the_file(
+    folder, tmp_path, run_hdbench
+):
+    words = ["wine", "beer", "salt", "iron", "wool"]
+    given = [
+        {"id": f"{word} {place}", "ground_truth": {"text": f"{word} of truth {place}"}}
+        for word in words
+        for place in range(8)
+    ]
+    write(folder, given)
+    (folder / "prompt.txt").write_text("Spell this as today.\n")
+    (folder / "answer.schema.json").write_text('{"type": "object"}')
+    (folder / "README.md").write_text("---\nlanguage: en\n---\n{{ rows }} lines. {{ example }}\n")
+    (folder / "CHANGELOG.md").write_text("# Changelog\n")
+    path = hold_out(folder, 0.5, seed=1)
+    built = run_hdbench("build", "./lines", cwd=tmp_path)
+    assert "40 rows, 20 without a ground truth" in built.stdout, built.stderr
+    held = {row["id"]: row["ground_truth"] for row in read(path)}
+    for file in (tmp_path / "hdb").rglob("*"):
+        text = file.read_text() if file.is_file() else ""
+        assert not any(truth["text"] in text for truth in held.values()), file
+    answers = [{"id": row["id"], "prediction": row["ground_truth"]} for row in given]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
+    arguments = ("score", "hdb/lines", "a.jsonl", "--held-out", path, "--json", "r.json")
+    done = run_hdbench(*arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    record = json.loads((tmp_path / "r.json").read_text())
+    totals = record["held_out"]
+    assert (record["items"], totals["items"]) == (20, 20)
+    assert (record["cer"], totals["figures"]["cer"], totals["gap"]["difference"]) == (0, 0, 0)

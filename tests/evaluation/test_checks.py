@@ -514,3 +514,17 @@ def test_answers_with_other_fields_than_the_ground_truth_are_told_just_that(is_r
 def test_one_shared_field_is_enough():
     answers = [{"titel": "x"} for _ in range(11)] + [{"title": "y"}]
     assert "no_shared_field" not in [warning.kind for warning in check(answers)]
+
+
+def test_names_within_the_same_object_are_told_apart():
+    truths = [{"publication": {"title": f"Stellingen {number}"}} for number in range(12)]
+    answers = [{"publication": {"titel": f"Stellingen {number}"}} for number in range(12)]
+    warning = only(check(answers, truths), "no_shared_field")
+    assert "the answers have titel, and the ground truth has publication.title" in warning.message
+
+
+def test_a_list_without_items_is_the_ground_truths_list_all_the_same():
+    truths = [{"advertisements": [{"text": f"Rother Wein {number}"}]} for number in range(12)]
+    answers = [{"advertisements": []} for _ in truths]
+    warnings = check(answers, truths, make_metric("avisblatt_cer"))
+    assert "no_shared_field" not in [warning.kind for warning in warnings]

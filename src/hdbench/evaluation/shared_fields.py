@@ -1,6 +1,7 @@
 """Whether answers and ground truth have any field in common."""
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -12,11 +13,11 @@ from hdbench.results.items import ScoredItem
 MAX_NAMES = 10
 """Maximum number of names that are kept of either side; these are shown."""
 
-MAX_LOOKED_AT = 1_000
-"""Maximum number of names in an answer that are looked at."""
-
 MAX_TEXT = 100_000
 """Maximum number of characters of an answer that is no record, and whose fields are looked at."""
+
+MAX_NODES = 200
+"""Maximum number of objects, and of fields in one, that are looked at in an answer."""
 
 EXAMPLES = 5
 
@@ -49,6 +50,7 @@ class SharedFields:
         self._ids: list[str] = []
         self._written: dict[str, None] = {}
         self._expected: dict[str, None] = {}
+        self._names: set[str] = set()
 
     def add(self, answer: Answer, scored: ScoredItem) -> None:
         """Look at one answer."""
@@ -62,16 +64,14 @@ class SharedFields:
         self._count += 1
         if len(self._ids) < EXAMPLES:
             self._ids.append(answer.id)
-        names = _names(record)
         for match in scored.matches:
-            field = _INDEX.sub("", match.field)
-            # A name alone is enough, at any depth: a list may be empty, a record wrapped.
-            if match.outcome in ("correct", "substituted"):
-                self._is_shared = True
-            elif match.outcome == "missing":
-                self._is_shared = self._is_shared or not names.isdisjoint(field.split("."))
+            self._is_shared |= match.outcome in ("correct", "substituted")
+            if match.outcome == "missing":
+                field = _INDEX.sub("", match.field)
                 _keep(self._expected, field)
-        for name in islice(record, MAX_NAMES):
+                self._names.update(field[:_NAME].split("."))
+        for name in _names_in(record):
+            self._is_shared |= name in self._names
             _keep(self._written, name)
 
     def apart(self, of: int) -> Apart | None:
@@ -86,18 +86,19 @@ class SharedFields:
         return Apart(self._count, self._ids, written, expected)
 
 
-def _names(record: dict[str, Any]) -> set[str]:
-    """The names of the fields of an answer, at any depth."""
-    names: set[str] = set()
+def _names_in(record: dict[str, Any]) -> Iterator[str]:
+    """The names of the fields that hold no further ones, at any depth."""
     waiting: list[Any] = [record]
-    while waiting and len(names) < MAX_LOOKED_AT:
+    for _ in range(MAX_NODES):
+        if not waiting:
+            return
         node = waiting.pop()
-        if isinstance(node, dict):
-            names |= node.keys()
-            waiting += node.values()
-        elif isinstance(node, list):
-            waiting += node[:MAX_NAMES]
-    return names
+        for name, value in islice(node.items(), MAX_NODES):
+            values = value if isinstance(value, list) else [value]
+            inner = [each for each in islice(values, MAX_NODES) if each and isinstance(each, dict)]
+            waiting += inner
+            if not inner:
+                yield name
 
 
 def _keep(names: dict[str, None], name: str) -> None:

@@ -1,6 +1,7 @@
 """Problems as data, collected in bounded memory: a hostile folder can have millions."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field as with_default
@@ -13,9 +14,9 @@ Severity = Literal["error", "warning"]
 EXAMPLES = 5
 """How many examples of a problem are kept, unless told otherwise."""
 
-MAX_PROBLEMS = 1_000
-"""Maximum number of different problems that are kept. A file of fields with made-up names has one
-for each of them."""
+MAX_ALIKE = 100
+"""Maximum number of different problems of one kind that are kept. A file of fields with made-up
+names has one for each of them, and they must not hide what else is wrong."""
 
 _SHOWN = 80
 """Maximum number of characters shown of a value or name."""
@@ -72,12 +73,13 @@ class Problems:
 
     Attributes:
         examples: likewise.
-        left_out: how many places had a problem that is not kept, see `MAX_PROBLEMS`.
+        left_out: how many places had a problem that is not kept, see `MAX_ALIKE`.
     """
 
     def __init__(self, examples: int = EXAMPLES) -> None:
         self.examples = examples
         self._found: dict[tuple[str, str, str, str], Problem] = {}
+        self._kinds: Counter[str] = Counter()
         self.left_out = 0
 
     def error(
@@ -118,9 +120,11 @@ class Problems:
 
     def _add(self, problem: Problem, at: Sequence[Example], count: int) -> None:
         key = (problem.kind, problem.file, problem.field, problem.message)
-        if key not in self._found and len(self._found) == MAX_PROBLEMS:
-            self.left_out += count
-            return
+        if key not in self._found:
+            if self._kinds[problem.kind] == MAX_ALIKE:
+                self.left_out += count
+                return
+            self._kinds[problem.kind] += 1
         known = self._found.setdefault(key, problem)
         known.count += count
         known.examples += at[: self.examples - len(known.examples)]
@@ -146,7 +150,7 @@ class Report:
     Attributes:
         folder: the folder.
         problems: by file, in each errors first.
-        left_out: how many places had further problems, after `MAX_PROBLEMS` different ones.
+        left_out: how many places had further problems, after `MAX_ALIKE` of a kind.
         items: how many rows there are.
         without_truth: how many of them have no ground truth.
     """

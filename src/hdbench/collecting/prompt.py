@@ -53,8 +53,9 @@ def draft_prompt(schema: Mapping[str, Any], *, title: str, media: str) -> str:
         media: what a model is shown: `image`, `pages`, `pdf` or `text`.
 
     Example:
-        >>> print(draft_prompt({"properties": {"text": {}}}, title="Letters", media="image")[:33])
-        Transcribe the text of the image
+        >>> prompt = draft_prompt({"properties": {"text": {}}}, title="Letters", media="image")
+        >>> prompt.partition(" as ")[0]
+        'Transcribe the text of the image'
     """
     what, shape = _SHOWN[media], _shape(schema)
     if list(schema.get("properties", {})) == ["text"]:

@@ -32,7 +32,7 @@ def test_a_gap_that_the_schema_does_not_allow_is_a_warning(folder):
     folder.truth(1)["title"] = None
     del folder.truth(2)["place"]
     assert problems(folder) == {
-        ("schema_type", "warning", "title"),
+        ("schema_blank", "warning", "title"),
         ("schema_required", "warning", "place"),
     }
 

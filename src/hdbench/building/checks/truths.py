@@ -45,7 +45,7 @@ class AgainstSchema:
         self._examples = examples
         self._unfit = 0
         self._first_uncounted: Place | None = None
-        self._found: dict[tuple[str, str, str], tuple[bool, int, list[tuple[Place, Any]]]] = {}
+        self._found: dict[tuple[str, str, str, bool], tuple[int, list[tuple[Place, Any]]]] = {}
 
     def add(self, truth: dict[str, Any], place: Place) -> None:
         """Look at one ground truth."""
@@ -56,12 +56,12 @@ class AgainstSchema:
             self._first_uncounted = self._first_uncounted or place
             return
         for violation in self._schema.violations(truth):
-            key = (violation.field, violation.rule, violation.message)
-            wrong, count, first = self._found.get(key, (False, 0, []))
-            wrong = wrong or not is_blank(violation.value)
+            blank = is_blank(violation.value)
+            key = (violation.field, violation.rule, violation.message, blank)
+            count, first = self._found.get(key, (0, []))
             if len(first) < self._examples:
                 first.append((place, violation.value))
-            self._found[key] = (wrong, count + 1, first)
+            self._found[key] = (count + 1, first)
 
     def check(
         self, filled: Iterable[Path], ignored: Collection[Path], file: str, problems: Problems
@@ -92,16 +92,25 @@ class AgainstSchema:
             return
         is_scored = {dotted(path[:end]) for path in there for end in range(1, len(path) + 1)}
         not_scored = {dotted(path[:end]) for path in ignored for end in range(1, len(path) + 1)}
-        for (field, rule, message), (wrong, count, first) in self._found.items():
+        for (field, rule, message, blank), (count, first) in self._found.items():
             if field in not_scored - is_scored:
                 continue
-            add = problems.error if wrong else problems.warning
-            remedy = "correct the ground truth, or allow it in answer.schema.json"
-            if rule == "required":
+            at = [Example(*place, shown(value)) for place, value in first]
+            if not blank:
+                remedy = "correct the ground truth, or allow it in answer.schema.json"
+                problems.error(
+                    f"schema_{rule}", file, message, remedy, *at, field=field, count=count
+                )
+            elif rule == "required":
                 remedy = "add it, or take it out of required in answer.schema.json"
-            is_there = rule != "required"
-            at = (Example(*place, shown(value) if is_there else None) for place, value in first)
-            add(f"schema_{rule}", file, message, remedy, *at, field=field, count=count)
+                at = [Example(*place) for place, _ in first]
+                problems.warning(
+                    "schema_required", file, message, remedy, *at, field=field, count=count
+                )
+            else:
+                what = f"is blank, and {message}"
+                remedy = "allow null or a blank in answer.schema.json, or leave it as it is"
+                problems.warning("schema_blank", file, what, remedy, *at, field=field, count=count)
         if self._first_uncounted is not None:
             problems.warning(
                 "schema_more",
@@ -111,7 +120,7 @@ class AgainstSchema:
                 Example(*self._first_uncounted),
                 count=self._unfit - MAX_UNFIT,
             )
-        reported = {field for field, rule, _ in self._found if rule == "additionalProperties"}
+        reported = {field for field, rule, *_ in self._found if rule == "additionalProperties"}
         for path in sorted(there - ours):
             above = (dotted(path[:length]) for length in range(1, len(path) + 1))
             if reported.isdisjoint(above):

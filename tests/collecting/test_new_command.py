@@ -6,6 +6,7 @@ import pty
 import subprocess
 import sys
 
+import pymarc
 import pytest
 import yaml
 from PIL import Image
@@ -225,3 +226,59 @@ def test_a_part_is_held_out_beside_the_folder_and_never_in_it(folder, run_hdbenc
     none = run_hdbench("new", "letters3", "scans", "--held-out", "30%", cwd=folder)
     assert none.returncode == 2
     assert not (folder / "letters3").exists()
+
+
+def test_marc_records_fill_the_default_fields(folder, run_hdbench):
+    with (folder / "r.mrc").open("wb") as file:
+        for number in (1, 2):
+            record = pymarc.Record(force_utf8=True)
+            record.add_field(pymarc.Field("001", data=f"b{number}"))
+            title = [pymarc.Subfield("a", f"Müller {number} :"), pymarc.Subfield("b", "Roman /")]
+            record.add_field(pymarc.Field("245", pymarc.Indicators("1", "0"), title))
+            file.write(record.as_marc())
+    assert run_hdbench("new", "books", "scans", "--truth", "r.mrc", cwd=folder).returncode == 0
+    assert rows(folder, "books")["b2"]["ground_truth"]["title"] == "Müller 2 : Roman"
+    (folder / "mine.yaml").write_text("key: 001\nrecord:\n  titel: 245$a\n")
+    options = ("--truth", "r.mrc", "--map", "mine.yaml")
+    done = run_hdbench("new", "others", "scans", *options, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert rows(folder, "others")["b1"]["ground_truth"] == {"titel": "Müller 1"}
+
+
+PAGE = """<?xml version="1.0"?>
+<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"><Page
+ imageFilename="{name}" imageWidth="9" imageHeight="9"><TextRegion id="r"><TextLine id="l">
+<TextEquiv><Unicode>{text}</Unicode></TextEquiv></TextLine></TextRegion></Page></PcGts>"""
+
+
+def test_page_xml_of_pages_makes_the_transcription_of_items(folder, run_hdbench):
+    (folder / "letters").mkdir()
+    (folder / "xml").mkdir()
+    (folder / "scans").rename(folder / "letters/one")
+    for number in (1, 2, 3):
+        page = PAGE.format(name=f"b{number}.png", text=f"Zeile {number}")
+        (folder / f"xml/b{number}.xml").write_text(page)
+    done = run_hdbench("new", "texts", "letters", "--truth", "xml", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    row = rows(folder, "texts")["one"]
+    assert [page["text"] for page in row["ground_truth"]["pages"]] == [
+        "Zeile 1",
+        "Zeile 2",
+        "Zeile 3",
+    ]
+    assert row["pages_file_names"] == ["images/one-1.png", "images/one-2.png", "images/one-3.png"]
+    assert spec(folder, "texts")["protocols"]["documented"] == {"texts": {"pages[].text": "always"}}
+    assert run_hdbench("build", "texts", "--accept-licence", cwd=folder).returncode == 0
+
+
+def test_the_pages_of_a_tiff_become_images(folder, run_hdbench):
+    (folder / "books").mkdir()
+    second = Image.new("L", (9, 9), 99)
+    Image.new("L", (9, 9), 7).save(folder / "books/t.tif", save_all=True, append_images=[second])
+    assert run_hdbench("new", "tiffs", "books", cwd=folder).returncode == 0
+    names = rows(folder, "tiffs")["t"]["pages_file_names"]
+    assert names == ["images/t-1.png", "images/t-2.png"]
+    values = [Image.open(folder / "tiffs" / name).getpixel((0, 0)) for name in names]
+    assert values == [7, 99]
+    built = run_hdbench("build", "tiffs", "--accept-licence", cwd=folder)
+    assert built.returncode == 0, built.stderr

@@ -65,7 +65,11 @@ def match_truths(truths: Truths, media: Media) -> MatchedTruths:
             f"the first image is {ids[0]!r}: name the column with the names of the images, as in "
             "--map Dateiname=id"
         )
-    notes = [f"{each.item!r} is {each.ids[0]!r} there" for each in matched.differences]
+    notes = [
+        f"{each.item!r} is {each.ids[0]!r} there"
+        for each in matched.differences
+        if each.way != "files"  # most tables name files, which is no reason to look
+    ]
     without_key = len(truths.truths) - len(keyed)
     if without_key:
         notes.append(f"rows that name no image, and are left out: {without_key}")

@@ -16,7 +16,7 @@ from hdbench.collecting.matching import MatchedTruths, match_truths
 from hdbench.collecting.media import Media, find_media
 from hdbench.collecting.prompt import draft_prompt
 from hdbench.collecting.sampled import sampled
-from hdbench.collecting.schema import schema_of_records, titles_of
+from hdbench.collecting.schema import schema_of_records, titles_of, transcribed
 from hdbench.collecting.truth_files import open_truth
 from hdbench.common import resources
 from hdbench.common.checked import read_text_file
@@ -50,9 +50,6 @@ _CITATION = """\
   year = {{{year}}},
 }}
 """
-
-TEXT = {"text": ""}
-"""The record of a transcription."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +168,7 @@ def make_plan(wish: Wish) -> Plan:
     records = [truth.record for truth in matched.by_id.values() if truth.record is not None]
     if source is not None and not records:
         raise HdbenchError(f"{wish.truth}: has no ground truth for any of the images")
-    schema = like.schema if like else _schema(wish, records, columns)
+    schema = like.schema if like else _schema(wish, media.kind, records, columns)
     return Plan(
         wish=wish,
         media=media,
@@ -269,7 +266,7 @@ def _own_columns(
 
 
 def _schema(
-    wish: Wish, records: Sequence[Mapping[str, Any]], columns: Sequence[Column]
+    wish: Wish, media: str, records: Sequence[Mapping[str, Any]], columns: Sequence[Column]
 ) -> dict[str, Any]:
     """The form of an answer: that of the ground truths, or of the fields that were asked for."""
     titles = {
@@ -280,7 +277,7 @@ def _schema(
     title = f"The answer for one item of {wish.title or wish.name}"
     if records:
         return schema_of_records(records, title=title, titles=titles)
-    names = wish.fields or list(TEXT)
+    names = wish.fields or (["pages[].text"] if media == "pages" else ["text"])
     empty: dict[str, Any] = {}
     for name in names:
         _add_field(empty, name)
@@ -346,13 +343,10 @@ def _rules(
     schema: Mapping[str, Any], columns: Sequence[Column]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The metric that fits records of a form, and its options."""
-    properties = schema["properties"]
-    if list(properties) == ["text"]:
-        return {"metric": "text_cer", "headline": "cer", "higher_is_better": False}, {}
-    pages = properties.get("pages", {}).get("items", {}).get("properties", {})
-    if list(properties) == ["pages"] and list(pages) == ["text"]:
+    if path := transcribed(schema):
         rules = {"metric": "text_cer", "headline": "cer", "higher_is_better": False}
-        return rules, {"texts": {"pages[].text": "always"}}
+        return rules, {} if path == "text" else {"texts": {path: "always"}}
+    properties = schema["properties"]
     options: dict[str, Any] = {"blank": [None, ""]}
     compare = {
         each.path: COMPARE[each.kind]

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hdbench.collecting.schema import transcribed
 from hdbench.truths.words import plain
 
 _WORDS = {
@@ -58,7 +59,7 @@ def draft_prompt(schema: Mapping[str, Any], *, title: str, media: str) -> str:
         'Transcribe the text of the image'
     """
     what, shape = _SHOWN[media], _shape(schema)
-    if list(schema.get("properties", {})) == ["text"]:
+    if transcribed(schema):
         return _TRANSCRIBE.format(what=what, shape=shape)
     meanings = "".join(f"- {name}: {title}\n" for name, title in _titles(schema, ""))
     return _RECORD.format(

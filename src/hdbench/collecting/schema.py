@@ -88,6 +88,20 @@ def schema_of_records(
     }
 
 
+def transcribed(schema: Mapping[str, Any]) -> str | None:
+    """The path of the text, if an answer is a transcription: of an item, or of each of its pages.
+
+    Example:
+        >>> transcribed(schema_of_records([{"pages": [{"text": "Wein"}]}], title="A letter"))
+        'pages[].text'
+    """
+    properties = schema.get("properties", {})
+    if list(properties) == ["text"]:
+        return "text"
+    pages = properties.get("pages", {}).get("items", {}).get("properties", {})
+    return "pages[].text" if list(properties) == ["pages"] and list(pages) == ["text"] else None
+
+
 def _of_values(values: list[Any], path: str, titles: Titles) -> dict[str, Any]:
     """The schema of a field from all its values."""
     objects = [value for value in values if isinstance(value, Mapping)]

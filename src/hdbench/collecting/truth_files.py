@@ -16,7 +16,7 @@ HEAD = 4_096
 """Number of bytes by which a file is recognised."""
 
 _ROOT = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
-_LEADER = re.compile(rb"\d{5}[a-z][a-z]")
+_LEADER = re.compile(rb"\d{5}.{5}22\d{5}.{3}4500", re.DOTALL)  # of MARC21
 ACCEPTED = (
     "a ground truth is CSV, XLSX, JSON, JSON Lines, MARC21, MARCXML, PAGE XML, ALTO, a folder of "
     "such XML, or a folder with a JSON or text file for each image"
@@ -43,7 +43,7 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"<"):
         return _open_xml(path, head, mapping)
-    if _LEADER.match(start):
+    if _LEADER.match(start) or path.suffix.lower() in (".mrc", ".marc"):
         return read_marc(path, mapping)
     if start[:1] in (b"{", b"["):
         return read_json_truths(path)

@@ -164,6 +164,7 @@ def test_what_a_table_says_is_never_run(folder, run_hdbench):
         (("a", "scans", "--truth", "t.csv", "--map", "Tag=day"), "t.csv"),
         (("a", "scans", "--truth", "t.csv", "--map", "Orte=id"), "no ground truth fits an image"),
         (("a", "scans", "--map", "x=y"), "this ground truth is none"),
+        (("a", "scans", "--language", "deutsch"), "--language deutsch: must be a code"),
     ],
 )
 def test_a_wrong_call_is_one_line_and_writes_nothing(folder, run_hdbench, arguments, told):
@@ -208,19 +209,22 @@ def test_on_a_terminal_no_means_that_nothing_is_written(folder):
 
 
 def test_a_part_is_held_out_beside_the_folder_and_never_in_it(folder, run_hdbench):
-    options = ("--truth", "t.csv", "--held-out", "50%", "--licence", "cc0-1.0")
+    odd = TABLE.replace("1912", "17.9.1912").replace("1913", "18.9.1913")  # which a note quotes
+    (folder / "t.csv").write_text(odd + "b3;Weber;1914;Genf\n")
+    options = ("--truth", "t.csv", "--held-out", "33%", "--seed", "1", "--licence", "cc0-1.0")
     done = run_hdbench("new", "letters", "scans", *options, cwd=folder)
     assert done.returncode == 0, done.stderr
     [held] = map(json.loads, (folder / "letters.held-out.jsonl").read_text().splitlines())
-    assert held["ground_truth"]["verfasser"] in ("Frey", "Huber")
     assert rows(folder)[held["id"]]["ground_truth"] is None
     assert spec(folder)["held_out"]["items"] == 1
     built = run_hdbench("build", "letters", cwd=folder)
-    assert "3 rows, 2 without a ground truth" in built.stdout, built.stderr
+    assert "3 rows, 1 without a ground truth" in built.stdout, built.stderr
     for path in filter(
         os.path.isfile, [*folder.glob("letters/**/*"), *folder.glob("hdb/letters/**/*")]
     ):
-        assert held["ground_truth"]["verfasser"].encode() not in path.read_bytes(), path
+        text = path.read_bytes()
+        assert held["ground_truth"]["verfasser"].encode() not in text, path
+        assert str(held["ground_truth"]["jahr"]).encode() not in text, path
     again = run_hdbench("new", "letters2", "scans", "--held-out", "all", cwd=folder)
     assert again.stderr == "error: --held-out all: must be a share such as 30%\n"
     none = run_hdbench("new", "letters3", "scans", "--held-out", "30%", cwd=folder)

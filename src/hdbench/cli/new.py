@@ -174,7 +174,7 @@ def _show(plan: "Plan", console: Console) -> None:
     console.print(
         printable(
             f"{wish.images}: {len(media.items)} {kinds[media.kind]}, "
-            f"{len(plan.truths.by_id)} with a ground truth",
+            f"{len(plan.truths)} with a ground truth",
             MAX_NOTE,
         ),
         soft_wrap=True,

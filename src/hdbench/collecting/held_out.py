@@ -12,13 +12,11 @@ from typing import Any
 import yaml
 
 from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import HELD_OUT_ENDING
 from hdbench.common.checked import read_text_file, read_yaml
 from hdbench.common.jsonio import read_jsonl, write_whole
 from hdbench.errors import HdbenchError
-
-STRATUM = "stratum"
-"""The column with the stratum of an item, in a benchmark that is a stratified sample."""
 
 _DESCRIPTION = "benchmark.yaml"
 

@@ -6,13 +6,13 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import BenchmarkSpec, read_spec
 from hdbench.building.recipe import recipe_names
 from hdbench.collecting.drawing import read_sample
-from hdbench.collecting.matching import MatchedTruths, match_truths
+from hdbench.collecting.matching import match_truths
 from hdbench.collecting.media import Media, find_media
 from hdbench.collecting.prompt import draft_prompt
 from hdbench.collecting.sampled import sampled
@@ -26,12 +26,13 @@ from hdbench.reading.schema import AnswerSchema
 from hdbench.truths.fields import FieldPath, field_paths
 from hdbench.truths.mapping import Column, mapped, propose
 from hdbench.truths.table import Table
-from hdbench.truths.truth import Truths
+from hdbench.truths.truth import Truth, Truths
 
 AS_COLUMN = "column:"
 """What `--map` has before the name of a column of the dataset, such as `column:century`."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+_LANGUAGE = re.compile(r"[a-z]{2,3}")
 _COLUMN_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _RESERVED = frozenset({"id", "image", "pages", "pdf", "text", "sha256", "ground_truth", STRATUM})
 
@@ -108,7 +109,7 @@ class Plan:
         wish: what was asked for.
         media: the items.
         columns: what becomes of each column, if the ground truth is a table.
-        truths: the ground truths by item.
+        truths: id → the ground truth of each item that has one.
         strata: id → its stratum, if the items are a stratified sample.
         own_columns: id → the values of the dataset's own columns.
         spec: what `benchmark.yaml` will say.
@@ -120,7 +121,7 @@ class Plan:
     wish: Wish
     media: Media
     columns: list[Column]
-    truths: MatchedTruths
+    truths: dict[str, Truth]
     strata: dict[str, int]
     own_columns: dict[str, dict[str, str | None]]
     spec: dict[str, Any]
@@ -142,52 +143,66 @@ def make_plan(wish: Wish) -> Plan:
             they do not fit one another.
     """
     _check_name(wish.name)
+    if not _LANGUAGE.fullmatch(wish.language):
+        raise HdbenchError(f"--language {wish.language}: must be a code such as de, fr or la")
     like = find_like(wish.like) if wish.like else None
-    media = find_media(wish.images)
-    strata: dict[str, int] = {}
-    design: dict[str, Any] = {}
-    if wish.sample is not None:
-        drawn = read_sample(wish.sample)
-        media, strata = sampled(media, drawn)
-        design = {"sample": drawn.design.model_dump(mode="json")}
-    source = open_truth(wish.truth, wish.marc) if wish.truth else None
-    columns: list[Column] = []
-    own: dict[str, dict[str, str | None]] = {}
-    if isinstance(source, Table):
-        columns, own_titles = _mapping(source, wish, like, media)
-        truths = mapped(source, columns)
-        matched = match_truths(truths, media)
-        own = _own_columns(source, columns, own_titles, media)
-        notes = [*truths.notes, *matched.notes]
-    else:
-        if wish.columns:
-            raise HdbenchError("--map COLUMN=FIELD: is for tables; this ground truth is none")
-        truths = source or Truths([], [])
-        matched = match_truths(truths, media) if source else MatchedTruths({}, [])
-        notes = [*truths.notes, *matched.notes]
-    records = [truth.record for truth in matched.by_id.values() if truth.record is not None]
-    if source is not None and not records:
+    media, strata, design = _items(wish)
+    found = _found(wish, like, media)
+    records = [truth.record for truth in found.by_id.values() if truth.record is not None]
+    if wish.truth is not None and not records:
         raise HdbenchError(f"{wish.truth}: has no ground truth for any of the images")
-    schema = like.schema if like else _schema(wish, media.kind, records, columns)
+    schema = like.schema if like else _schema(wish, media.kind, records, found.columns)
+    rules, options = _rules_of(like) if like else _rules(schema, found.columns)
+    types = _column_types(found.own_columns, strata)
+    drafted = draft_prompt(schema, title=wish.title or wish.name, media=media.kind)
     return Plan(
         wish=wish,
         media=media,
-        columns=columns,
-        truths=matched,
+        columns=found.columns,
+        truths=found.by_id,
         strata=strata,
-        own_columns=own,
-        spec=_spec(
-            wish,
-            media.kind,
-            _column_types(own, strata),
-            *(_rules_of(like) if like else _rules(schema, columns)),
-        )
-        | design,
+        own_columns=found.own_columns,
+        spec=_spec(wish, media.kind, types, rules, options) | design,
         schema=schema,
-        prompt=(like and like.prompt)
-        or draft_prompt(schema, title=wish.title or wish.name, media=media.kind),
-        notes=notes,
+        prompt=like.prompt if like and like.prompt else drafted,
+        notes=found.notes,
     )
+
+
+def _items(wish: Wish) -> tuple[Media, dict[str, int], dict[str, Any]]:
+    """The items, their strata, and what `benchmark.yaml` says of the sample that they are."""
+    media = find_media(wish.images)
+    if wish.sample is None:
+        return media, {}, {}
+    drawn = read_sample(wish.sample)
+    chosen, strata = sampled(media, drawn)
+    return chosen, strata, {"sample": drawn.design.model_dump(mode="json")}
+
+
+class _Found(NamedTuple):
+    """What the source of the ground truth gives; see `Plan`."""
+
+    by_id: dict[str, Truth]
+    columns: list[Column]
+    own_columns: dict[str, dict[str, str | None]]
+    notes: list[str]
+
+
+def _found(wish: Wish, like: Like | None, media: Media) -> _Found:
+    """The ground truths by item, and what became of the columns if they are in a table."""
+    source = open_truth(wish.truth, wish.marc) if wish.truth else Truths([], [])
+    if isinstance(source, Table):
+        columns, own = _mapping(source, wish, like, media)
+        truths = mapped(source, columns)
+        matched = match_truths(truths, media)
+        values = _own_columns(source, columns, own, media)
+        return _Found(matched.by_id, columns, values, [*truths.notes, *matched.notes])
+    if wish.columns:
+        raise HdbenchError("--map COLUMN=FIELD: is for tables; this ground truth is none")
+    if wish.truth is None:
+        return _Found({}, [], {}, [])
+    matched = match_truths(source, media)
+    return _Found(matched.by_id, [], {}, [*source.notes, *matched.notes])
 
 
 def find_like(name: str) -> Like:

@@ -4,7 +4,7 @@ import datetime
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,7 +65,9 @@ def write_collection(plan: Plan, out: Path = Path(), held_out: HeldOut | None = 
         (made / "benchmark.yaml").write_text(_yaml(plan.spec), encoding="utf-8")
         write_json(made / "answer.schema.json", plan.schema)
         (made / "prompt.txt").write_text(plan.prompt, encoding="utf-8")
-        for name, text in _cards(plan).items():
+        # Notes quote values, and none of those that are held out may stand in the folder.
+        notes = [] if held_out else plan.notes
+        for name, text in _cards(plan, notes).items():
             (made / name).write_text(text, encoding="utf-8")
         try:
             if held_out:
@@ -85,7 +87,7 @@ def _yaml(spec: Mapping[str, Any]) -> str:
 
 def _row(item: MediaItem, plan: Plan, folder: Path) -> dict[str, Any]:
     """A line of the metadata, and the item's files copied."""
-    kind, truth = plan.media.kind, plan.truths.by_id.get(item.id)
+    kind, truth = plan.media.kind, plan.truths.get(item.id)
     shown: Any
     try:
         if kind == "text":
@@ -136,7 +138,7 @@ def _text(path: Path) -> str:
         raise HdbenchError(f"{path}: not UTF-8: save it as UTF-8") from error
 
 
-def _cards(plan: Plan) -> Mapping[str, str]:
+def _cards(plan: Plan, notes: Sequence[str]) -> Mapping[str, str]:
     """The card's template and the changelog."""
     # They are Markdown, and the card is a template: `plain` keeps values from being a part of it.
     environment = jinja2.Environment(  # noqa: S701
@@ -154,9 +156,9 @@ def _cards(plan: Plan) -> Mapping[str, str]:
         "metric": plan.spec["metric"],
         "fields": plan.fields,
         "origin": wish.truth.name if wish.truth else "",
-        "notes": [*_mapping(plan), *plan.notes],
+        "notes": [*_mapping(plan), *notes],
         "items": len(plan.media.items),
-        "truths": len(plan.truths.by_id),
+        "truths": len(plan.truths),
         "today": datetime.date.today().isoformat(),
         "version": __version__,
     }

@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from hdbench import __version__
 from hdbench.benchmarks.sample import Sample
@@ -58,6 +58,11 @@ def _checked_day(text: str) -> str:
     return date.fromisoformat(text).isoformat()
 
 
+def _read_sample(value: Any) -> Any:
+    """A sample from JSON, whose lists are tuples there."""
+    return Sample.model_validate(value) if isinstance(value, dict) else value
+
+
 class _Dataset(_Checked):
     benchmark: str
     dataset_version: str
@@ -65,7 +70,7 @@ class _Dataset(_Checked):
     dataset_revision: str | None = None
     headline: str
     higher_is_better: bool
-    sample: Annotated[Sample, Field(strict=False)] | None = None
+    sample: Annotated[Sample | None, BeforeValidator(_read_sample)] = None
     public_since: Annotated[str, AfterValidator(_checked_day)] | None = None
 
 

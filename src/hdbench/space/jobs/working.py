@@ -38,6 +38,7 @@ TASKS = "hdbench.space.jobs.tasks"
 
 _NICENESS = 5  # the server goes first
 _PATIENCE = 2  # this many times its computing seconds may pass while others compute
+_ENDING = 10.0  # seconds until a process that no longer reports has ended, on a busy machine
 _POLL = 0.1
 _SPARE = 2**24  # bytes that let a process whose memory is used up say so
 
@@ -136,7 +137,7 @@ class Workers:
                 try:
                     told = pipe.recv()
                 except (EOFError, OSError) as error:
-                    process.join(_POLL)
+                    process.join(_ENDING)
                     raise _ended(process.exitcode) from error
                 if isinstance(told, _Failed):
                     raise told.error

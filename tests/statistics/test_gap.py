@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from helpers.strata import cards as in_strata
 
 from hdbench.errors import HdbenchError
 from hdbench.results.result import Result
@@ -52,6 +53,18 @@ def test_of_items_that_are_all_right_the_gap_may_still_be_something():
     unseen = 1 - 0.025 ** (1 / 40)
     assert found.interval.low == pytest.approx(-unseen, abs=0.02)
     assert found.interval.high == pytest.approx(unseen, abs=0.02)
+
+
+def test_of_a_stratified_sample_both_figures_are_estimates_for_the_whole():
+    # Half of the items are from a stratum that is a tenth of the whole.
+    strata, sizes = [0] * 20 + [1] * 20, [900, 100]
+    public = in_strata([11] * 20 + [0] * 20, strata, sizes)
+    held_out = in_strata([0] * 20 + [11] * 20, strata, sizes)
+    found = gap(public, held_out)
+    assert found.public == pytest.approx(0.9)
+    assert found.held_out == pytest.approx(0.1)
+    assert found.interval.low < 0.8 < found.interval.high
+    assert found.to_dict()["method"].endswith("within strata")
 
 
 @pytest.mark.parametrize("sizes", [(19, 100), (100, 19)])

@@ -5,7 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from hdbench.statistics.bootstrap import METHOD, MIN_ITEMS, Interval, too_few
+from hdbench.statistics.bootstrap import (
+    METHOD,
+    METHOD_WITHIN_STRATA,
+    MIN_ITEMS,
+    Interval,
+    too_few,
+)
 from hdbench.statistics.resampling import Array, bootstrap, check_settings, tables
 from hdbench.statistics.scored import Scored
 
@@ -23,6 +29,7 @@ class Gap:
         resamples: how often items were drawn.
         level: the nominal share of such intervals that contain the true difference.
         seed: the seed of the random generator.
+        method: how the interval is computed.
     """
 
     figure: str
@@ -33,6 +40,7 @@ class Gap:
     resamples: int
     level: float
     seed: int
+    method: str = METHOD
 
     @property
     def difference(self) -> float:
@@ -47,7 +55,7 @@ class Gap:
             "public": self.public,
             "held_out": self.held_out,
             "difference": self.difference,
-            "method": METHOD,
+            "method": self.method,
             "level": self.level,
             "resamples": self.resamples,
             "seed": self.seed,
@@ -69,7 +77,8 @@ def gap(
     Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 8). As in
     `hdbench.statistics.bootstrap.intervals`, each draw of either has one unseen item more, which
     is as bad as possible on one side and as good as possible on the other: so the interval also
-    holds where all items are alike.
+    holds where all items are alike. Of a stratified sample, both figures are estimates for the
+    whole, as in `intervals`.
 
     Args:
         public: the result on the public items.
@@ -83,7 +92,7 @@ def gap(
     """
     check_settings(resamples, level, seed)
     name = public.headline
-    first, second = (float(each.metric.rates(each.totals)[name]) for each in (public, held_out))
+    first, second = (float(each.rates[name]) for each in (public, held_out))
     fewest = min(len(public.ids), len(held_out.ids))
     interval = why = None
     if fewest < MIN_ITEMS:
@@ -98,15 +107,18 @@ def gap(
             float(np.nanquantile(low - high_held, tail)),
             float(np.nanquantile(high - low_held, 1 - tail)),
         )
-    return Gap(name, first, second, interval, why, resamples, level, seed)
+    is_plain = public.weighed is None and held_out.weighed is None
+    method = METHOD if is_plain else METHOD_WITHIN_STRATA
+    return Gap(name, first, second, interval, why, resamples, level, seed, method)
 
 
 def _ends(result: Scored, name: str, resamples: int, seed: tuple[int, int]) -> tuple[Array, Array]:
     """A figure in each draw, with one unseen item that is as bad, or as good, as possible."""
     rng = np.random.default_rng(seed)
     own = int(rng.integers(2**32))
-    [drawn] = bootstrap(tables([result], result.ids), [name], resamples, own)
+    [table] = tables([result], result.ids)
+    [drawn] = bootstrap([table], [name], resamples, own)
     column = drawn[:, 0]
-    unseen = rng.beta(1, len(result.ids), len(column))
+    unseen = rng.beta(1, table.effective, len(column))
     low = (1 - unseen) * column
     return low, low + unseen * max(1.0, float(np.nanmax(column)))

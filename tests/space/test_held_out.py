@@ -19,8 +19,8 @@ from hdbench.collecting.held_out import hold_out
 from hdbench.errors import HdbenchError
 from hdbench.space.app import build_app
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs import held_out
-from hdbench.space.jobs.held_out import MAX_LOOKS, Look, Looks
+from hdbench.space.jobs import held_out, tasks
+from hdbench.space.jobs.held_out import MAX_LOOKS, MIN_ANSWERED, Look, Looks
 from hdbench.space.jobs.scoring import Upload
 from hdbench.space.jobs.tasks import View, view
 from hdbench.space.views.example import write_example
@@ -212,13 +212,40 @@ def test_what_is_shown_and_what_is_written(context, held, tmp_path, language, te
 
 
 def test_answers_to_none_of_them_take_no_look(context, held, tmp_path):
-    public = [each for each in TRUTHS if each not in held]
-    lines = (json.dumps({"id": each, "prediction": TRUTHS[each]}) for each in public)
-    upload = _uploaded(tmp_path, "\n".join(lines).encode())
-    look = Looks(context).take("a", "cards")
-    shown = view(id, context, upload, None, "en", tmp_path, tmp_path / "thumbnails", look)
+    shown = _with_answers_to(context, _public(held), tmp_path)
     assert not shown.looked
     assert "not public" not in shown.first
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("en", 1, "readable answers to 1 of them, and their totals are given from 20 on"),
+        ("en", 19, "readable answers to 19 of them, and their totals are given from 20 on"),
+        ("de", 1, "Lesbare Antworten in der Datei: 1. Summen gibt es erst ab 20"),
+    ],
+)
+def test_the_totals_of_a_few_answers_are_refused(context, held, tmp_path, case):
+    language, answered, said = case
+    shown = _with_answers_to(context, _public(held) + held[:answered], tmp_path, language)
+    assert said in shown.first
+    assert not shown.looked  # so that no look is taken
+    for figure in ("not public", "nicht öffentlich", "Public minus", "Öffentlich minus"):
+        assert figure not in shown.first
+
+
+def test_with_enough_answers_the_totals_are_shown(context, held, tmp_path):
+    shown = _with_answers_to(context, _public(held) + held[:MIN_ANSWERED], tmp_path)
+    assert shown.looked
+    assert "20 answered, 4 without an answer" in shown.first
+
+
+def test_with_few_held_out_items_all_must_be_answered(context, held, tmp_path, monkeypatch):
+    monkeypatch.setattr(tasks, "MIN_ANSWERED", 100)
+    assert _with_answers_to(context, TRUTHS, tmp_path).looked
+    one_less = _with_answers_to(context, TRUTHS.keys() - {held[0]}, tmp_path)
+    assert not one_less.looked
+    assert "answers to 23 of them, and their totals are given from 24 on" in one_less.first
 
 
 def test_the_example_which_has_the_public_items_only_takes_no_look(context, tmp_path):
@@ -228,6 +255,18 @@ def test_the_example_which_has_the_public_items_only_takes_no_look(context, tmp_
     shown = view(id, context, upload, None, "en", tmp_path, tmp_path / "thumbnails", look)
     assert not shown.looked
     assert "not public" not in shown.first
+
+
+def _public(held):
+    return [each for each in TRUTHS if each not in held]
+
+
+def _with_answers_to(context, items, folder, language="en"):
+    """The view of the right answers to these items."""
+    lines = (json.dumps({"id": each, "prediction": TRUTHS[each]}) for each in items)
+    upload = _uploaded(folder, "\n".join(lines).encode())
+    look = Looks(context).take("a", "cards")
+    return view(id, context, upload, None, language, folder, folder / "thumbnails", look)
 
 
 def _uploaded(folder, content, name="mine.jsonl"):

@@ -13,6 +13,11 @@ from hdbench.space.context import SpaceContext
 MAX_LOOKS = 3
 """How often a day the totals of a benchmark are shown to one address."""
 
+MIN_ANSWERED = 20
+"""Minimum number of held-out items with an answer, or all of them if there are fewer: the totals of
+one answer would say whether it is right. Who makes up the other answers can still learn that, but
+no faster than `MAX_LOOKS` allows."""
+
 MAX_COUNTED = 100_000
 """How many addresses are counted in a day: further ones are shown nothing."""
 

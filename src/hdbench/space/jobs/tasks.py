@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import hdbench.reading.tables  # noqa: F401  loaded once here, and not in each process
+from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import write_json
 from hdbench.common.progress import Listener, listening
 from hdbench.report.page import report_page
 from hdbench.report.thumbnails import keep_in
 from hdbench.results.files import to_record
+from hdbench.results.result import Result
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.comparing import Wanted, compare_wanted
-from hdbench.space.jobs.held_out import Look
+from hdbench.space.jobs.held_out import MIN_ANSWERED, Look
 from hdbench.space.jobs.scoring import Upload, held_out_totals, score_upload, sendable
 from hdbench.space.jobs.submitting import Scored, Statement, Submission, make_submission
 from hdbench.space.jobs.working import Score, Send
@@ -97,9 +99,7 @@ def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
     chosen = run if run in results else next(iter(results))
     result = results[chosen]
     send(Progress(0.4, text("progress_intervals", language)))
-    unseen = None
-    if look is not None and look.path is not None:
-        unseen = held_out_totals(benchmark, upload, chosen, result, look.path)
+    unseen, withheld = _unseen(benchmark, upload, chosen, result, look, language)
     first = partial(
         summary,
         upload.path,
@@ -107,7 +107,7 @@ def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
         chosen,
         language,
         held_out=unseen,
-        used_up=look is not None and look.path is None,
+        withheld=withheld,
     )
     looked = unseen is not None
     send(View(first(done=False), list(results), chosen, [], looked))
@@ -116,6 +116,27 @@ def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
         page = report_page(result, benchmark, language=language)
     files = write_downloads(result, page, f"hdbench-{upload.benchmark}", folder)
     return View(first(done=True), list(results), chosen, files, looked)
+
+
+def _unseen(  # noqa: PLR0917  what is scored, and for whom
+    benchmark: Benchmark,
+    upload: Upload,
+    run: str | None,
+    public: Result,
+    look: Look | None,
+    language: str,
+) -> tuple[dict[str, Any] | None, str | None]:
+    """The totals of held-out items, or why they are not shown; neither if there are none."""
+    if look is None or benchmark.spec.held_out is None:
+        return None, None
+    if look.path is None:
+        return None, text("held_out_used_up", language)
+    found = held_out_totals(benchmark, upload, run, public, look.path)
+    least = min(MIN_ANSWERED, benchmark.spec.held_out.items)
+    if found is not None and found["answered"] < least:
+        few = {"answered": found["answered"], "least": least}
+        return None, text("held_out_few_answers", language, **few)
+    return found, None
 
 
 def records(_: Send, context: SpaceContext, upload: Upload) -> list[dict[str, Any]]:

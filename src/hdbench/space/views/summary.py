@@ -23,7 +23,7 @@ def summary(
     *,
     done: bool,
     held_out: Mapping[str, Any] | None = None,
-    used_up: bool = False,
+    withheld: str | None = None,
 ) -> str:
     """The first view of a scored file as HTML: untrusted text is escaped.
 
@@ -34,7 +34,7 @@ def summary(
         language: the interface's language.
         done: whether the report is ready.
         held_out: the totals of held-out items, if they are shown.
-        used_up: whether they are not shown any more today.
+        withheld: why they are not shown, if there is a reason to tell.
     """
     result = results[run]
     return render(
@@ -55,7 +55,7 @@ def summary(
         made=file.name == MADE,
         done=done,
         held_out=held_out,
-        used_up=used_up,
+        withheld=withheld,
         signed=lambda value: decimal(f"{value:+.4f}", language),
     )
 

@@ -1,4 +1,9 @@
-"""What callers show to a person: one exception, and untrusted text made harmless."""
+"""What callers show to a person: one exception, and untrusted text made harmless and short."""
+
+from collections.abc import Sequence
+
+SHOWN = 3
+"""How many places, names or problems a message lists, unless told otherwise."""
 
 
 class HdbenchError(ValueError):
@@ -15,3 +20,14 @@ def escaped(text: str) -> str:
     return "".join(
         character if character.isprintable() else ascii(character)[1:-1] for character in text
     )
+
+
+def shortened(texts: Sequence[str], most: int = SHOWN, separator: str = ", ") -> str:
+    """The first of some texts, and how many more there are.
+
+    Example:
+        >>> shortened(["a.xml:3", "b.xml:1", "b.xml:7", "c.xml:2", "d.xml:9"])
+        'a.xml:3, b.xml:1, b.xml:7 and 2 more'
+    """
+    more = len(texts) - most
+    return separator.join(texts[:most]) + (f" and {more} more" if more > 0 else "")

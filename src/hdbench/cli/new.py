@@ -12,7 +12,7 @@ from rich.text import Text
 
 from hdbench.cli.app import MAKE, app, one_line
 from hdbench.common.printing import plain_table, printable
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, shortened
 
 if TYPE_CHECKING:
     from hdbench.collecting.plan import Plan
@@ -180,8 +180,7 @@ def _show(plan: "Plan", console: Console) -> None:
         soft_wrap=True,
     )
     if media.passed_over:
-        more = len(media.passed_over) - MAX_SHOWN
-        names = ", ".join(media.passed_over[:MAX_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        names = shortened(media.passed_over, MAX_SHOWN)
         console.print(printable(f"passed over: {names}", MAX_NOTE), soft_wrap=True)
     for note in plan.notes:
         console.print(printable(f"note: {note}", MAX_NOTE), soft_wrap=True)

@@ -5,12 +5,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hdbench.collecting.media import Media
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, shortened
 from hdbench.reading.ids import match_ids
 from hdbench.truths.truth import Truth, Truths
-
-EXAMPLES = 3
-"""Maximum number of examples in a message."""
 
 
 class MatchedTruths(NamedTuple):
@@ -76,12 +73,12 @@ def match_truths(truths: Truths, media: Media) -> MatchedTruths:
     if matched.unknown:
         notes.append(
             f"ground truths without an image, which are left out: {len(matched.unknown)}: "
-            + _some([f"{key} ({by_key[key].place})" for key in matched.unknown])
+            + shortened([f"{key} ({by_key[key].place})" for key in matched.unknown])
         )
     filled = {item_id: truth for item_id, truth in found.items() if truth.record is not None}
     missing = [item_id for item_id in ids if item_id not in filled]
     if missing:
-        notes.append(f"images without a ground truth: {len(missing)}: {_some(missing)}")
+        notes.append(f"images without a ground truth: {len(missing)}: {shortened(missing)}")
     return MatchedTruths(filled, notes)
 
 
@@ -111,11 +108,5 @@ def _of_pages(truths: Sequence[Truth], media: Media) -> MatchedTruths | None:
     missing = [item.id for item in media.items if item.id not in whole]
     notes = []
     if missing:
-        notes.append(f"items that lack the text of a page: {len(missing)}: {_some(missing)}")
+        notes.append(f"items that lack the text of a page: {len(missing)}: {shortened(missing)}")
     return MatchedTruths(whole, notes)
-
-
-def _some(names: Sequence[str]) -> str:
-    """A few names, and how many there are besides."""
-    more = f" and {len(names) - EXAMPLES} more" if len(names) > EXAMPLES else ""
-    return ", ".join(names[:EXAMPLES]) + more

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from PIL import Image
 
 from hdbench.common.natural_order import by_numbers
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, shortened
 
 Kind = Literal["image", "pages", "pdf", "text"]
 
@@ -119,10 +119,9 @@ def find_media(folder: Path) -> Media:
         kind = _kind(files[0]) or "image"
         kinds.setdefault("pages" if kind == "image" and len(pages) > 1 else kind, entry)
     if unusable:
-        more = f"; and {len(unusable) - MAX_SHOWN} more" if len(unusable) > MAX_SHOWN else ""
         raise HdbenchError(
-            f"{folder}: {len(unusable)} files cannot be used: {'; '.join(unusable[:MAX_SHOWN])}"
-            f"{more}"
+            f"{folder}: {len(unusable)} files cannot be used: "
+            + shortened(unusable, MAX_SHOWN, "; ")
         )
     if not found:
         raise HdbenchError(

@@ -2,11 +2,8 @@
 
 from hdbench.collecting.drawing import Sample
 from hdbench.collecting.media import Media
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, shortened
 from hdbench.reading.ids import match_ids
-
-EXAMPLES = 3
-"""Maximum number of examples in a message."""
 
 
 def sampled(media: Media, sample: Sample) -> tuple[Media, dict[str, int]]:
@@ -26,10 +23,9 @@ def sampled(media: Media, sample: Sample) -> tuple[Media, dict[str, int]]:
     there = {key_of[item.id] for item in chosen}
     missing = [key for key in sample.ids if key not in there]
     if missing:
-        more = f" and {len(missing) - EXAMPLES} more" if len(missing) > EXAMPLES else ""
         raise HdbenchError(
-            f"the sample has items without an image: {', '.join(missing[:EXAMPLES])}{more}: add "
-            "them, as an estimate for the whole needs every item that was drawn"
+            f"the sample has items without an image: {shortened(missing)}: add them, as "
+            "an estimate for the whole needs every item that was drawn"
         )
     by_stratum = {item.id: sample.ids[key_of[item.id]] for item in chosen}
     return media._replace(items=chosen), by_stratum if sample.by else {}

@@ -20,7 +20,7 @@ from tenacity import (
     wait_random,
 )
 
-from hdbench.errors import HdbenchError, escaped
+from hdbench.errors import HdbenchError, escaped, shortened
 from hdbench.running.backend import (
     LOST_IN_A_ROW,
     SILENT,
@@ -369,9 +369,8 @@ class EndpointBackend:
                 return HdbenchError(
                     f"{where}: no model {self._model!r}, or no server at this address ({refusal})"
                 )
-            more = f" and {len(ids) - MODELS_SHOWN} more" if len(ids) > MODELS_SHOWN else ""
-            known = ", ".join(escaped(each)[:100] for each in ids[:MODELS_SHOWN])
-            return HdbenchError(f"{where}: no model {self._model!r}: choose one of {known}{more}")
+            known = shortened([escaped(each)[:100] for each in ids], MODELS_SHOWN)
+            return HdbenchError(f"{where}: no model {self._model!r}: choose one of {known}")
         if refusal.status in (401, 403):
             variable = self._server.variable
             what = (

@@ -3,13 +3,10 @@
 from collections import defaultdict
 from pathlib import Path
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, shortened
 
 MAX_BYTES = 64 * 2**20
 """Maximum size of a file."""
-
-SHOWN = 3
-"""Maximum number of places or problems that a message lists."""
 
 
 class Remarks:
@@ -25,17 +22,6 @@ class Remarks:
     def notes(self) -> list[str]:
         """One line for each remark, with its first places."""
         return [f"{remark}: {shortened(places)}" for remark, places in self._places.items()]
-
-
-def shortened(texts: list[str], separator: str = ", ") -> str:
-    """The first of some texts, and how many more there are.
-
-    Example:
-        >>> shortened(["a.xml:3", "b.xml:1", "b.xml:7", "c.xml:2", "d.xml:9"])
-        'a.xml:3, b.xml:1, b.xml:7 and 2 more'
-    """
-    more = len(texts) - SHOWN
-    return separator.join(texts[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def read_bounded(path: Path, where: str) -> bytes:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hdbench.common.extras import needed
-from hdbench.errors import HdbenchError
-from hdbench.truths.files import Remarks, read_bounded, shortened
+from hdbench.errors import HdbenchError, shortened
+from hdbench.truths.files import Remarks, read_bounded
 from hdbench.truths.marc_mapping import DEFAULT_MAPPING, read_mapping
 from hdbench.truths.truth import Truth, Truths
 from hdbench.truths.xml_files import name_of, records_of
@@ -72,7 +72,7 @@ def read_marc(path: Path, mapping: Path | None = None) -> Truths:
             continue
         truths.append(Truth(f"{path.name}, record {number}", *fields.truth(record)))
     if problems:
-        raise HdbenchError(f"{path}: {shortened(problems, '; ')}: export the file again")
+        raise HdbenchError(f"{path}: {shortened(problems, separator='; ')}: export the file again")
     if not any(truth.record for truth in truths):
         raise HdbenchError(f"{path}: no MARC record in it has any of the fields in the mapping")
     for truth in truths:

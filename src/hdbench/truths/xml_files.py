@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdbench.common.extras import needed
-from hdbench.errors import HdbenchError
-from hdbench.truths.files import Remarks, read_bounded, shortened
+from hdbench.errors import HdbenchError, shortened
+from hdbench.truths.files import Remarks, read_bounded
 from hdbench.truths.truth import Truth, Truths
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def read_documents(path: Path, root: str, form: str, read: Read) -> Truths:
         if truth.record is None:
             remarks.add("no text in the file, so the item has no ground truth", place)
     if problems:
-        raise HdbenchError((f"{path}: " if is_folder else "") + shortened(problems, "; "))
+        raise HdbenchError((f"{path}: " if is_folder else "") + shortened(problems, separator="; "))
     if not truths:
         reason = "it has no such XML file" if is_folder else f"its root element is not {root}"
         raise HdbenchError(f"{path}: not {form}: {reason}")

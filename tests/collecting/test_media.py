@@ -85,6 +85,22 @@ def test_what_cannot_be_used_is_named_all_at_once(tmp_path):
         assert f"{name}.png: more than 150,000,000 pixels are not opened: scale it down" in told
 
 
+@pytest.mark.parametrize(
+    ("names", "other"),
+    [
+        (["p1.jpg", "p2.jpg", "ocr.txt"], "ocr.txt"),
+        (["p1.jpg", "scan.pdf"], "scan.pdf"),
+        (["a.txt", "b.txt"], "a.txt"),
+    ],
+)
+def test_no_file_of_an_item_is_left_out_in_silence(tmp_path, names, other):
+    for name in names:
+        picture(tmp_path / "letter/first.jpg").rename(tmp_path / "letter" / name)
+    with pytest.raises(HdbenchError, match="1 file cannot be used: letter: has ") as refused:
+        find_media(tmp_path)
+    assert f"has {other} beside other files, and only images can be its pages" in str(refused.value)
+
+
 @pytest.mark.parametrize("name", ["nothing", "empty"])
 def test_a_folder_must_be_there_and_hold_something(tmp_path, name):
     (tmp_path / "empty").mkdir()

@@ -108,19 +108,17 @@ def find_media(folder: Path) -> Media:
                 "them, or put the pages of an item into a folder of its own"
             )
         try:
-            pages = tuple(page for file in files for page in _pages(file))
+            pages = _pages_of(entry, files)
         except HdbenchError as error:
             unusable.append(str(error))
-            continue
-        if len(pages) > MAX_PAGES:
-            unusable.append(f"{entry.name}: more than {MAX_PAGES:,} pages")
             continue
         found[item_id] = MediaItem(item_id, pages)
         kind = _kind(files[0]) or "image"
         kinds.setdefault("pages" if kind == "image" and len(pages) > 1 else kind, entry)
     if unusable:
+        noun = "file" if len(unusable) == 1 else "files"
         raise HdbenchError(
-            f"{folder}: {len(unusable)} files cannot be used: "
+            f"{folder}: {len(unusable)} {noun} cannot be used: "
             + shortened(unusable, MAX_SHOWN, "; ")
         )
     if not found:
@@ -157,6 +155,20 @@ def _entries(folder: Path) -> Iterator[Path]:
 
 def _kind(path: Path) -> Kind | None:
     return KINDS.get(path.suffix.lower()) if path.is_file() else None
+
+
+def _pages_of(entry: Path, files: list[Path]) -> tuple[Page, ...]:
+    """The pages of an item: those of its file, or of the images in its folder."""
+    other = next((file for file in files if _kind(file) != "image"), None)
+    if other is not None and len(files) > 1:
+        raise HdbenchError(
+            f"{entry.name}: has {other.name} beside other files, and only images can be its pages: "
+            "keep them, or one PDF or text"
+        )
+    pages = tuple(page for file in files for page in _pages(file))
+    if len(pages) > MAX_PAGES:
+        raise HdbenchError(f"{entry.name}: more than {MAX_PAGES:,} pages")
+    return pages
 
 
 def _pages(path: Path) -> Iterator[Page]:

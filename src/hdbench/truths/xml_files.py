@@ -21,6 +21,17 @@ MAX_FILES = 100_000
 """Maximum number of files in a folder and its subfolders."""
 
 
+_UNTRUSTED: dict[str, Any] = {
+    "resolve_entities": False,
+    "load_dtd": False,
+    "no_network": True,
+    "huge_tree": False,
+    "remove_comments": True,
+    "remove_pis": True,
+}
+"""How libxml2 parses untrusted input."""
+
+
 def parse_xml(data: bytes, where: str) -> "Element":
     """The root of a document, without its comments and processing instructions.
 
@@ -35,14 +46,7 @@ def parse_xml(data: bytes, where: str) -> "Element":
     """
     with needed("truths", "XML files need"):
         from lxml import etree  # noqa: PLC0415
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        load_dtd=False,
-        no_network=True,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
+    parser = etree.XMLParser(**_UNTRUSTED)
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
@@ -69,12 +73,7 @@ def records_of(data: bytes, where: str, tag: str) -> Iterator["Element"]:
         BytesIO(data),
         events=("end",),
         tag=f"{{*}}{tag}",
-        resolve_entities=False,
-        load_dtd=False,
-        no_network=True,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
+        **_UNTRUSTED,
     )
     try:
         for _, element in elements:

@@ -116,3 +116,26 @@ def converter(schema: AnswerSchema | None, path: tuple[str, ...]) -> Callable[[C
             # A number may be written without decimals.
             return number_of if name == "integer" and "number" in types else convert
     return as_it_stands
+
+
+class OddCells:
+    """What a person has to be told about a table's cells: each kind, how many, and the first."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[int, str]] = {}
+
+    def add(self, kind: str, place: str) -> None:
+        """Count a cell of a kind at a place."""
+        count, first = self._found.get(kind, (0, place))
+        self._found[kind] = count + 1, first
+
+    def notes(self, name: str) -> list[str]:
+        """One line for each kind.
+
+        Args:
+            name: what messages call the table.
+        """
+        return [
+            f"{name}: {kind}: {count:,}, the first is {first}"
+            for kind, (count, first) in self._found.items()
+        ]

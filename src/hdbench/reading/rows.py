@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from hdbench.errors import HdbenchError
 from hdbench.reading.answer import WrittenAnswer
-from hdbench.reading.cells import FAULTS, MAX_CELLS, MISSING, Cell, text_of
+from hdbench.reading.cells import FAULTS, MAX_CELLS, MISSING, Cell, OddCells, text_of
 from hdbench.reading.columns import Columns, Field
 from hdbench.reading.container import Entry, InMemory
 from hdbench.reading.fields import about
@@ -62,7 +62,7 @@ def read_rows(
     runs = reader.runs(rows)
     if not any(runs.values()):
         raise HdbenchError(f"{name}: no answers in this table, only column names")
-    notes = [*notes, *columns.notes, *reader.notes(name)]
+    notes = [*notes, *columns.notes, *reader.odd.notes(name)]
     if schema and "text" in columns.about and not columns.lists:
         notes += _decide_text(columns, runs, schema, name)
     entries: dict[str | None, dict[str, Entry]] = {}
@@ -106,12 +106,16 @@ def _decide_text(columns: Columns, runs: Runs, schema: AnswerSchema, name: str) 
 
 
 class _Reader:
-    """Reads rows, and keeps what a person has to be told about them."""
+    """Reads rows.
+
+    Attributes:
+        odd: what a person has to be told about them.
+    """
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
         self._titles = columns.titles
-        self._odd: dict[str, tuple[int, str]] = {}
+        self.odd = OddCells()
 
     def runs(self, rows: Iterable[Row]) -> Runs:
         """Model → id → rows.
@@ -159,7 +163,7 @@ class _Reader:
                     cells[index] = ""
                 elif cell[0] == "#" and cell in MISSING:
                     cells[index] = ""
-                    self._count(MISSING_VALUES, self._place(row, index))
+                    self.odd.add(MISSING_VALUES, self._place(row, index))
                 elif cell[0] == "#" and cell in FAULTS:
                     raise HdbenchError(
                         f"{self._place(row, index)}: holds the error {cell}: "
@@ -168,27 +172,16 @@ class _Reader:
             elif isinstance(cell, DATES):
                 cells[index] = text_of(cell)
                 is_date = "date" in self._titles[index].casefold()
-                self._count(
+                self.odd.add(
                     DATES_AS_TEXT if is_date else MADE_DATES,
                     f"{self._place(row, index)}: {cells[index]}",
                 )
             if not self._titles[index] and cells[index] != "":
-                self._count(UNNAMED, self._place(row, index))
+                self.odd.add(UNNAMED, self._place(row, index))
         return cells
 
     def _place(self, row: Row, index: int) -> str:
         return f"{row.where}, column {self._titles[index] or index + 1}"
-
-    def _count(self, kind: str, place: str) -> None:
-        count, first = self._odd.get(kind, (0, place))
-        self._odd[kind] = count + 1, first
-
-    def notes(self, name: str) -> list[str]:
-        """What a person has to be told."""
-        return [
-            f"{name}: {kind}: {count:,}, the first is {first}"
-            for kind, (count, first) in self._odd.items()
-        ]
 
     def answer(self, rows: Sequence[Row]) -> WrittenAnswer:
         """The answer in the rows of one id, as `Container.load` returns it."""

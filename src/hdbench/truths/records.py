@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hdbench.errors import HdbenchError
-from hdbench.reading.cells import FAULTS
+from hdbench.reading.cells import FAULTS, OddCells
 from hdbench.reading.fields import shown
 from hdbench.truths.column import Column
 from hdbench.truths.table import Table
@@ -90,7 +90,7 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
     if any(place.around for place in places):
         truths = _together(truths, {place.around for place in places if place.around})
     notes = [*table.notes, *_unused(table, columns), *_mixed(table, places)]
-    return Truths(truths, notes + reader.notes(table.name))
+    return Truths(truths, notes + reader.odd.notes(table.name))
 
 
 def check_places(name: str, columns: Sequence[Column]) -> None:
@@ -132,12 +132,16 @@ def _place(index: int, column: Column, name: str) -> _Place:
 
 
 class _Reader:
-    """Makes a record of each row, and keeps what a person has to be told."""
+    """Makes a record of each row.
+
+    Attributes:
+        odd: what a person has to be told about their cells.
+    """
 
     def __init__(self, places: Sequence[_Place]) -> None:
         self._places = places
         self._lists = list(dict.fromkeys(place.around for place in places if place.around))
-        self._odd: dict[str, tuple[int, str]] = {}
+        self.odd = OddCells()
 
     def record(self, where: str, cells: Sequence[str]) -> dict[str, Any] | None:
         """The record in a row; None if no cell has a value.
@@ -191,32 +195,20 @@ class _Reader:
         column = place.column
         blank = is_blank(cell)
         if blank and cell:
-            self._count("cells read as empty", f"{where}, column {column.title}", cell)
+            self.odd.add("cells read as empty", f"{where}, column {column.title}: {cell[:40]!r}")
         if place.appended:
             values = [] if blank else parts_of(cell, column.separator)
             _set(record, place.path, _get(record, place.path, []) + values)
         elif not blank:
             value = value_of(cell, column.kind, column.separator)
             if not is_of(value, column.kind):
-                self._count(
-                    f"{column.title}: cells that are no {column.kind}, kept as text", where, cell
-                )
+                kind = f"{column.title}: cells that are no {column.kind}, kept as text"
+                self.odd.add(kind, f"{where}: {cell[:40]!r}")
             _set(record, place.path, value)
         elif column.kind == "text":
             _set(record, place.path, "")
         elif column.nullable:
             _set(record, place.path, None)
-
-    def _count(self, kind: str, where: str, cell: str) -> None:
-        count, first = self._odd.get(kind, (0, f"{where}: {cell[:40]!r}"))
-        self._odd[kind] = count + 1, first
-
-    def notes(self, name: str) -> list[str]:
-        """What a person has to be told."""
-        return [
-            f"{name}: {kind}: {count:,}, the first is {first}"
-            for kind, (count, first) in self._odd.items()
-        ]
 
 
 def _get(record: dict[str, Any], path: tuple[str, ...], default: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError
-from hdbench.reading.cells import MAX_CELLS, NUMBER, Cell, text_of
+from hdbench.reading.cells import MAX_CELLS, NUMBER, Cell, OddCells, text_of
 from hdbench.reading.columns import MAX_COLUMNS
 from hdbench.reading.csv_lines import (
     Line,
@@ -186,7 +186,7 @@ def _table(name: str, rows: Iterator[_Row], notes: list[str]) -> Table:
         found.pop()
     if not found:
         raise HdbenchError(f"{name}: has no rows, only names of columns")
-    table = Table(name, named, found, notes + read.notes(name))
+    table = Table(name, named, found, notes + read.odd.notes(name))
     return _without_empty(table, [index for index, text in enumerate(texts) if not text])
 
 
@@ -263,12 +263,16 @@ def _named(texts: list[str], place: str, notes: list[str]) -> list[str]:
 
 
 class _Cells:
-    """Makes text of cells, and keeps what a person has to be told about them."""
+    """Makes text of cells.
+
+    Attributes:
+        odd: what a person has to be told about them.
+    """
 
     def __init__(self, header: list[str], place: str) -> None:
         self._header = header
         self._place = place
-        self._odd: dict[str, tuple[int, str]] = {}
+        self.odd = OddCells()
 
     def cells(self, row: _Row) -> list[str]:
         """As many texts as the header has.
@@ -292,24 +296,13 @@ class _Cells:
             if text == cell:  # most are
                 continue
             if isinstance(cell, DATES):
-                self._count(DATES_READ, f"{self._where(row, index)}: {text}")
+                self.odd.add(DATES_READ, f"{self._where(row, index)}: {text}")
             elif isinstance(cell, str) and text:
-                self._count(STRIPPED, self._where(row, index))
+                self.odd.add(STRIPPED, self._where(row, index))
         return texts
 
     def _where(self, row: _Row, index: int) -> str:
         return f"{row.place}, column {self._header[index]}"
-
-    def _count(self, kind: str, place: str) -> None:
-        count, first = self._odd.get(kind, (0, place))
-        self._odd[kind] = count + 1, first
-
-    def notes(self, name: str) -> list[str]:
-        """What a person has to be told."""
-        return [
-            f"{name}: {kind}: {count:,}, the first is {first}"
-            for kind, (count, first) in self._odd.items()
-        ]
 
 
 def _without_empty(table: Table, unnamed: list[int]) -> Table:

@@ -90,6 +90,13 @@ class AgainstSchema:
                 "use the same names in both: every answer would score 0",
             )
             return
+        self._check_violations(there, ignored, file, problems)
+        self._check_fields(there, there - ours, known, file, problems)
+
+    def _check_violations(
+        self, there: Collection[Path], ignored: Collection[Path], file: str, problems: Problems
+    ) -> None:
+        """The values that do not keep to the schema, in fields that the metric scores."""
         is_scored = {dotted(path[:end]) for path in there for end in range(1, len(path) + 1)}
         not_scored = {dotted(path[:end]) for path in ignored for end in range(1, len(path) + 1)}
         for (field, rule, message, blank), (count, first) in self._found.items():
@@ -120,8 +127,18 @@ class AgainstSchema:
                 Example(*self._first_uncounted),
                 count=self._unfit - MAX_UNFIT,
             )
+
+    def _check_fields(
+        self,
+        there: Collection[Path],
+        unknown: Collection[Path],
+        known: Collection[Path],
+        file: str,
+        problems: Problems,
+    ) -> None:
+        """The fields that only the ground truths have, or only the schema."""
         reported = {field for field, rule, *_ in self._found if rule == "additionalProperties"}
-        for path in sorted(there - ours):
+        for path in sorted(unknown):
             above = (dotted(path[:length]) for length in range(1, len(path) + 1))
             if reported.isdisjoint(above):
                 problems.warning(

@@ -16,7 +16,11 @@ HEAD = 4_096
 """Number of bytes by which a file is recognised."""
 
 _ROOT = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
+_COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LEADER = re.compile(rb"\d{5}.{5}22\d{5}.{3}4500", re.DOTALL)  # of MARC21
+_TRANSCRIPTIONS = {"PcGts": read_page_xml, "alto": read_alto}
+"""The name of the outermost element → what reads such a file, or a folder of them."""
+
 ACCEPTED = (
     "a ground truth is CSV, XLSX, JSON, JSON Lines, MARC21, MARCXML, PAGE XML, ALTO, a folder of "
     "such XML, or a folder with a JSON or text file for each image"
@@ -36,6 +40,8 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
     try:
         if path.is_dir():
             return _open_folder(path)
+        if path.exists() and not path.is_file():  # a pipe or device might never end
+            raise HdbenchError(f"{path}: neither a file nor a folder: {ACCEPTED}")
         with path.open("rb") as file:
             head = file.read(HEAD)
     except OSError as error:
@@ -61,21 +67,21 @@ def _open_folder(folder: Path) -> Truths:
         return read_json_truths(folder)
     with first.open("rb") as file:
         root = _root(file.read(HEAD))
-    if root not in ("PcGts", "alto"):
+    if root not in _TRANSCRIPTIONS:
         raise HdbenchError(f"{first}: is neither PAGE XML nor ALTO, but <{root}>: {ACCEPTED}")
-    return (read_page_xml if root == "PcGts" else read_alto)(folder)
+    return _TRANSCRIPTIONS[root](folder)
 
 
 def _open_xml(path: Path, head: bytes, mapping: Path | None) -> Truths:
     root = _root(head)
     if root in ("collection", "record"):
         return read_marc(path, mapping)
-    if root not in ("PcGts", "alto"):
+    if root not in _TRANSCRIPTIONS:
         raise HdbenchError(f"{path}: is XML of another kind (<{root}>): {ACCEPTED}")
-    return (read_page_xml if root == "PcGts" else read_alto)(path)
+    return _TRANSCRIPTIONS[root](path)
 
 
 def _root(head: bytes) -> str:
     """The name of the outermost element, without its namespace."""
-    found = _ROOT.search(head)
+    found = _ROOT.search(_COMMENT.sub(b"", head))
     return found[1].decode("ascii") if found else ""

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from hdbench.collecting.media import KINDS
 from hdbench.errors import HdbenchError
 from hdbench.reading.cells import FAULTS, MISSING
 from hdbench.truths.table import read_table
-
-MEDIA_ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".pdf", ".txt"})
-"""Extensions of the files in a folder that are items."""
 
 MAX_ITEMS = 1_000_000
 """Maximum number of items of a whole."""
@@ -65,7 +63,7 @@ def _folder(path: Path) -> Whole:
     with os.scandir(path) as entries:
         files = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
     visible = [name for name in files if not name.startswith(".")]
-    names = sorted(name for name in visible if Path(name).suffix.lower() in MEDIA_ENDINGS)
+    names = sorted(name for name in visible if Path(name).suffix.lower() in KINDS)
     if not names:
         raise HdbenchError(f"{path}: no images, PDFs or texts in this folder")
     notes = []

@@ -1,5 +1,6 @@
 """Read and check the files that people write: YAML, text, and values that must fit a model."""
 
+import math
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -9,6 +10,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from hdbench.errors import HdbenchError
 
 Model = TypeVar("Model", bound=BaseModel)
+
+MAX_VALUES = 5_000_000
+"""Maximum number of keys and values in YAML, with those that aliases repeat: a few lines of aliases
+of aliases can stand for billions."""
 
 
 class Strict(BaseModel):
@@ -24,11 +29,42 @@ def read_yaml(path: Path) -> Any:
         HdbenchError: it cannot be read, or is not YAML.
     """
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return parse_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # 2026-13-01 is a ValueError
+    except ValueError as error:
         raise HdbenchError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+
+
+def parse_yaml(text: str) -> Any:
+    """The value that YAML stands for.
+
+    Raises:
+        ValueError: it is not YAML, is nested too deeply, or has more than `MAX_VALUES`.
+    """
+    try:
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        if _size(node, {}) > MAX_VALUES:
+            raise ValueError(f"its aliases (*…) stand for more than {MAX_VALUES:,} values")
+        return loader.construct_document(node)  # in which 2026-13-01 is a ValueError
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+
+
+def _size(node: yaml.Node, known: dict[yaml.Node, float]) -> float:
+    """The number of keys and values in a node; infinite if it is within itself."""
+    if isinstance(node, yaml.ScalarNode):
+        return 1
+    if node not in known:
+        known[node] = math.inf
+        parts = node.value
+        if isinstance(node, yaml.MappingNode):
+            parts = [part for pair in node.value for part in pair]
+        known[node] = 1 + sum(_size(part, known) for part in parts)
+    return known[node]
 
 
 def read_text_file(path: Path) -> str:

@@ -95,3 +95,34 @@ def test_the_name_of_a_missing_file_comes_with_what_to_write(folder):
     assert "## 1.0.0" in missing["CHANGELOG.md"]
     assert '"properties"' in missing["answer.schema.json"]
     assert '"ground_truth"' in missing["metadata.jsonl"]
+
+
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 8)}]\n" for level in range(1, 12)
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{BOMB}title: *a11\n",
+        BOMB.replace("[x, x, x, x, x, x, x, x]", "{x: 1}")
+        .replace("[*", "{<<: [*")
+        .replace("]", "]}"),
+        "title: &a [*a]\n",
+        "\0",
+    ],
+)
+def test_what_a_few_lines_can_stand_for_is_bounded(folder, text):
+    folder.write("benchmark.yaml", text)
+    [problem] = [each for each in folder.check(save=False).problems if each.kind == "not_yaml"]
+    assert problem.message.startswith("not YAML: ")
+
+
+def test_keys_that_are_no_texts_are_problems_like_others(folder):
+    folder.save()
+    text = (folder.path / "benchmark.yaml").read_text()
+    folder.write("benchmark.yaml", text + "contact: {2020-01-01: x}\n")
+    [problem] = folder.check(save=False).problems
+    assert (problem.field, problem.kind) == ("contact", "key_wrong")
+    assert "2020" in problem.examples[0].value

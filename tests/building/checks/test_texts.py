@@ -9,6 +9,7 @@ import pytest
         ("# Cards\n", "does not begin with YAML"),
         ("---\n---\n# Cards\n", "has no keys"),
         ("---\na: [\n---\n# Cards\n", "its YAML cannot be read"),
+        ("---\na: &a [*a]\n---\n# Cards\n", "its YAML cannot be read: its aliases (*…) stand for"),
         ("---\na: 1\n---\n# {{ spec.title }\n", "unexpected '}'"),
     ],
 )

@@ -215,7 +215,10 @@ def shown(value: Any) -> str:
     # Only the beginning of a long text is needed, and a hostile one can be very long.
     if isinstance(value, str):
         value = value[: _SHOWN + 1]
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except TypeError:  # YAML has keys that are dates
+        text = str(value)
     return escaped(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
 

@@ -5,11 +5,10 @@ from collections.abc import Collection
 from pathlib import Path
 
 import jinja2
-import yaml
 
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.building.checks.problems import Problems
-from hdbench.common.checked import read_text_file
+from hdbench.common.checked import parse_yaml, read_text_file
 from hdbench.common.templates import STRICT
 from hdbench.errors import HdbenchError
 from hdbench.reading.schema import AnswerSchema
@@ -139,14 +138,14 @@ def _check_card(card: str, problems: Problems) -> None:
         )
         return
     try:
-        if not isinstance(yaml.safe_load(front), dict):
+        if not isinstance(parse_yaml(front), dict):
             problems.error(
                 "card_without_yaml",
                 CARD,
                 "has no keys between its two --- lines",
                 "write some there, such as language: de",
             )
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except ValueError as error:
         what = f"its YAML cannot be read: {' '.join(str(error).split())}"
         problems.error("card_without_yaml", CARD, what, "correct it")
     try:

@@ -179,3 +179,13 @@ def test_a_pdf_that_is_none_and_a_damaged_one(folder):
     problems = folder.check().problems
     assert [problem.kind for problem in problems] == ["media_damaged", "media_not_pdf"]
     assert problems[1].message == "is an SVG, not a PDF"
+
+
+def test_what_is_behind_a_link_is_not_listed(folder):
+    (folder.path.parent / "private").mkdir()
+    (folder.path.parent / "private/secret.png").write_bytes(b"x")
+    (folder.path / "more").symlink_to(folder.path.parent / "private")
+    folder.rows[0]["file_name"] = "more/0.png"
+    told = str([problem.to_dict() for problem in folder.check().problems])
+    assert "more/0.png" in told
+    assert "secret" not in told

@@ -48,7 +48,7 @@ def parse_xml(data: bytes, where: str) -> "Element":
         from lxml import etree  # noqa: PLC0415
     parser = etree.XMLParser(**_UNTRUSTED)
     try:
-        root = etree.fromstring(data, parser)
+        root: Element = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         raise _not_well_formed(where, error) from error
     _refuse_document_type(root, where)

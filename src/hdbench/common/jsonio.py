@@ -79,10 +79,10 @@ def parse_json(text: str, *, unique: bool = False) -> Any:
     return value
 
 
-def is_too_deep(value: Any) -> bool:
-    """Whether objects and lists are nested more than `MAX_DEPTH` deep, found without recursion."""
+def is_too_deep(value: Any, depth: int = MAX_DEPTH) -> bool:
+    """Whether objects and lists are nested more than `depth` deep, found without recursion."""
     level = [value]
-    for _ in range(MAX_DEPTH):
+    for _ in range(depth):
         level = [
             child
             for node in level

@@ -1,0 +1,219 @@
+"""One change to an item, and the line of a history that it is written as."""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from hdbench.annotating.fields import parse_field
+from hdbench.common.jsonio import is_too_deep, parse_line
+from hdbench.errors import HdbenchError
+
+STATUSES = ("open", "done", "doubtful", "missing", "rejected")
+"""What an item can be: `missing` means that there is no ground truth to be had."""
+
+WHATS = ("ground_truth", "status", "comment")
+"""What of an item can change."""
+
+MAX_CHANGE = 4 * 2**20
+"""Maximum number of bytes in the line of a change, which has the value before and after."""
+
+MAX_VALUE_DEPTH = 60
+"""Maximum depth of a value; with `MAX_STEPS` it keeps records readable."""
+
+MAX_COMMENT = 10_000
+"""Maximum number of characters in a comment."""
+
+_MAX_TIPS = 100
+_PSEUDONYM = re.compile(r"[a-z0-9_-]{1,32}")
+_ID = re.compile(r"[0-9a-f]{32}")
+_AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
+_HOW = re.compile(r"blind|imported|corrected after audit|settled|draft:[^\x00-\x1f]{1,200}")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change to an item.
+
+    Attributes:
+        id: 32 hexadecimal digits.
+        item: the item's id.
+        by: the annotator's pseudonym.
+        at: when, in UTC.
+        what: one of `WHATS`.
+        field: the path of what changed in the ground truth, such as `entries[0].name`; empty for
+            the whole record, and for a status or comment.
+        old: the value before; None also if there was none.
+        to: the value from then on.
+        after: the change that this one was made on top of: the last one of the same item and what.
+        how: where the value comes from: `blind`, `draft:RUN`, `imported`, `corrected after audit`
+            or `settled`.
+        also: further changes of the same item and what that were known, and that `after` does not
+            have behind it: others made them elsewhere.
+        undoes: the change that this one takes back.
+        was_there: whether there was a value before.
+    """
+
+    id: str
+    item: str
+    by: str
+    at: str
+    what: str
+    field: str
+    old: Any
+    to: Any
+    after: str | None
+    how: str
+    also: tuple[str, ...] = ()
+    undoes: str | None = None
+    was_there: bool = True
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The changes that this one was made on top of."""
+        return self.also if self.after is None else (self.after, *self.also)
+
+    @property
+    def is_base(self) -> bool:
+        """Whether it only notes what was in `metadata.jsonl` before anybody changed the item."""
+        return self.how == "imported" and self.id == base_id(self.item, self.to)
+
+
+def check_pseudonym(annotator: str) -> None:
+    """Refuse what is not a pseudonym.
+
+    Raises:
+        HdbenchError: it is none.
+    """
+    if not _PSEUDONYM.fullmatch(annotator):
+        raise HdbenchError(
+            f"{annotator[:100]!r}: a pseudonym has 1 to 32 of the characters a-z, 0-9, _ and -"
+        )
+
+
+def base_id(item: str, record: Any) -> str:
+    """The id of the change that notes a record from `metadata.jsonl`: everybody's is the same."""
+    return hashlib.sha256(as_text([item, record]).encode()).hexdigest()[:32]
+
+
+def as_text(value: Any) -> str:
+    """A value as JSON that is the same for equal values, and ASCII."""
+    return json.dumps(value, sort_keys=True)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are equal; unlike in Python, 1 and true are not."""
+    return as_text(one) == as_text(other)
+
+
+def as_line(change: Change) -> bytes:
+    """The line of a history that a change is written as.
+
+    Raises:
+        HdbenchError: its values are not JSON, too deep or too long.
+    """
+    line: dict[str, Any] = {
+        "id": change.id,
+        "item": change.item,
+        "by": change.by,
+        "at": change.at,
+        "what": change.what,
+        "field": change.field,
+    }
+    if change.was_there:
+        line["from"] = change.old
+    line |= {"to": change.to, "after": change.after, "how": change.how}
+    if change.also:
+        line["also"] = list(change.also)
+    if change.undoes:
+        line["undoes"] = change.undoes
+    try:
+        text = json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
+    except (ValueError, TypeError, RecursionError) as error:
+        raise HdbenchError(f"{change.item}: cannot be saved: the value is not JSON") from error
+    raw = text.encode("utf-8", errors="backslashreplace")
+    read_change(raw, change.item)
+    return raw
+
+
+def read_change(raw: bytes, where: str) -> Change:
+    """The change in a line of a history.
+
+    Args:
+        raw: the line, untrusted.
+        where: its place, for the message.
+
+    Raises:
+        HdbenchError: it is not a change, or too long.
+    """
+    if len(raw) > MAX_CHANGE:
+        raise HdbenchError(f"{where}: longer than {MAX_CHANGE >> 20} MiB")
+    line = parse_line(raw, where, unique=True)
+    if wrong := next((name for name, is_right in _CHECKS.items() if not is_right(line)), None):
+        raise HdbenchError(f"{where}: not a change of a ground truth: its {wrong!r} is not usable")
+    return Change(
+        line["id"],
+        line["item"],
+        line["by"],
+        line["at"],
+        line["what"],
+        line["field"],
+        line.get("from"),
+        line["to"],
+        line["after"],
+        line["how"],
+        tuple(line.get("also", ())),
+        line.get("undoes"),
+        "from" in line,
+    )
+
+
+def _is(pattern: re.Pattern[str], value: Any) -> bool:
+    return isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+def _is_field(line: dict[str, Any]) -> bool:
+    field = line.get("field")
+    if not isinstance(field, str) or (field and line["what"] != "ground_truth"):
+        return False
+    try:
+        parse_field(field)
+    except HdbenchError:
+        return False
+    return True
+
+
+def _is_value(line: dict[str, Any]) -> bool:
+    if "to" not in line or is_too_deep(line["to"], MAX_VALUE_DEPTH):
+        return False
+    to = line["to"]
+    if line["what"] == "status":
+        return isinstance(to, str) and to in STATUSES
+    if line["what"] == "comment":
+        return isinstance(to, str) and len(to) <= MAX_COMMENT
+    return bool(line["field"]) or isinstance(to, dict | None)
+
+
+def _are_ids(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) <= _MAX_TIPS
+        and all(_is(_ID, each) for each in value)
+    )
+
+
+_CHECKS = {
+    "id": lambda line: _is(_ID, line.get("id")),
+    "item": lambda line: isinstance(line.get("item"), str),
+    "by": lambda line: _is(_PSEUDONYM, line.get("by")),
+    "at": lambda line: _is(_AT, line.get("at")),
+    "what": lambda line: isinstance(line.get("what"), str) and line["what"] in WHATS,
+    "field": _is_field,
+    "to": _is_value,
+    "after": lambda line: "after" in line and (line["after"] is None or _is(_ID, line["after"])),
+    "how": lambda line: _is(_HOW, line.get("how")),
+    "also": lambda line: _are_ids(line.get("also", [])),
+    "undoes": lambda line: line.get("undoes") is None or _is(_ID, line["undoes"]),
+}
+"""What each key of a line has to be; those further down rely on those further up."""

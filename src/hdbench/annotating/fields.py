@@ -1,0 +1,87 @@
+"""Fields of a record by their path, such as `entries[0].name`."""
+
+import re
+from typing import Any
+
+from hdbench.errors import HdbenchError
+
+MAX_STEPS = 30
+"""Maximum number of steps in a path. Records here are three deep."""
+
+Path = tuple[str | int, ...]
+
+_STEP = re.compile(r"(?:^|\.)(?P<key>[^.\[\]]+)|\[(?P<index>\d{1,6})\]", re.ASCII)
+
+
+def parse_field(field: str) -> Path:
+    """The keys and indices that a path consists of; none for the whole record.
+
+    Raises:
+        HdbenchError: it is not a path.
+
+    Example:
+        >>> parse_field("entries[0].name")
+        ('entries', 0, 'name')
+    """
+    path: list[str | int] = []
+    end = 0
+    while end < len(field) and len(path) < MAX_STEPS:
+        step = _STEP.match(field, end)
+        if step is None or (end == 0 and step["key"] is None):
+            break
+        path.append(step["key"] if step["index"] is None else int(step["index"]))
+        end = step.end()
+    if end < len(field):
+        raise HdbenchError(f"{field[:100]!r}: not the path of a field, such as entries[0].name")
+    return tuple(path)
+
+
+def get(value: Any, path: Path) -> Any:
+    """What is at a path.
+
+    Raises:
+        KeyError: nothing is there.
+    """
+    for step in path:
+        if not _holds(value, step):
+            raise KeyError(step)
+        value = value[step]
+    return value
+
+
+def with_value(record: Any, path: Path, to: Any) -> Any:
+    """A record with another value at a path; the given one stays as it is.
+
+    A key that is missing is added, also in a record or object that is null so far, and an index
+    just behind the end of a list adds to it.
+
+    Raises:
+        KeyError: the path does not fit the record.
+    """
+    if not path:
+        return to
+    step, *rest = path
+    if record is None:
+        record = {} if isinstance(step, str) else []
+    if isinstance(step, str) and isinstance(record, dict):
+        return {**record, step: with_value(record.get(step), tuple(rest), to)}
+    if isinstance(step, int) and isinstance(record, list) and step <= len(record):
+        before = record[step] if step < len(record) else None
+        return [*record[:step], with_value(before, tuple(rest), to), *record[step + 1 :]]
+    raise KeyError(step)
+
+
+def covers(outer: Path, inner: Path) -> bool:
+    """Whether a field is another one, or that one is a part of it."""
+    return inner[: len(outer)] == outer
+
+
+def overlap(one: Path, other: Path) -> bool:
+    """Whether one of two fields is a part of the other, or they are the same."""
+    return covers(one, other) or covers(other, one)
+
+
+def _holds(value: Any, step: str | int) -> bool:
+    if isinstance(step, str):
+        return isinstance(value, dict) and step in value
+    return isinstance(value, list) and step < len(value)

@@ -1,0 +1,202 @@
+"""What the changes of an item add up to, in whatever order they are found."""
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from hdbench.annotating.changes import WHATS, Change, base_id, same
+from hdbench.annotating.fields import covers, get, overlap, parse_field, with_value
+
+JOIN = "+"
+"""Between the ids of several last changes, in what `ItemState.head` gives."""
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Changes that do not know of each other, and give different values to the same field.
+
+    Attributes:
+        item: the item's id.
+        what: one of `WHATS`.
+        field: the field; the outer one if one is a part of the other.
+        changes: two or more, the one whose value stands for now last.
+    """
+
+    item: str
+    what: str
+    field: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class ItemState:
+    """What is known of an item. Treat it as read-only.
+
+    Attributes:
+        item: the item's id.
+        record: the ground truth; None if there is none.
+        status: one of `STATUSES`.
+        comment: what was said of it; empty if nothing.
+        how: how the ground truth was made; empty if there was none yet.
+        by: who changed anything, sorted.
+        head: for each of `WHATS`, what a further change has to be made on top of; None if there is
+            no change. Hand it back as it is: it has several ids where there are conflicts.
+        conflicts: what has to be settled.
+    """
+
+    item: str
+    record: dict[str, Any] | None
+    status: str
+    comment: str
+    how: str
+    by: tuple[str, ...]
+    head: dict[str, str | None]
+    conflicts: tuple[Conflict, ...]
+
+
+def fold(item: str, changes: Iterable[Change], base: dict[str, Any] | None) -> ItemState:
+    """What an item's changes add up to.
+
+    Args:
+        item: the item's id.
+        changes: all changes of that item, in any order, each id once.
+        base: the record in `metadata.jsonl`, which counts if no change of the ground truth is
+            known.
+    """
+    found: dict[str, list[Change]] = {what: [] for what in WHATS}
+    for change in changes:
+        found[change.what].append(change)
+    ordered = {what: causal_order(each) for what, each in found.items()}
+    truths = ordered["ground_truth"]
+    head = {what: _joined(tips(each)) for what, each in ordered.items()}
+    if not truths and base is not None:
+        head["ground_truth"] = base_id(item, base)
+    how = truths[-1].how if truths else "imported" if base is not None else ""
+    status, comment = ordered["status"], ordered["comment"]
+    return ItemState(
+        item,
+        record_of(truths) if truths else base,
+        status[-1].to if status else "open",
+        comment[-1].to if comment else "",
+        how,
+        tuple(sorted({one.by for each in ordered.values() for one in each if not one.is_base})),
+        head,
+        tuple(one for each in ordered.values() for one in _conflicts(each)),
+    )
+
+
+def record_of(truths: Iterable[Change]) -> dict[str, Any] | None:
+    """The record that changes of a ground truth, in causal order, add up to.
+
+    A change that no longer fits is passed over: it overlaps with one that did not know of it, so
+    that both are shown as a conflict.
+    """
+    record: Any = None
+    for change in truths:
+        try:
+            record = with_value(record, parse_field(change.field), change.to)
+        except KeyError:
+            continue
+    return record if isinstance(record, dict) else None
+
+
+def causal_order(changes: Sequence[Change]) -> list[Change]:
+    """Changes of one item and what, each behind those it was made on top of.
+
+    Where that leaves a choice, the earlier one is first, then the one with the smaller id. Changes
+    that are not there are as if nobody had built on them, and so is a circle, which nobody can
+    make by annotating.
+    """
+    known = {change.id: change for change in changes}
+    waiting = {
+        change.id: {each for each in change.parents if each in known and each != change.id}
+        for change in changes
+    }
+    children: dict[str, list[str]] = defaultdict(list)
+    for child, parents in waiting.items():
+        for parent in parents:
+            children[parent].append(child)
+    ready = [(each.at, each.id) for each in changes if not waiting[each.id]]
+    heapq.heapify(ready)
+    circling = iter(sorted((each.at, each.id) for each in changes))
+    order: dict[str, Change] = {}
+    while len(order) < len(known):
+        _, found = heapq.heappop(ready) if ready else next(circling)
+        if found in order:
+            continue
+        order[found] = known[found]
+        for child in children[found]:
+            waiting[child].discard(found)
+            if not waiting[child] and child not in order:
+                heapq.heappush(ready, (known[child].at, child))
+    return list(order.values())
+
+
+def tips(ordered: Sequence[Change]) -> list[str]:
+    """The ids of the changes that no other one was made on top of, in order."""
+    behind = {parent for change in ordered for parent in change.parents if parent != change.id}
+    found = [change.id for change in ordered if change.id not in behind]
+    return found or [change.id for change in ordered[-1:]]  # a circle has none
+
+
+def _joined(ids: Sequence[str]) -> str | None:
+    return JOIN.join(ids) or None
+
+
+def _conflicts(ordered: Sequence[Change]) -> list[Conflict]:
+    """The conflicts that no later change has settled."""
+    if len(tips(ordered)) == 1 and all(not change.also for change in ordered):
+        return []  # one after the other
+    paths = [parse_field(change.field) for change in ordered]
+    places = {change.id: place for place, change in enumerate(ordered)}
+    behind: list[int] = []  # for each change, those that it has behind it, as bits
+    live = set[int]()
+    for place, change in enumerate(ordered):
+        bits = 0
+        for parent in change.parents:
+            at = places.get(parent, place)
+            if at < place:
+                bits |= behind[at] | 1 << at
+        behind.append(bits)
+        live -= {
+            other
+            for other in live
+            if bits >> other & 1
+            and (
+                covers(paths[place], paths[other])
+                or (change.how == "settled" and overlap(paths[place], paths[other]))
+            )
+        }
+        live.add(place)
+    clashing: dict[int, set[int]] = {}
+    for one, other in combinations(sorted(live), 2):
+        if (
+            not behind[other] >> one & 1
+            and overlap(paths[one], paths[other])
+            and _differ(ordered[one], ordered[other])
+        ):
+            group = clashing.get(one, {one}) | clashing.get(other, {other})
+            clashing |= dict.fromkeys(group, group)
+    groups = {min(group): sorted(group) for group in clashing.values()}
+    return [
+        Conflict(
+            ordered[group[0]].item,
+            ordered[group[0]].what,
+            min((ordered[place].field for place in group), key=len),
+            tuple(ordered[place] for place in group),
+        )
+        for _, group in sorted(groups.items())
+    ]
+
+
+def _differ(one: Change, other: Change) -> bool:
+    """Whether two changes of overlapping fields want different values."""
+    outer, inner = sorted((one, other), key=lambda change: len(parse_field(change.field)))
+    rest = parse_field(inner.field)[len(parse_field(outer.field)) :]
+    try:
+        return not same(get(outer.to, rest), inner.to)
+    except KeyError:
+        return True

@@ -1,0 +1,194 @@
+"""The histories of a folder: a file for each annotator, only ever appended to."""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from hdbench.annotating.changes import MAX_CHANGE, Change, as_text, check_pseudonym, read_change
+from hdbench.errors import HdbenchError
+
+HISTORY = "history"
+"""The folder with the histories, in a collection's folder."""
+
+SUFFIX = ".jsonl"
+
+MAX_NOTES = 20
+"""Maximum number of unusable lines that are named."""
+
+
+class History:
+    """All changes of a folder, as far as they are on disk.
+
+    Args:
+        folder: the collection's folder.
+
+    Attributes:
+        path: the folder with the histories.
+        changes: item → id → change.
+        own: annotator → the ids of the changes in that file, in its order.
+        notes: what could not be used, for the user.
+
+    Raises:
+        HdbenchError: a file cannot be read, or is a symbolic link.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / HISTORY
+        self.changes: dict[str, dict[str, Change]] = defaultdict(dict)
+        self.own: dict[str, list[str]] = {}
+        self.notes: list[str] = []
+        self._read: dict[str, int] = {}  # file's name → up to where its lines are known
+        self.refresh()
+
+    def refresh(self) -> set[str]:
+        """Read what was added since.
+
+        Returns:
+            The items that have other changes than before.
+        """
+        touched: set[str] = set()
+        for path in self._files():
+            try:
+                if path.stat().st_size != self._read.get(path.name, 0):
+                    touched |= self._read_on(path)
+            except OSError as error:
+                raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        return touched
+
+    def file(self, annotator: str) -> Path:
+        """The file with an annotator's changes."""
+        return self.path / f"{annotator}{SUFFIX}"
+
+    @contextmanager
+    def lock(self, annotator: str) -> Iterator[None]:
+        """Keep other processes from writing an annotator's history.
+
+        Raises:
+            HdbenchError: another process is writing it, or the folder cannot be written.
+        """
+        check_pseudonym(annotator)
+        try:
+            self.path.mkdir(exist_ok=True)
+            with FileLock(self.path / f".{annotator}.lock", blocking=False):
+                yield
+        except Timeout as error:
+            raise HdbenchError(
+                f"{self.file(annotator)}: {annotator} is annotating this folder already: go on in "
+                "that window, or close that program first"
+            ) from error
+        except OSError as error:
+            raise HdbenchError(
+                f"{self.path}: cannot be written: {error.strerror or error}"
+            ) from error
+
+    def repair(self, annotator: str) -> None:
+        """Cut off what a killed process left of a line; only with the lock."""
+        path = self.file(annotator)
+        try:
+            if path.is_file() and path.stat().st_size != (whole := self._read.get(path.name, 0)):
+                os.truncate(path, whole)
+                self.notes.append(f"{path}: the last line was incomplete and is removed")
+        except OSError as error:
+            raise HdbenchError(f"{path}: cannot be written: {error.strerror}") from error
+
+    def append(self, annotator: str, lines: Sequence[bytes]) -> set[str]:
+        """Add changes to an annotator's file; when this returns they are on disk.
+
+        Returns:
+            The items that have other changes than before.
+
+        Raises:
+            HdbenchError: they cannot be written; then none of them is in the file.
+        """
+        path = self.file(annotator)
+        is_new = not path.exists()
+        try:
+            with path.open("ab") as file:
+                before = file.tell()
+                try:
+                    file.write(b"".join(lines))
+                    file.flush()
+                    os.fsync(file.fileno())
+                except OSError:
+                    os.truncate(path, before)
+                    raise
+            if is_new:
+                _sync_folder(self.path)
+        except OSError as error:
+            raise HdbenchError(
+                f"{path}: not saved: {error.strerror or error}: make room, then try again"
+            ) from error
+        return self._read_on(path)
+
+    def _files(self) -> list[Path]:
+        """The histories there are."""
+        if self.path.is_symlink():
+            raise HdbenchError(f"{self.path}: is a symbolic link: put the folder itself there")
+        found = []
+        if self.path.is_dir():
+            for path in sorted(self.path.glob(f"*{SUFFIX}")):
+                if path.is_symlink() or not path.is_file():
+                    raise HdbenchError(f"{path}: must be a file, and no symbolic link")
+                found.append(path)
+        return found
+
+    def _read_on(self, path: Path) -> set[str]:
+        """Take in the whole lines that a file has gained."""
+        known = self._read.get(path.name, 0)
+        if known > path.stat().st_size:
+            raise HdbenchError(f"{path}: has become shorter: put it back as it was, and restart")
+        touched: set[str] = set()
+        own = self.own.setdefault(path.stem, [])
+        with path.open("rb") as file:
+            file.seek(known)
+            while raw := file.readline(MAX_CHANGE + 1):
+                if not raw.endswith(b"\n"):
+                    if len(raw) <= MAX_CHANGE:
+                        break  # still being written, or what a killed process left
+                    while raw and not raw.endswith(b"\n"):
+                        raw = file.readline(MAX_CHANGE + 1)
+                    raw = b"." * (MAX_CHANGE + 1)
+                self._read[path.name] = file.tell()
+                if raw.strip() and (change := self._usable(raw, path)):
+                    own.append(change.id)
+                    if self._add(change):
+                        touched.add(change.item)
+        return touched
+
+    def _usable(self, raw: bytes, path: Path) -> Change | None:
+        try:
+            change = read_change(raw, str(path))
+            if change.by != path.stem:
+                raise HdbenchError(f"{path}: has a change by {change.by}")
+        except HdbenchError as error:
+            if len(self.notes) < MAX_NOTES:
+                self.notes.append(f"{error}; this line is left out")
+            return None
+        return change
+
+    def _add(self, change: Change) -> bool:
+        """Take in a change; of two with the same id, the same one whichever comes first."""
+        others = self.changes[change.item]
+        known = others.get(change.id)
+        if known is not None and _rank(known) <= _rank(change):
+            return False
+        others[change.id] = change
+        return True
+
+
+def _rank(change: Change) -> str:
+    return as_text(list(vars(change).values()))
+
+
+def _sync_folder(path: Path) -> None:
+    """Have a folder's new file survive a power cut, where the system can."""
+    if os.name == "posix":
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

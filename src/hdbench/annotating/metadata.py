@@ -1,0 +1,157 @@
+"""The rows of a collection, and their ground truths as the history has them."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from hdbench.annotating.folding import ItemState
+from hdbench.annotating.history import HISTORY
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.building.namespace import is_ours
+from hdbench.common.jsonio import parse_line, write_whole
+from hdbench.errors import HdbenchError
+
+WITHOUT_TRUTH = ("missing", "rejected")
+"""The statuses of items whose ground truth is null in `metadata.jsonl`."""
+
+_WRITTEN = ".written"
+_SECONDS = 30
+
+
+class Metadata:
+    """The rows of `metadata.jsonl`; lines that nobody changes stay as they are, to the byte.
+
+    Args:
+        folder: the collection.
+
+    Attributes:
+        records: item → the ground truth in the file, in the order of the file.
+        notes: what was found to be odd, for the user.
+
+    Raises:
+        HdbenchError: the folder is no collection in the plain form.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._path = folder, folder / METADATA
+        self.records: dict[str, dict[str, Any] | None] = {}
+        self.notes: list[str] = []
+        self._lines: dict[str, bytes] = {}
+        self._stamp: tuple[int, ...] = ()
+        if not folder.is_dir():
+            raise HdbenchError(f"{folder}: no such folder")
+        if is_ours(folder):
+            raise HdbenchError(f"{folder}: was built by hdbench: give the folder that it came from")
+        if (folder / "build.py").is_file():
+            raise HdbenchError(f"{folder}: build.py makes its ground truths: edit what that reads")
+        self._read()
+
+    def write(self, states: Iterable[ItemState]) -> None:
+        """Bring the file up to date; not touched if it is.
+
+        Args:
+            states: the items that may differ from the file; call with the lock of `writing`.
+        """
+        changed: dict[str, dict[str, Any] | None] = {}
+        for state in states:
+            record = None if state.status in WITHOUT_TRUTH else state.record
+            if state.item in self._lines and not _equal(record, self.records[state.item]):
+                changed[state.item] = record
+        if not changed:
+            return
+        self._keep_what_others_wrote()
+        for item, record in changed.items():
+            row = parse_line(self._lines[item], self._path.name) | {"ground_truth": record}
+            text = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+            self._lines[item] = text.encode("utf-8", errors="backslashreplace")
+            self.records[item] = record
+        data = b"".join(self._lines.values())
+        write_whole(self._path, data)
+        write_whole(self._folder / HISTORY / _WRITTEN, _digest(data))
+        self._stamp = self._stamped()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """A lock for `write`, for which others wait.
+
+        Raises:
+            HdbenchError: another process keeps it, or the folder cannot be written.
+        """
+        try:
+            with FileLock(self._folder / HISTORY / ".metadata.lock", timeout=_SECONDS):
+                yield
+        except Timeout as error:
+            raise HdbenchError(
+                f"{self._path}: another process has been writing it for {_SECONDS} s: what was "
+                "changed is safe in the history; close that process, then try again"
+            ) from error
+        except OSError as error:
+            raise HdbenchError(
+                f"{self._path}: cannot be written: {error.strerror or error}: what was changed is "
+                "safe in the history"
+            ) from error
+
+    def refresh(self) -> bool:
+        """Read the file again if somebody else has written it."""
+        if self._stamped() == self._stamp:
+            return False
+        self._read()
+        return True
+
+    def _read(self) -> None:
+        records: dict[str, dict[str, Any] | None] = {}
+        lines: dict[str, bytes] = {}
+        try:
+            stamp = self._stamped()
+            data = self._path.read_bytes()
+        except OSError as error:
+            raise HdbenchError(
+                f"{self._path}: cannot be read: {error.strerror}: hdbench new makes such a folder"
+            ) from error
+        for number, raw in enumerate(data.splitlines(keepends=True), 1):
+            if not raw.strip():
+                continue
+            row = parse_line(raw, f"{self._path}:{number}")
+            item, truth = row.get("id"), row.get("ground_truth")
+            if not isinstance(item, str) or item in lines or not isinstance(truth, dict | None):
+                raise HdbenchError(
+                    f"{self._path}:{number}: needs an id of its own, and a ground_truth that is "
+                    "an object or null: hdbench check names all that is wrong"
+                )
+            records[item] = truth
+            lines[item] = raw if raw.endswith(b"\n") else raw + b"\n"
+        if not lines:
+            raise HdbenchError(f"{self._path}: has no rows")
+        self.records, self._lines, self._stamp = records, lines, stamp
+
+    def _stamped(self) -> tuple[int, ...]:
+        found = self._path.stat()
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+    def _keep_what_others_wrote(self) -> None:
+        """Keep a copy of a file that was last written by hand, or by another program."""
+        written = self._folder / HISTORY / _WRITTEN
+        data = self._path.read_bytes()
+        if written.is_file() and written.read_bytes() != _digest(data):
+            now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+            copy = self._folder / HISTORY / f"{METADATA}.{now}"
+            write_whole(copy, data)
+            self.notes.append(
+                f"{self._path}: was changed by another program; where it differs from the history, "
+                f"the history counts; {copy} has what was there"
+            )
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Whether two records are the same, the order of their keys included."""
+    return json.dumps(one) == json.dumps(other)
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()

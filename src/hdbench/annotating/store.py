@@ -1,0 +1,309 @@
+"""The ground truths of a folder as one annotator edits them: what the editor talks to."""
+
+import threading
+import uuid
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from hdbench.annotating.changes import Change, as_line, base_id, same
+from hdbench.annotating.fields import get, parse_field, with_value
+from hdbench.annotating.folding import JOIN, Conflict, ItemState, causal_order, fold, record_of
+from hdbench.annotating.history import History
+from hdbench.annotating.metadata import Metadata
+from hdbench.errors import HdbenchError
+
+__all__ = ["Change", "Conflict", "ItemState", "StaleError", "Store"]
+
+MAX_CHANGES = 10_000
+"""Maximum number of changes to one item."""
+
+
+class StaleError(HdbenchError):
+    """The item has changed since it was looked at; nothing was written.
+
+    Attributes:
+        state: what the item is now.
+    """
+
+    def __init__(self, state: ItemState) -> None:
+        super().__init__(f"{state.item}: was changed in the meantime")
+        self.state = state
+
+
+class Store:
+    """A folder that one annotator has open, beside others with their own histories.
+
+    Every method can be called from several threads. What others write is seen at the next call.
+
+    Attributes:
+        items: the ids, in the order of `metadata.jsonl`.
+        annotator: the pseudonym.
+        notes: what was repaired or left out, for the user.
+    """
+
+    def __init__(self, folder: Path, annotator: str, stack: ExitStack) -> None:
+        self.annotator = annotator
+        self._metadata = Metadata(folder)
+        self.items = list(self._metadata.records)
+        self._history = History(folder)
+        stack.enter_context(self._history.lock(annotator))
+        self._history.refresh()  # what was written before the lock was ours
+        self._history.repair(annotator)
+        self._stack = stack
+        self._turn = threading.RLock()
+        self._states: dict[str, ItemState] = {}
+        self._due = set(self._history.changes)
+        if unknown := self._due - self._metadata.records.keys():
+            self._history.notes.append(
+                f"{self._history.path}: has changes of items that are not in metadata.jsonl, such "
+                f"as {min(unknown)[:100]!r} ({len(unknown)}); they are left as they are"
+            )
+        self.flush()
+
+    @classmethod
+    def open(cls, folder: Path, annotator: str) -> Self:
+        """Open a folder, and bring its `metadata.jsonl` up to date.
+
+        Raises:
+            HdbenchError: the folder is no collection in the plain form, the pseudonym is not
+                usable, or another process has the folder open under it.
+        """
+        with ExitStack() as stack:
+            store = cls(folder, annotator, stack)
+            store._stack = stack.pop_all()
+            return store
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def notes(self) -> list[str]:
+        """What was repaired or left out, for the user."""
+        return [*self._metadata.notes, *self._history.notes]
+
+    def state(self, item: str) -> ItemState:
+        """What is known of an item.
+
+        Raises:
+            HdbenchError: there is no such item.
+        """
+        with self._turn:
+            self._refresh()
+            return self._state(item)
+
+    def history(self, item: str) -> list[Change]:
+        """An item's changes, each behind those it was made on top of, and otherwise by time.
+
+        Raises:
+            HdbenchError: there is no such item.
+        """
+        with self._turn:
+            self._refresh()
+            self._state(item)
+            return causal_order(list(self._history.changes.get(item, {}).values()))
+
+    def change(
+        self, item: str, what: str, field: str, to: Any, *, after: str | None, how: str
+    ) -> ItemState:
+        """Change an item; when this returns, it is saved.
+
+        Args:
+            item: the item's id.
+            what: `ground_truth`, `status` or `comment`.
+            field: the path of a field of the ground truth; empty for all of it, and otherwise.
+            to: the value from now on.
+            after: what `head` gave for it.
+            how: where the value comes from; see `Change`.
+
+        Returns:
+            What the item is now.
+
+        Raises:
+            StaleError: `after` is not the head; nothing is written.
+            HdbenchError: there is no such item or field, the value cannot be held, or it cannot be
+                saved; nothing is written.
+        """
+        with self._turn:
+            self._refresh()
+            state = self._state(item)
+            if after != state.head.get(what):
+                raise StaleError(state)
+            return self._save(state, _Wish(what, field, to, how))
+
+    def undo(self, item: str) -> ItemState:
+        """Take back the annotator's last change of an item that is not taken back yet.
+
+        Raises:
+            HdbenchError: there is none, or somebody has changed the same field since.
+        """
+        with self._turn:
+            self._refresh()
+            return self._save(self._state(item), self._undoing(item))
+
+    def flush(self) -> None:
+        """Bring `metadata.jsonl` up to date."""
+        with self._turn:
+            self._refresh()
+            if not self._due:
+                return
+            with self._metadata.writing():
+                self._refresh()  # otherwise this could write less than another process just did
+                if self._metadata.refresh():
+                    self._states.clear()
+                    self._due = set(self._history.changes)
+                known = self._due & self._metadata.records.keys()
+                self._metadata.write(self._state(item) for item in sorted(known))
+                self._due.clear()
+
+    def close(self) -> None:
+        """Bring `metadata.jsonl` up to date, and let other processes open the folder."""
+        with self._turn, self._stack:
+            self.flush()
+
+    def _state(self, item: str) -> ItemState:
+        if item not in self._metadata.records:
+            raise HdbenchError(f"{item[:100]!r}: no such item")
+        if item not in self._states:
+            changes = self._history.changes.get(item, {}).values()
+            self._states[item] = fold(item, changes, self._metadata.records[item])
+        return self._states[item]
+
+    def _refresh(self) -> None:
+        self._forget(self._history.refresh())
+
+    def _forget(self, items: set[str]) -> None:
+        self._due |= items
+        for item in items:
+            self._states.pop(item, None)
+
+    def _save(self, state: ItemState, wish: "_Wish") -> ItemState:
+        """Write a change on top of all that is known of the item."""
+        item, known = state.item, self._history.changes.get(state.item, {})
+        if len(known) >= MAX_CHANGES:
+            raise HdbenchError(f"{item}: has {MAX_CHANGES:,} changes, and no more are kept")
+        lines = []
+        now = _now()
+        base = self._metadata.records[item]
+        if base is not None and not any(each.what == "ground_truth" for each in known.values()):
+            # Otherwise nothing would know of it once metadata.jsonl is written.
+            first = Change(
+                base_id(item, base),
+                item,
+                self.annotator,
+                now,
+                "ground_truth",
+                "",
+                None,
+                base,
+                None,
+                "imported",
+                was_there=False,
+            )
+            lines.append(as_line(first))
+        *also, after = (state.head.get(wish.what) or "").split(JOIN)
+        old, was_there = _before(state, wish)
+        change = Change(
+            uuid.uuid4().hex,
+            item,
+            self.annotator,
+            now,
+            wish.what,
+            wish.field,
+            old,
+            wish.to,
+            after or None,
+            wish.how,
+            tuple(also),
+            wish.undoes,
+            was_there,
+        )
+        lines.append(as_line(change))
+        self._forget(self._history.append(self.annotator, lines))
+        return self._state(item)
+
+    def _undoing(self, item: str) -> "_Wish":
+        """The change that takes back the annotator's last one."""
+        changes = self._history.changes.get(item, {})
+        own = [changes[one] for one in self._history.own.get(self.annotator, ()) if one in changes]
+        undone = {change.undoes for change in own if change.undoes}
+        last = next(
+            (
+                change
+                for change in reversed(own)
+                if not (change.undoes or change.is_base or change.id in undone)
+            ),
+            None,
+        )
+        if last is None:
+            raise HdbenchError(f"{item}: {self.annotator} has nothing to undo")
+        state = self._state(item)
+        now, _ = _before(state, _Wish(last.what, last.field, None, last.how))
+        if not same(now, last.to):
+            raise HdbenchError(
+                f"{item}: {last.field or last.what} was changed again since, so that "
+                f"{self.annotator}'s change is not undone: change it by hand"
+            )
+        if last.what != "ground_truth":
+            return _Wish(last.what, "", last.old, last.how, last.id)
+        ordered = causal_order([each for each in changes.values() if each.what == last.what])
+        earlier = ordered[: ordered.index(last)]
+        how = earlier[-1].how if earlier else last.how
+        if last.was_there:
+            return _Wish(last.what, last.field, last.old, how, last.id)
+        # The field was not there: what holds it is written without it.
+        *parent, key = parse_field(last.field)
+        holder = get(state.record, tuple(parent))
+        rest: Any
+        if isinstance(holder, dict):
+            rest = {name: value for name, value in holder.items() if name != key}
+        else:
+            rest = [value for place, value in enumerate(holder) if place != key]
+        record = with_value(state.record, tuple(parent), rest)
+        if record == {} and record_of(earlier) is None:
+            return _Wish(last.what, "", None, how, last.id)
+        return _Wish(last.what, last.field[: _end_of_parent(last.field)], rest, how, last.id)
+
+
+class _Wish(NamedTuple):
+    """A change that is to be made."""
+
+    what: str
+    field: str
+    to: Any
+    how: str
+    undoes: str | None = None
+
+
+def _before(state: ItemState, wish: _Wish) -> tuple[Any, bool]:
+    """The value that a change replaces, and whether there is one.
+
+    Raises:
+        HdbenchError: the field does not fit the record.
+    """
+    if wish.what == "status":
+        return state.status, True
+    if wish.what == "comment":
+        return state.comment, True
+    path = parse_field(wish.field)
+    try:
+        with_value(state.record, path, wish.to)
+    except KeyError as error:
+        raise HdbenchError(f"{state.item}: {wish.field[:100]!r}: there is no such field") from error
+    try:
+        return get(state.record, path), True
+    except KeyError:
+        return None, False
+
+
+def _end_of_parent(field: str) -> int:
+    """Where the path of what holds a field ends."""
+    return max(field.rfind("."), field.rfind("["), 0)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,173 @@
+import json
+
+import pytest
+
+from hdbench.annotating.store import StaleError, Store
+from hdbench.errors import HdbenchError
+
+
+def rows(folder):
+    lines = (folder / "metadata.jsonl").read_text(encoding="utf-8").splitlines()
+    return {row["id"]: row for row in map(json.loads, lines)}
+
+
+def truths(folder):
+    return {item: row["ground_truth"] for item, row in rows(folder).items()}
+
+
+def put(store, item, field, to, *, what="ground_truth", how="blind"):
+    return store.change(item, what, field, to, after=store.state(item).head[what], how=how)
+
+
+def test_what_is_there_is_taken_as_imported_and_nothing_is_written(collection):
+    before = (collection / "metadata.jsonl").read_bytes()
+    with Store.open(collection, "anna") as store:
+        assert store.items == ["b1", "b2", "b3"]
+        state = store.state("b1")
+        assert (state.record, state.status, state.comment) == (
+            {"title": "Faust", "year": 1808},
+            "open",
+            "",
+        )
+        assert (state.how, state.by, state.conflicts) == ("imported", (), ())
+        empty = store.state("b2")
+        assert (empty.record, empty.how, set(empty.head.values())) == (None, "", {None})
+        assert store.history("b1") == []
+    assert (collection / "metadata.jsonl").read_bytes() == before
+    assert not list((collection / "history").glob("*.jsonl"))
+
+
+def test_a_change_is_in_the_history_at_once_and_in_the_metadata_when_flushed(collection):
+    untouched = (collection / "metadata.jsonl").read_bytes().splitlines()
+    with Store.open(collection, "anna") as store:
+        state = put(store, "b1", "title", "Faust II")
+        assert state.record == {"title": "Faust II", "year": 1808}
+        assert (state.how, state.by) == ("blind", ("anna",))
+        lines = (collection / "history/anna.jsonl").read_text(encoding="utf-8").splitlines()
+        base, change = map(json.loads, lines)
+        assert (base["how"], base["to"], base["after"]) == (
+            "imported",
+            {"title": "Faust", "year": 1808},
+            None,
+        )
+        assert "from" not in base
+        assert change == {
+            "id": state.head["ground_truth"],
+            "item": "b1",
+            "by": "anna",
+            "at": change["at"],
+            "what": "ground_truth",
+            "field": "title",
+            "from": "Faust",
+            "to": "Faust II",
+            "after": base["id"],
+            "how": "blind",
+        }
+        assert truths(collection)["b1"]["title"] == "Faust"
+        store.flush()
+        assert truths(collection)["b1"] == {"title": "Faust II", "year": 1808}
+    assert (collection / "metadata.jsonl").read_bytes().splitlines()[1:] == untouched[1:]
+
+
+def test_the_history_survives_the_process_and_repairs_the_metadata(collection):
+    before = (collection / "metadata.jsonl").read_bytes()
+    with Store.open(collection, "anna") as store:
+        put(store, "b2", "entries[0].name", "Goethe")
+        put(store, "b2", "entries[1].name", "Schiller")
+        put(store, "b2", "", "done", what="status")
+        put(store, "b2", "", "hardly legible", what="comment")
+    (collection / "metadata.jsonl").write_bytes(before)
+    with Store.open(collection, "anna") as store:
+        state = store.state("b2")
+        assert state.record == {"entries": [{"name": "Goethe"}, {"name": "Schiller"}]}
+        assert (state.status, state.comment) == ("done", "hardly legible")
+        assert truths(collection)["b2"] == state.record
+        assert rows(collection)["b2"]["script"] == "Fraktur"
+
+
+@pytest.mark.parametrize("status", ["missing", "rejected"])
+def test_an_item_without_truth_is_null_in_the_metadata_and_keeps_its_record(collection, status):
+    with Store.open(collection, "anna") as store:
+        put(store, "b1", "", status, what="status")
+        store.flush()
+        assert truths(collection)["b1"] is None
+    with Store.open(collection, "anna") as store:
+        assert store.state("b1").record == {"title": "Faust", "year": 1808}
+        put(store, "b1", "", "doubtful", what="status")
+    assert truths(collection)["b1"] == {"title": "Faust", "year": 1808}
+
+
+def test_a_stale_change_is_refused_and_nothing_is_written(collection):
+    with Store.open(collection, "anna") as store:
+        seen = store.state("b1").head["ground_truth"]
+        put(store, "b1", "title", "Faust II")
+        before = (collection / "history/anna.jsonl").read_bytes()
+        for after in (seen, None, "0" * 32):
+            with pytest.raises(StaleError) as caught:
+                store.change("b1", "ground_truth", "title", "x", after=after, how="blind")
+            assert caught.value.state == store.state("b1")
+        assert (collection / "history/anna.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        ("b9", "ground_truth", "title", "x", "blind"),
+        ("b1", "ground_truth", "title.name", "x", "blind"),
+        ("b1", "ground_truth", "year[0]", "x", "blind"),
+        ("b3", "ground_truth", "entries[2]", "x", "blind"),
+        ("b1", "ground_truth", "a..b", "x", "blind"),
+        ("b1", "ground_truth", "[0]", "x", "blind"),
+        ("b1", "ground_truth", ".".join("a" * 31), "x", "blind"),
+        ("b1", "ground_truth", "", [], "blind"),
+        ("b1", "ground_truth", "title", float("nan"), "blind"),
+        ("b1", "ground_truth", "title", {1, 2}, "blind"),
+        ("b1", "ground_truth", "title", "x" * 5_000_000, "blind"),
+        ("b1", "ground_truth", "title", "x", "guessed"),
+        ("b1", "status", "", "finished", "blind"),
+        ("b1", "comment", "", None, "blind"),
+        ("b1", "comment", "title", "x", "blind"),
+        ("b1", "time", "", "x", "blind"),
+    ],
+)
+def test_what_cannot_be_saved_is_refused_and_nothing_is_written(collection, wish):
+    item, what, field, to, how = wish
+    with Store.open(collection, "anna") as store:
+        head = store.state(item).head.get(what) if item in store.items else None
+        with pytest.raises(HdbenchError):
+            store.change(item, what, field, to, after=head, how=how)
+    assert not list((collection / "history").glob("*.jsonl"))
+
+
+@pytest.mark.parametrize("name", ["", "Anna", "a b", "ä", "../x", "a" * 33, "a.b", "a\n"])
+def test_a_bad_pseudonym_is_refused(collection, name):
+    with pytest.raises(HdbenchError, match="pseudonym"):
+        Store.open(collection, name)
+
+
+def test_unusable_folders_are_refused(tmp_path, collection):
+    with pytest.raises(HdbenchError, match="no such folder"):
+        Store.open(tmp_path / "none", "anna")
+    with pytest.raises(HdbenchError, match="cannot be read"):
+        Store.open(tmp_path, "anna")
+    (collection / "metadata.jsonl").write_text('{"id": "a"}\n{"id": "a"}\n')
+    with pytest.raises(HdbenchError, match="jsonl:2: needs an id of its own"):
+        Store.open(collection, "anna")
+
+
+def test_one_annotator_is_held_by_one_store_and_two_work_side_by_side(collection):
+    with Store.open(collection, "anna") as anna:
+        with pytest.raises(HdbenchError, match="anna is annotating this folder already"):
+            Store.open(collection, "anna")
+        with Store.open(collection, "ben") as ben:
+            put(anna, "b1", "title", "Faust II")
+            assert ben.state("b1").record["title"] == "Faust II"
+            put(ben, "b1", "year", 1832)
+            assert anna.state("b1").record == {"title": "Faust II", "year": 1832}
+            assert anna.state("b1").by == ("anna", "ben")
+            assert anna.state("b1").conflicts == ()
+            anna.flush()
+            put(ben, "b2", "title", "Egmont")
+        assert truths(collection)["b2"] == {"title": "Egmont"}
+    assert truths(collection)["b1"] == {"title": "Faust II", "year": 1832}
+    Store.open(collection, "anna").close()

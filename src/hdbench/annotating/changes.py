@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,13 @@ MAX_VALUE_DEPTH = 60
 MAX_COMMENT = 10_000
 """Maximum number of characters in a comment."""
 
+MAX_ITEM_CHANGES = 10_000
+"""Maximum number of changes to one item."""
+
+IMPORTED = "imported"
+"""Who made a change that only notes what was in `metadata.jsonl`: no annotator can be called so."""
+
+_LONG_AGO = "1970-01-01T00:00:00.000Z"
 _MAX_TIPS = 100
 _PSEUDONYM = re.compile(r"[a-z0-9_-]{1,32}")
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -39,8 +47,8 @@ class Change:
     Attributes:
         id: 32 hexadecimal digits.
         item: the item's id.
-        by: the annotator's pseudonym.
-        at: when, in UTC.
+        by: the annotator's pseudonym; `imported` for what was there before anybody's change.
+        at: when, in UTC; 1970 for what was there before.
         what: one of `WHATS`.
         field: the path of what changed in the ground truth, such as `entries[0].name`; empty for
             the whole record, and for a status or comment.
@@ -77,7 +85,18 @@ class Change:
     @property
     def is_base(self) -> bool:
         """Whether it only notes what was in `metadata.jsonl` before anybody changed the item."""
-        return self.how == "imported" and self.id == base_id(self.item, self.to)
+        return self.by == IMPORTED
+
+    def is_by(self, annotator: str) -> bool:
+        """Whether it may be in an annotator's history."""
+        if self.is_base:
+            return same_change(self, base_change(self.item, self.to))
+        return self.by == annotator
+
+
+def is_pseudonym(annotator: str) -> bool:
+    """Whether an annotator can be called so."""
+    return _is(_PSEUDONYM, annotator) and annotator != IMPORTED
 
 
 def check_pseudonym(annotator: str) -> None:
@@ -86,15 +105,25 @@ def check_pseudonym(annotator: str) -> None:
     Raises:
         HdbenchError: it is none.
     """
-    if not _PSEUDONYM.fullmatch(annotator):
+    if not is_pseudonym(annotator):
         raise HdbenchError(
-            f"{annotator[:100]!r}: a pseudonym has 1 to 32 of the characters a-z, 0-9, _ and -"
+            f"{annotator[:100]!r}: a pseudonym has 1 to 32 of the characters a-z, 0-9, _ and -, "
+            f"and is not {IMPORTED!r}"
         )
 
 
-def base_id(item: str, record: Any) -> str:
-    """The id of the change that notes a record from `metadata.jsonl`: everybody's is the same."""
-    return hashlib.sha256(as_text([item, record]).encode()).hexdigest()[:32]
+def base_change(item: str, record: Any) -> Change:
+    """The change that notes a record from `metadata.jsonl`: the same one for everybody."""
+    digest = hashlib.sha256(as_text([item, record]).encode()).hexdigest()[:32]
+    what = "ground_truth"
+    return Change(
+        digest, item, IMPORTED, _LONG_AGO, what, "", None, record, None, "imported", was_there=False
+    )
+
+
+def same_change(one: Change, other: Change) -> bool:
+    """Whether two changes are equal in everything."""
+    return same(list(vars(one).values()), list(vars(other).values()))
 
 
 def as_text(value: Any) -> str:
@@ -203,7 +232,7 @@ def _are_ids(value: Any) -> bool:
     )
 
 
-_CHECKS = {
+_CHECKS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "id": lambda line: _is(_ID, line.get("id")),
     "item": lambda line: isinstance(line.get("item"), str),
     "by": lambda line: _is(_PSEUDONYM, line.get("by")),

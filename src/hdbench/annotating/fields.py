@@ -8,12 +8,12 @@ from hdbench.errors import HdbenchError
 MAX_STEPS = 30
 """Maximum number of steps in a path. Records here are three deep."""
 
-Path = tuple[str | int, ...]
+FieldPath = tuple[str | int, ...]
 
 _STEP = re.compile(r"(?:^|\.)(?P<key>[^.\[\]]+)|\[(?P<index>\d{1,6})\]", re.ASCII)
 
 
-def parse_field(field: str) -> Path:
+def parse_field(field: str) -> FieldPath:
     """The keys and indices that a path consists of; none for the whole record.
 
     Raises:
@@ -36,7 +36,18 @@ def parse_field(field: str) -> Path:
     return tuple(path)
 
 
-def get(value: Any, path: Path) -> Any:
+def as_field(path: FieldPath) -> str:
+    """A path as text.
+
+    Example:
+        >>> as_field(("entries", 0, "name"))
+        'entries[0].name'
+    """
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "".join(steps).removeprefix(".")
+
+
+def get(value: Any, path: FieldPath) -> Any:
     """What is at a path.
 
     Raises:
@@ -49,7 +60,7 @@ def get(value: Any, path: Path) -> Any:
     return value
 
 
-def with_value(record: Any, path: Path, to: Any) -> Any:
+def with_value(record: Any, path: FieldPath, to: Any) -> Any:
     """A record with another value at a path; the given one stays as it is.
 
     A key that is missing is added, also in a record or object that is null so far, and an index
@@ -71,12 +82,12 @@ def with_value(record: Any, path: Path, to: Any) -> Any:
     raise KeyError(step)
 
 
-def covers(outer: Path, inner: Path) -> bool:
+def covers(outer: FieldPath, inner: FieldPath) -> bool:
     """Whether a field is another one, or that one is a part of it."""
     return inner[: len(outer)] == outer
 
 
-def overlap(one: Path, other: Path) -> bool:
+def overlap(one: FieldPath, other: FieldPath) -> bool:
     """Whether one of two fields is a part of the other, or they are the same."""
     return covers(one, other) or covers(other, one)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from hdbench.annotating.changes import WHATS, Change, base_id, same
+from hdbench.annotating.changes import WHATS, Change, base_change, same
 from hdbench.annotating.fields import covers, get, overlap, parse_field, with_value
 
 JOIN = "+"
@@ -73,7 +73,7 @@ def fold(item: str, changes: Iterable[Change], base: dict[str, Any] | None) -> I
     truths = ordered["ground_truth"]
     head = {what: _joined(tips(each)) for what, each in ordered.items()}
     if not truths and base is not None:
-        head["ground_truth"] = base_id(item, base)
+        head["ground_truth"] = base_change(item, base).id
     how = truths[-1].how if truths else "imported" if base is not None else ""
     status, comment = ordered["status"], ordered["comment"]
     return ItemState(

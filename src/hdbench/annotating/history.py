@@ -162,7 +162,7 @@ class History:
     def _usable(self, raw: bytes, path: Path) -> Change | None:
         try:
             change = read_change(raw, str(path))
-            if change.by != path.stem:
+            if not change.is_by(path.stem):
                 raise HdbenchError(f"{path}: has a change by {change.by}")
         except HdbenchError as error:
             if len(self.notes) < MAX_NOTES:

@@ -7,17 +7,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from hdbench.annotating.changes import Change, as_line, base_id, same
-from hdbench.annotating.fields import get, parse_field, with_value
+from hdbench.annotating.changes import MAX_ITEM_CHANGES, Change, as_line, base_change, same
+from hdbench.annotating.fields import FieldPath, as_field, get, parse_field, with_value
 from hdbench.annotating.folding import JOIN, Conflict, ItemState, causal_order, fold, record_of
 from hdbench.annotating.history import History
 from hdbench.annotating.metadata import Metadata
 from hdbench.errors import HdbenchError
 
 __all__ = ["Change", "Conflict", "ItemState", "StaleError", "Store"]
-
-MAX_CHANGES = 10_000
-"""Maximum number of changes to one item."""
 
 
 class StaleError(HdbenchError):
@@ -184,34 +181,20 @@ class Store:
     def _save(self, state: ItemState, wish: "_Wish") -> ItemState:
         """Write a change on top of all that is known of the item."""
         item, known = state.item, self._history.changes.get(state.item, {})
-        if len(known) >= MAX_CHANGES:
-            raise HdbenchError(f"{item}: has {MAX_CHANGES:,} changes, and no more are kept")
+        if len(known) >= MAX_ITEM_CHANGES:
+            raise HdbenchError(f"{item}: has {MAX_ITEM_CHANGES:,} changes, and no more are kept")
         lines = []
-        now = _now()
         base = self._metadata.records[item]
         if base is not None and not any(each.what == "ground_truth" for each in known.values()):
             # Otherwise nothing would know of it once metadata.jsonl is written.
-            first = Change(
-                base_id(item, base),
-                item,
-                self.annotator,
-                now,
-                "ground_truth",
-                "",
-                None,
-                base,
-                None,
-                "imported",
-                was_there=False,
-            )
-            lines.append(as_line(first))
+            lines.append(as_line(base_change(item, base)))
         *also, after = (state.head.get(wish.what) or "").split(JOIN)
         old, was_there = _before(state, wish)
         change = Change(
             uuid.uuid4().hex,
             item,
             self.annotator,
-            now,
+            _now(),
             wish.what,
             wish.field,
             old,
@@ -255,18 +238,9 @@ class Store:
         how = earlier[-1].how if earlier else last.how
         if last.was_there:
             return _Wish(last.what, last.field, last.old, how, last.id)
-        # The field was not there: what holds it is written without it.
-        *parent, key = parse_field(last.field)
-        holder = get(state.record, tuple(parent))
-        rest: Any
-        if isinstance(holder, dict):
-            rest = {name: value for name, value in holder.items() if name != key}
-        else:
-            rest = [value for place, value in enumerate(holder) if place != key]
-        record = with_value(state.record, tuple(parent), rest)
-        if record == {} and record_of(earlier) is None:
-            return _Wish(last.what, "", None, how, last.id)
-        return _Wish(last.what, last.field[: _end_of_parent(last.field)], rest, how, last.id)
+        # The field was not there, and perhaps not even what it is in.
+        field, to = _without(state.record, record_of(earlier), parse_field(last.field), last.to)
+        return _Wish(last.what, as_field(field), to, how, last.id)
 
 
 class _Wish(NamedTuple):
@@ -300,9 +274,36 @@ def _before(state: ItemState, wish: _Wish) -> tuple[Any, bool]:
         return None, False
 
 
-def _end_of_parent(field: str) -> int:
-    """Where the path of what holds a field ends."""
-    return max(field.rfind("."), field.rfind("["), 0)
+def _without(record: Any, before: Any, path: FieldPath, to: Any) -> tuple[FieldPath, Any]:
+    """The field to change, and its value, so that a value that was added is gone.
+
+    Args:
+        record: as it is.
+        before: as it was before the value was added.
+        path: where.
+        to: the value.
+    """
+    outer, was_null = path, False
+    for end in range(len(path)):
+        try:
+            if get(before, path[:end]) is not None:
+                continue
+            is_null = True
+        except KeyError:
+            is_null = False
+        try:
+            is_alone = same(get(record, path[:end]), with_value(None, path[end:], to))
+        except KeyError:
+            is_alone = False
+        if is_alone:  # otherwise there is more in it by now
+            outer, was_null = path[:end], is_null
+            break
+    if was_null:
+        return outer, None
+    holder = get(record, outer[:-1])
+    if isinstance(holder, dict):
+        return outer[:-1], {key: value for key, value in holder.items() if key != outer[-1]}
+    return outer[:-1], [value for place, value in enumerate(holder) if place != outer[-1]]
 
 
 def _now() -> str:

@@ -1,0 +1,182 @@
+"""Two people without a server: one hands over a history, the other takes it in."""
+
+import io
+import tempfile
+import zipfile
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from hdbench.annotating.changes import (
+    MAX_CHANGE,
+    MAX_ITEM_CHANGES,
+    Change,
+    as_line,
+    base_change,
+    check_pseudonym,
+    is_pseudonym,
+    read_change,
+    same_change,
+)
+from hdbench.annotating.folding import Conflict, fold
+from hdbench.annotating.history import SUFFIX, History
+from hdbench.annotating.metadata import Metadata
+from hdbench.common.jsonio import write_whole
+from hdbench.errors import HdbenchError
+from hdbench.reading.members import Zip
+
+MAX_CHANGES = 1_000_000
+"""Maximum number of changes in a history that is taken in."""
+
+
+class Merged(NamedTuple):
+    """What `merge` did.
+
+    Attributes:
+        taken: how many changes are new.
+        known: how many were there already.
+        conflicts: what has to be settled in the items that changed.
+    """
+
+    taken: int
+    known: int
+    conflicts: tuple[Conflict, ...]
+
+
+def hand_over(folder: Path, annotator: str, path: Path) -> int:
+    """Write an annotator's history into a ZIP, and nothing else.
+
+    Args:
+        folder: the collection.
+        annotator: the pseudonym.
+        path: the ZIP; never one that is there already.
+
+    Returns:
+        How many changes it has.
+
+    Raises:
+        HdbenchError: there is no such history, or the file exists or cannot be written.
+    """
+    check_pseudonym(annotator)
+    Metadata(folder)
+    history = History(folder)
+    changes = _own(history, annotator)
+    if not changes:
+        raise HdbenchError(f"{history.file(annotator)}: {annotator} has changed nothing here yet")
+    if path.exists():
+        raise HdbenchError(f"{path}: exists already: choose another name")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        # A date of its own would say when somebody worked, and make equal histories differ.
+        member = zipfile.ZipInfo(f"{annotator}{SUFFIX}")
+        member.compress_type = zipfile.ZIP_DEFLATED
+        archive.writestr(member, b"".join(map(as_line, changes)))
+    write_whole(path, packed.getvalue())
+    return len(changes)
+
+
+def merge(folder: Path, path: Path) -> Merged:
+    """Take in what `hand_over` wrote elsewhere; what is there already stays as it is.
+
+    Args:
+        folder: the collection.
+        path: the ZIP, untrusted.
+
+    Raises:
+        HdbenchError: it is not such a ZIP, has changes of items that the folder does not have, or
+            a known change with other content, or its annotator has the folder open. Nothing is
+            taken in then.
+    """
+    metadata = Metadata(folder)
+    annotator, changes = _unpacked(path)
+    for change in changes:
+        if change.item not in metadata.records:
+            raise HdbenchError(
+                f"{path}: has a change of {change.item[:100]!r}, which is not in {folder}: is it "
+                "the history of another collection?"
+            )
+    history = History(folder)
+    with history.lock(annotator):
+        history.refresh()
+        history.repair(annotator)
+        there = set(history.own.get(annotator, ()))
+        for change in changes:
+            known = history.changes[change.item].get(change.id)
+            if known is not None and not same_change(known, change):
+                raise HdbenchError(
+                    f"{path}: has the change {change.id} otherwise than {history.path}: one of "
+                    "both was edited by hand; nothing is taken in"
+                )
+        new = [change for change in changes if change.id not in there]
+        full = Counter(change.item for change in new)
+        for item, size in full.items():
+            if len(history.changes[item]) + size > MAX_ITEM_CHANGES:
+                raise HdbenchError(f"{path}: {item[:100]!r}: more changes than are kept")
+        lines = [as_line(change) for change in _bases(new, metadata, history) + new]
+        touched = history.append(annotator, lines) if lines else set()
+        states = {
+            item: fold(item, history.changes[item].values(), metadata.records[item])
+            for item in sorted(touched)
+        }
+        with metadata.writing():
+            metadata.write(states.values())
+    conflicts = tuple(one for state in states.values() for one in state.conflicts)
+    return Merged(len(new), len(changes) - len(new), conflicts)
+
+
+def _own(history: History, annotator: str) -> list[Change]:
+    """An annotator's changes, in the order in which they were made."""
+    changes = {one: each for known in history.changes.values() for one, each in known.items()}
+    return [changes[one] for one in dict.fromkeys(history.own.get(annotator, ()))]
+
+
+def _unpacked(path: Path) -> tuple[str, list[Change]]:
+    """Whose history a ZIP has, and its changes, each once."""
+    try:
+        archive = Zip(path, str(path))
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+    try:
+        names = [*archive.names, *archive.others]
+        annotator = names[0].removesuffix(SUFFIX) if names else ""
+        if len(names) != 1 or not names[0].endswith(SUFFIX) or not is_pseudonym(annotator):
+            raise HdbenchError(
+                f"{path}: must have the history of one annotator, such as anna{SUFFIX}, and "
+                "nothing else: hdbench annotate --hand-over writes such a file"
+            )
+        with tempfile.TemporaryDirectory(prefix="hdbench-") as scratch:
+            return annotator, _read(archive.unpacked(names[0], Path(scratch)), annotator, path)
+    finally:
+        archive.close()
+
+
+def _read(unpacked: Path, annotator: str, path: Path) -> list[Change]:
+    """The changes in an untrusted history; every line has to be one."""
+    changes: dict[str, Change] = {}
+    sizes: Counter[str] = Counter()
+    with unpacked.open("rb") as file:
+        for number, raw in enumerate(iter(partial(file.readline, MAX_CHANGE + 1), b""), 1):
+            change = read_change(raw, f"{path}:{number}")
+            if not change.is_by(annotator):
+                raise HdbenchError(f"{path}:{number}: a change by {change.by}, not by {annotator}")
+            if changes.setdefault(change.id, change) is change:
+                sizes[change.item] += 1
+            elif not same_change(changes[change.id], change):
+                raise HdbenchError(f"{path}:{number}: has the id of another change")
+            if len(changes) > MAX_CHANGES or sizes[change.item] > MAX_ITEM_CHANGES:
+                raise HdbenchError(f"{path}:{number}: more changes than are taken in")
+    return list(changes.values())
+
+
+def _bases(new: list[Change], metadata: Metadata, history: History) -> list[Change]:
+    """The records here of items whose first change this is: they would be lost otherwise."""
+    ids = {change.id for change in new}
+    bases = []
+    for item in dict.fromkeys(change.item for change in new):
+        record, known = metadata.records[item], history.changes[item].values()
+        if record is not None and not any(each.what == "ground_truth" for each in known):
+            base = base_change(item, record)
+            if base.id not in ids:
+                bases.append(base)
+    return bases

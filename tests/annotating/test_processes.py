@@ -1,0 +1,126 @@
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from helpers.killed_annotators import WRITER, kill_while_writing
+
+from hdbench.annotating.store import Store
+from hdbench.errors import HdbenchError
+
+
+def put(store, item, field, to):
+    head = store.state(item).head["ground_truth"]
+    return store.change(item, "ground_truth", field, to, after=head, how="blind")
+
+
+def test_nothing_that_was_saved_is_lost_when_processes_are_killed(collection):
+    assert sum(kill_while_writing(collection, seed) for seed in range(3)) > 0
+    # Lines of different processes, and what was written between them.
+    with Store.open(collection, "anna") as store:
+        assert {change.by for change in store.history("b1")} >= {"anna", "ben"}
+
+
+def test_the_same_annotator_in_another_process_is_refused(collection):
+    with Store.open(collection, "anna") as store:
+        put(store, "b1", "title", "Faust II")
+        command = [sys.executable, str(WRITER), str(collection), "anna", "1"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode != 0
+        assert "anna is annotating this folder already" in done.stderr
+        assert put(store, "b1", "title", "Faust III").record["title"] == "Faust III"
+
+
+def test_what_a_killed_process_left_of_a_line_is_cut_off(collection):
+    with Store.open(collection, "anna") as store:
+        put(store, "b1", "title", "Faust II")
+    path = collection / "history/anna.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole.splitlines()[-1][:-20])
+    with Store.open(collection, "ben") as store:  # leaves the line, which anna may be writing
+        assert store.state("b1").record["title"] == "Faust II"
+        assert store.notes == []
+        assert path.read_bytes() != whole
+    with Store.open(collection, "anna") as store:
+        assert "the last line was incomplete and is removed" in store.notes[0]
+        assert path.read_bytes() == whole
+        put(store, "b1", "title", "Faust III")
+    with Store.open(collection, "anna") as store:
+        assert store.state("b1").record["title"] == "Faust III"
+        assert store.notes == []
+
+
+def test_a_line_that_another_process_is_writing_counts_once_it_is_whole(collection, tmp_path):
+    other = shutil.copytree(collection, tmp_path / "other")
+    with Store.open(other, "ben") as store:
+        put(store, "b2", "title", "Egmont")
+    line = (other / "history/ben.jsonl").read_bytes()
+    with (
+        Store.open(collection, "anna") as store,
+        (collection / "history/ben.jsonl").open("wb") as file,
+    ):
+        file.write(line[:50])
+        file.flush()
+        assert store.state("b2").record is None
+        file.write(line[50:])
+        file.flush()
+        assert store.state("b2").record == {"title": "Egmont"}
+    assert store.notes == []
+
+
+def test_a_history_that_is_no_folder_or_leads_elsewhere_is_refused(collection, tmp_path):
+    (collection / "history").touch()
+    with pytest.raises(HdbenchError, match="cannot be written"):
+        Store.open(collection, "anna")
+    (collection / "history").unlink()
+    (collection / "history").symlink_to(tmp_path)
+    with pytest.raises(HdbenchError, match="symbolic link"):
+        Store.open(collection, "anna")
+    (collection / "history").unlink()
+    (collection / "history").mkdir()
+    (collection / "history/anna.jsonl").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(HdbenchError, match="symbolic link"):
+        Store.open(collection, "anna")
+
+
+def test_a_full_disk_leaves_no_half_of_a_change(collection, monkeypatch):
+    with Store.open(collection, "anna") as store:
+        state = put(store, "b1", "title", "Faust II")
+        path = collection / "history/anna.jsonl"
+        before = path.read_bytes()
+
+        def full(_):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(HdbenchError, match="not saved: No space left on device"):
+            put(store, "b1", "title", "Faust III")
+        monkeypatch.undo()
+        assert path.read_bytes() == before
+        assert store.state("b1") == state
+        assert put(store, "b1", "title", "Faust III").record["title"] == "Faust III"
+
+
+def test_a_truth_that_was_edited_by_hand_is_kept_in_a_copy(collection):
+    with Store.open(collection, "anna") as store:
+        put(store, "b1", "title", "Faust II")
+    path = collection / "metadata.jsonl"
+    by_hand = path.read_bytes().replace(b"1808", b"1809")
+    path.write_bytes(by_hand)
+    with Store.open(collection, "anna") as store:
+        assert store.state("b1").record == {"title": "Faust II", "year": 1808}
+        assert "the history counts" in store.notes[0]
+    (copy,) = (collection / "history").glob("metadata.jsonl.*")
+    assert copy.read_bytes() == by_hand
+    assert b"1808" in path.read_bytes()
+
+
+def test_rows_that_are_added_in_the_meantime_are_not_lost(collection):
+    path = collection / "metadata.jsonl"
+    with Store.open(collection, "anna") as store:
+        put(store, "b1", "title", "Faust II")
+        row = b'{"file_name": "b4.jpg", "id": "b4", "ground_truth": null}\n'
+        path.write_bytes(path.read_bytes() + row)
+    assert path.read_bytes().endswith(row)
+    assert b"Faust II" in path.read_bytes()

@@ -90,7 +90,7 @@ class Change:
     def is_by(self, annotator: str) -> bool:
         """Whether it may be in an annotator's history."""
         if self.is_base:
-            return same_change(self, base_change(self.item, self.to))
+            return self == base_change(self.item, self.to)
         return self.by == annotator
 
 
@@ -178,7 +178,12 @@ def read_change(raw: bytes, where: str) -> Change:
     """
     if len(raw) > MAX_CHANGE:
         raise HdbenchError(f"{where}: longer than {MAX_CHANGE >> 20} MiB")
-    line = parse_line(raw, where, unique=True)
+    line = parse_line(raw, where)
+    # The walk is needed only if there are enough brackets for such deep nesting.
+    if raw.count(b"{") + raw.count(b"[") > MAX_VALUE_DEPTH and is_too_deep(
+        line.get("to"), MAX_VALUE_DEPTH
+    ):
+        raise HdbenchError(f"{where}: nested more than {MAX_VALUE_DEPTH} deep")
     if wrong := next((name for name, is_right in _CHECKS.items() if not is_right(line)), None):
         raise HdbenchError(f"{where}: not a change of a ground truth: its {wrong!r} is not usable")
     return Change(
@@ -214,7 +219,7 @@ def _is_field(line: dict[str, Any]) -> bool:
 
 
 def _is_value(line: dict[str, Any]) -> bool:
-    if "to" not in line or is_too_deep(line["to"], MAX_VALUE_DEPTH):
+    if "to" not in line:
         return False
     to = line["to"]
     if line["what"] == "status":

@@ -4,7 +4,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 from hdbench.annotating.changes import WHATS, Change, base_change, same
@@ -110,6 +110,8 @@ def causal_order(changes: Sequence[Change]) -> list[Change]:
     that are not there are as if nobody had built on them, and so is a circle, which nobody can
     make by annotating.
     """
+    if len(changes) <= 1:  # nearly always
+        return list(changes)
     known = {change.id: change for change in changes}
     waiting = {
         change.id: {each for each in change.parents if each in known and each != change.id}
@@ -148,7 +150,7 @@ def _joined(ids: Sequence[str]) -> str | None:
 
 def _conflicts(ordered: Sequence[Change]) -> list[Conflict]:
     """The conflicts that no later change has settled."""
-    if len(tips(ordered)) == 1 and all(not change.also for change in ordered):
+    if all(one.id == other.after for one, other in pairwise(ordered)):
         return []  # one after the other
     paths = [parse_field(change.field) for change in ordered]
     places = {change.id: place for place, change in enumerate(ordered)}

@@ -73,7 +73,7 @@ class History:
         check_pseudonym(annotator)
         try:
             self.path.mkdir(exist_ok=True)
-            with FileLock(self.path / f".{annotator}.lock", blocking=False):
+            with FileLock(lock_file(self.path, annotator), blocking=False):
                 yield
         except Timeout as error:
             raise HdbenchError(
@@ -178,6 +178,18 @@ class History:
             return False
         others[change.id] = change
         return True
+
+
+def lock_file(path: Path, name: str) -> Path:
+    """The lock file for something in a folder of histories.
+
+    Raises:
+        HdbenchError: it is a symbolic link: locking would empty what it leads to.
+    """
+    lock = path / f".{name}.lock"
+    if lock.is_symlink():
+        raise HdbenchError(f"{lock}: is a symbolic link: remove it")
+    return lock
 
 
 def _rank(change: Change) -> str:

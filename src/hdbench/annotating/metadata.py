@@ -11,7 +11,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from hdbench.annotating.folding import ItemState
-from hdbench.annotating.history import HISTORY
+from hdbench.annotating.history import HISTORY, lock_file
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.building.namespace import is_ours
 from hdbench.common.jsonio import parse_line, write_whole
@@ -84,7 +84,7 @@ class Metadata:
             HdbenchError: another process keeps it, or the folder cannot be written.
         """
         try:
-            with FileLock(self._folder / HISTORY / ".metadata.lock", timeout=_SECONDS):
+            with FileLock(lock_file(self._folder / HISTORY, "metadata"), timeout=_SECONDS):
                 yield
         except Timeout as error:
             raise HdbenchError(

@@ -37,6 +37,7 @@ _MAX_TIPS = 100
 _PSEUDONYM = re.compile(r"[a-z0-9_-]{1,32}")
 _ID = re.compile(r"[0-9a-f]{32}")
 _AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
+_LARGE = re.compile(rb"[eE]\+?\d{3}|\d{300}")
 _HOW = re.compile(r"blind|imported|corrected after audit|settled|draft:[^\x00-\x1f]{1,200}")
 
 
@@ -179,6 +180,8 @@ def read_change(raw: bytes, where: str) -> Change:
     if len(raw) > MAX_CHANGE:
         raise HdbenchError(f"{where}: longer than {MAX_CHANGE >> 20} MiB")
     line = parse_line(raw, where)
+    if _LARGE.search(raw) and "Infinity" in json.dumps(line):
+        raise HdbenchError(f"{where}: a number is larger than JSON's readers can hold")
     # The walk is needed only if there are enough brackets for such deep nesting.
     if raw.count(b"{") + raw.count(b"[") > MAX_VALUE_DEPTH and is_too_deep(
         line.get("to"), MAX_VALUE_DEPTH

@@ -68,7 +68,13 @@ class Metadata:
         self._keep_what_others_wrote()
         for item, record in changed.items():
             row = parse_line(self._lines[item], self._path.name) | {"ground_truth": record}
-            text = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+            try:
+                text = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+            except ValueError as error:
+                raise HdbenchError(
+                    f"{self._path}: the row of {item!r} has a number that JSON's readers cannot "
+                    "hold: correct it; what was changed is safe in the history"
+                ) from error
             self._lines[item] = text.encode("utf-8", errors="backslashreplace")
             self.records[item] = record
         data = b"".join(self._lines.values())

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import yaml
 
 from hdbench import NAMESPACE, __version__
+from hdbench.annotating.history import HISTORY
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.spec import HELD_OUT_ENDING, Rights
 from hdbench.building.licences import OPEN_LICENCES
@@ -159,7 +160,10 @@ def _card(path: Path) -> dict[str, Any]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The files of a repository; hidden ones are the builder's own."""
+    """The files of a repository; hidden ones are the builder's own.
+
+    The history of its ground truth is left out: it says who changed what, and when.
+    """
     for path in sorted(folder.rglob("*")):
         if path.name.casefold().endswith(HELD_OUT_ENDING):
             raise HdbenchError(
@@ -167,7 +171,9 @@ def _files(folder: Path) -> Iterator[Path]:
                 "that is in it is published"
             )
         parts = path.relative_to(folder).parts
-        if any(part.startswith(".") or part == "__pycache__" for part in parts):
+        if parts[0] == HISTORY or any(
+            part.startswith(".") or part == "__pycache__" for part in parts
+        ):
             continue
         if path.is_symlink():
             raise HdbenchError(f"{path}: is a link: put the file itself there")

@@ -1,4 +1,7 @@
+import contextlib
+import itertools
 import json
+import random
 import shutil
 import zipfile
 
@@ -247,3 +250,59 @@ def test_a_history_that_somebody_has_open_is_not_merged_into(collection, tmp_pat
     with Store.open(collection, "anna") as store:
         merge(collection, path)
         assert store.state("b2").record == {"title": "Egmont"}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_merging_in_any_order_and_any_number_of_times_gives_the_same(collection, tmp_path, seed):
+    rng = random.Random(seed)
+    folders = {name: shutil.copytree(collection, tmp_path / name) for name in ("anna", "ben")}
+    for turn in range(3):
+        for name, folder in folders.items():
+            with Store.open(folder, name) as store:
+                for _ in range(rng.randrange(8)):
+                    do_something(store, rng)
+        if turn < 2 and rng.random() < 0.7:  # one of both hears of the other
+            giver, taker = rng.sample(sorted(folders), 2)
+            path = handed_if_any(folders[giver], giver, tmp_path / f"{turn}.zip")
+            if path:
+                merge(folders[taker], path)
+    found = []
+    for order in itertools.product(("anna", "ben"), repeat=3):
+        folder = shutil.copytree(collection, tmp_path / f"merged-{'-'.join(order)}")
+        for turn, name in enumerate((*order, "anna", "ben")):
+            path = handed_if_any(folders[name], name, tmp_path / f"{name}-{turn}-{order}.zip")
+            if path:
+                merge(folder, path)
+        with Store.open(folder, "reader") as store:
+            states = [store.state(item) for item in store.items]
+            assert store.notes == []
+        found.append((states, (folder / "metadata.jsonl").read_bytes()))
+    assert all(each == found[0] for each in found)
+
+
+def handed_if_any(folder, annotator, path):
+    if not (folder / f"history/{annotator}.jsonl").exists():
+        return None
+    hand_over(folder, annotator, path)
+    return path
+
+
+def do_something(store, rng):
+    """A change, or one taken back."""
+    item = rng.choice(store.items)
+    what, field, values = rng.choice(
+        [
+            ("ground_truth", "title", ["A", "B"]),
+            ("ground_truth", "author", [{"name": "N"}, None]),
+            ("ground_truth", "", [{"title": "C"}, None]),
+            ("status", "", ["open", "done", "rejected"]),
+            ("comment", "", ["?", ""]),
+        ]
+    )
+    if rng.random() < 0.2:
+        with contextlib.suppress(HdbenchError):  # nothing to undo, or changed again since
+            store.undo(item)
+        return
+    head = store.state(item).head[what]
+    how = rng.choice(["blind", "settled"])
+    store.change(item, what, field, rng.choice(values), after=head, how=how)

@@ -103,6 +103,7 @@ def test_a_full_disk_leaves_no_half_of_a_change(collection, monkeypatch):
 
 
 def test_a_truth_that_was_edited_by_hand_is_kept_in_a_copy(collection):
+    first = (collection / "metadata.jsonl").read_bytes()
     with Store.open(collection, "anna") as store:
         put(store, "b1", "title", "Faust II")
     path = collection / "metadata.jsonl"
@@ -111,8 +112,8 @@ def test_a_truth_that_was_edited_by_hand_is_kept_in_a_copy(collection):
     with Store.open(collection, "anna") as store:
         assert store.state("b1").record == {"title": "Faust II", "year": 1808}
         assert "the history counts" in store.notes[0]
-    (copy,) = (collection / "history").glob("metadata.jsonl.*")
-    assert copy.read_bytes() == by_hand
+    copies = sorted((collection / "history").glob("metadata.jsonl.*"))
+    assert [copy.read_bytes() for copy in copies] == [first, by_hand]
     assert b"1808" in path.read_bytes()
 
 
@@ -124,3 +125,22 @@ def test_rows_that_are_added_in_the_meantime_are_not_lost(collection):
         path.write_bytes(path.read_bytes() + row)
     assert path.read_bytes().endswith(row)
     assert b"Faust II" in path.read_bytes()
+
+
+def test_a_history_that_was_put_there_by_hand_builds_on_the_truth_that_is_there(
+    collection, tmp_path
+):
+    other = shutil.copytree(collection, tmp_path / "other")
+    with Store.open(other, "ben") as store:
+        put(store, "b1", "year", 1832)
+    with Store.open(other, "anna") as store:
+        put(store, "b1", "title", "Faust II")
+    (collection / "history").mkdir()
+    # Only ben's file notes what was there before.
+    shutil.copy(other / "history/anna.jsonl", collection / "history")
+    for _ in range(2):
+        with Store.open(collection, "clara") as store:
+            assert store.state("b1").record == {"title": "Faust II", "year": 1808}
+    shutil.copy(other / "history/ben.jsonl", collection / "history")
+    with Store.open(collection, "clara") as store:
+        assert store.state("b1").record == {"title": "Faust II", "year": 1832}

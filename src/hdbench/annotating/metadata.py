@@ -103,12 +103,17 @@ class Metadata:
                 "safe in the history"
             ) from error
 
-    def refresh(self) -> bool:
-        """Read the file again if somebody else has written it."""
+    def refresh(self) -> set[str]:
+        """Read the file again if somebody else has written it.
+
+        Returns:
+            The items whose line is another one.
+        """
         if self._stamped() == self._stamp:
-            return False
+            return set()
+        before = self._lines
         self._read()
-        return True
+        return {item for item, line in self._lines.items() if before.get(item) != line}
 
     def _read(self) -> None:
         records: dict[str, dict[str, Any] | None] = {}
@@ -144,10 +149,13 @@ class Metadata:
         """Keep a copy of a file that was last written by hand, or by another program."""
         written = self._folder / HISTORY / _WRITTEN
         data = self._path.read_bytes()
-        if written.is_file() and written.read_bytes() != _digest(data):
-            now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-            copy = self._folder / HISTORY / f"{METADATA}.{now}"
-            write_whole(copy, data)
+        is_first = not written.is_file()
+        if not is_first and written.read_bytes() == _digest(data):
+            return
+        now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+        copy = self._folder / HISTORY / f"{METADATA}.{now}"
+        write_whole(copy, data)
+        if not is_first:
             self.notes.append(
                 f"{self._path}: was changed by another program; where it differs from the history, "
                 f"the history counts; {copy} has what was there"

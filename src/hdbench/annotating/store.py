@@ -51,6 +51,7 @@ class Store:
         self._stack = stack
         self._turn = threading.RLock()
         self._states: dict[str, ItemState] = {}
+        self._note_bases()
         self._due = set(self._history.changes)
         if unknown := self._due - self._metadata.records.keys():
             self._history.notes.append(
@@ -150,9 +151,7 @@ class Store:
                 return
             with self._metadata.writing():
                 self._refresh()  # otherwise this could write less than another process just did
-                if self._metadata.refresh():
-                    self._states.clear()
-                    self._due = set(self._history.changes)
+                self._forget(self._metadata.refresh())
                 known = self._due & self._metadata.records.keys()
                 self._metadata.write(self._state(item) for item in sorted(known))
                 self._due.clear()
@@ -161,6 +160,18 @@ class Store:
         """Bring `metadata.jsonl` up to date, and let other processes open the folder."""
         with self._turn, self._stack:
             self.flush()
+
+    def _note_bases(self) -> None:
+        """Note the records here that a history needs which was put here without the others."""
+        bases = []
+        for item, known in self._history.changes.items():
+            record = self._metadata.records.get(item)
+            truths = [change for change in known.values() if change.what == "ground_truth"]
+            missing = {parent for change in truths for parent in change.parents} - known.keys()
+            if missing and record is not None and not any(change.is_base for change in truths):
+                bases.append(as_line(base_change(item, record)))
+        if bases:
+            self._history.append(self.annotator, bases)
 
     def _state(self, item: str) -> ItemState:
         if item not in self._metadata.records:

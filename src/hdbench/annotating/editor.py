@@ -1,0 +1,252 @@
+"""What the editor's page asks for and changes."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from threading import Lock, Timer
+from typing import Any
+
+from hdbench.annotating.drafts import Draft, read_drafts
+from hdbench.annotating.folding import ItemState
+from hdbench.annotating.form import form_of
+from hdbench.annotating.media import Media
+from hdbench.annotating.store import Store
+from hdbench.annotating.suggestions import Suggestions
+from hdbench.common.texts import Texts
+from hdbench.errors import HdbenchError
+from hdbench.reading.schema import AnswerSchema
+
+SCHEMA = "answer.schema.json"
+
+FLUSH_AFTER = 2.0
+"""Seconds after the last change when the metadata.jsonl is written."""
+
+_TEXTS = Texts(Path(__file__).parent / "translations")
+
+
+class Editor:
+    """A collection that is open in the browser, for one request at a time.
+
+    Args:
+        folder: the collection.
+        annotator: the pseudonym of whoever makes the changes.
+        drafts: runs whose answers can be filled in.
+        language: the page's language; None for the browser's.
+
+    Raises:
+        HdbenchError: the collection or a run cannot be used, or the pseudonym is taken.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        annotator: str,
+        drafts: Sequence[Path] = (),
+        language: str | None = None,
+    ) -> None:
+        schema = AnswerSchema.load(folder / SCHEMA)
+        self._name = folder.resolve().name
+        self._annotator = annotator
+        self._language = language
+        self._form = form_of(schema)
+        self._media = Media(folder)
+        self._store = Store.open(folder, annotator)
+        try:
+            self._drafts = read_drafts(drafts, self._store.items, str(folder), schema)
+        except BaseException:
+            self._store.close()
+            raise
+        self._suggestions: Suggestions | None = None
+        self._lock = Lock()
+        self._timer: Timer | None = None
+
+    def close(self) -> None:
+        """Write what is not yet written, and let others open the collection."""
+        with self._lock:
+            self._stop_timer()
+            self._store.close()
+
+    def start(self) -> dict[str, Any]:
+        """What the page needs once: the form, the texts, and all items with their status."""
+        with self._lock:
+            states = [self._store.state(item) for item in self._store.items]
+            return {
+                "name": self._name,
+                "annotator": self._annotator,
+                "language": self._language,
+                "texts": _TEXTS.translations,
+                "form": self._form,
+                "drafts": [draft.model for draft in self._drafts],
+                "items": [[each.item, each.status, bool(each.conflicts)] for each in states],
+            }
+
+    def item(self, number: int) -> dict[str, Any]:
+        """An item: its state, its media, and how it was drafted."""
+        item = self._id(number)
+        with self._lock:
+            state = self._store.state(item)
+        try:
+            text, pages, problem = self._media.text(item), self._media.pages(item), ""
+        except HdbenchError as error:
+            text, pages, problem = None, 0, str(error)
+        return {"state": as_json(state), "text": text, "pages": pages, "problem": problem}
+
+    def page(self, number: int, page: int) -> tuple[bytes, str]:
+        """A page of an item, and its media type."""
+        return self._media.picture(self._id(number), page)
+
+    def change(self, number: int, asked: dict[str, Any]) -> dict[str, Any]:
+        """Make a change, and return the item's state when it is safe on the disk.
+
+        Raises:
+            StaleError: somebody else was faster.
+            HdbenchError: the change cannot be made.
+        """
+        item = self._id(number)
+        what, field, to = asked.get("what"), asked.get("field"), asked.get("to")
+        if not isinstance(what, str) or not isinstance(field, str) or "to" not in asked:
+            raise HdbenchError("a change needs what, field and to")
+        with self._lock:
+            how = self._store.state(item).how or "blind"
+            if asked.get("settled") is True:
+                how = "settled"
+            elif what != "ground_truth" or how == "settled":
+                how = "blind"
+            state = self._store.change(item, what, field, to, after=_after(asked), how=how)
+            if self._suggestions and what == "ground_truth":
+                self._suggestions.add(to, field)
+            self._changed(what)
+        return as_json(state)
+
+    def undo(self, number: int) -> dict[str, Any]:
+        """Take the annotator's last change of an item back.
+
+        Raises:
+            HdbenchError: there is nothing to take back.
+        """
+        item = self._id(number)
+        with self._lock:
+            state = self._store.undo(item)
+            self._changed("ground_truth")
+        return as_json(state)
+
+    def drafts(self, number: int) -> list[dict[str, Any]]:
+        """What each of the models answered.
+
+        Raises:
+            HdbenchError: an answer cannot be read.
+        """
+        item = self._id(number)
+        with self._lock:
+            return [
+                {"run": each.run, "model": each.model, "record": each.record(item)}
+                for each in self._drafts
+            ]
+
+    def fill_in(self, number: int, asked: dict[str, Any]) -> dict[str, Any]:
+        """Make a model's answer the ground truth, to be corrected.
+
+        Raises:
+            StaleError: somebody else was faster.
+            HdbenchError: the model gave none.
+        """
+        item = self._id(number)
+        draft = self._draft(asked.get("draft"))
+        with self._lock:
+            record = draft.record(item)
+            if record is None:
+                raise HdbenchError(f"{draft.model}: gave no usable answer to this item")
+            how = f"draft:{draft.run}"
+            state = self._store.change(
+                item, "ground_truth", "", record, after=_after(asked), how=how
+            )
+            self._changed("ground_truth")
+        return as_json(state)
+
+    def suggested(self, field: str) -> list[str]:
+        """Values that other items have in a field."""
+        with self._lock:
+            if self._suggestions is None:
+                self._suggestions = Suggestions()
+                for item in self._store.items:
+                    self._suggestions.add(self._store.state(item).record)
+            return self._suggestions.of(field)
+
+    def search(self, wanted: str) -> list[int]:
+        """The items whose id, comment or values have a text in them."""
+        wanted = wanted.casefold()
+        with self._lock:
+            states = [self._store.state(item) for item in self._store.items]
+        return [number for number, state in enumerate(states) if wanted in _searched(state)]
+
+    def leave(self) -> None:
+        """Bring the metadata.jsonl up to date: an item is left."""
+        with self._lock:
+            self._stop_timer()
+            self._store.flush()
+
+    def _id(self, number: int) -> str:
+        if not 0 <= number < len(self._store.items):
+            raise HdbenchError(f"there is no item {number + 1}")
+        return self._store.items[number]
+
+    def _draft(self, number: Any) -> Draft:
+        if type(number) is not int or not 0 <= number < len(self._drafts):
+            raise HdbenchError("there is no such draft")
+        return self._drafts[number]
+
+    def _changed(self, what: str) -> None:
+        """Write the metadata.jsonl now or soon; the change itself is already safe."""
+        self._stop_timer()
+        if what == "status":
+            self._store.flush()
+            return
+        self._timer = Timer(FLUSH_AFTER, self.leave)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _stop_timer(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+
+def as_json(state: ItemState) -> dict[str, Any]:
+    """An item's state for the page."""
+    return {
+        "record": state.record,
+        "status": state.status,
+        "comment": state.comment,
+        "how": state.how,
+        "by": state.by,
+        "head": state.head,
+        "conflicts": [
+            {
+                "what": conflict.what,
+                "field": conflict.field,
+                "changes": [
+                    {"by": each.by, "at": each.at, "field": each.field, "to": each.to}
+                    for each in conflict.changes
+                ],
+            }
+            for conflict in state.conflicts
+        ],
+    }
+
+
+def _after(asked: dict[str, Any]) -> str | None:
+    after = asked.get("after")
+    if after is not None and not isinstance(after, str):
+        raise HdbenchError("after must be what the item's state gave")
+    return after
+
+
+def _searched(state: ItemState) -> str:
+    return "\n".join([state.item, state.comment, *_values(state.record)]).casefold()
+
+
+def _values(value: Any) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _values(inner)
+    elif value is not None:
+        yield str(value)

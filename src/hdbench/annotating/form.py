@@ -1,0 +1,95 @@
+"""The form of a record as the editor's page draws it, made from a collection's schema."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hdbench.common.texts import LANGUAGES
+from hdbench.reading.schema import AnswerSchema
+from hdbench.reading.schema_parts import choices_of, types_of
+from hdbench.truths.fields import field_paths
+
+LONG = frozenset({"text", "transcription", "abstract", "note", "notes", "comment"})
+"""Names of fields whose texts usually have several lines."""
+
+
+def form_of(schema: AnswerSchema) -> dict[str, Any]:
+    """The fields of a record, nested as the record is.
+
+    A field has its `name`, a `label` for each language, its `kind` (`text`, `integer`, `number`,
+    `boolean`, `choice`, `object`, `list` or `any`), what it is when it is `empty`, and according to
+    its kind `choices`, `fields`, or the `item` of a list. Required fields are marked: a record that
+    is begun has all of them, empty.
+
+    Args:
+        schema: the form of the answers.
+
+    Example:
+        >>> form = form_of(AnswerSchema({"properties": {"year": {"type": ["integer", "null"]}}}))
+        >>> form["fields"][0]["kind"], form["fields"][0]["empty"]
+        ('integer', None)
+    """
+    properties: dict[str, Any] = {}
+    for alternative in schema.alternatives:
+        properties = {**alternative.get("properties", {}), **properties}
+    required = [frozenset(each.get("required", ())) for each in schema.alternatives]
+    everywhere = frozenset.intersection(*required) if required else frozenset[str]()
+    only = [path.path for path in field_paths(schema)]
+    fields = _fields(properties, everywhere)
+    if len(only) == 1 and len(fields) == 1 and fields[0]["kind"] == "text":
+        fields[0]["long"] = True  # a transcription
+    return _object("", {}, fields)
+
+
+def _fields(properties: Mapping[str, Any], required: frozenset[str]) -> list[dict[str, Any]]:
+    return [
+        {**_field(name, schema), "required": name in required}
+        for name, schema in properties.items()
+    ]
+
+
+def _object(name: str, labels: Mapping[str, str], fields: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"name": name, "label": labels, "kind": "object", "fields": fields, "empty": None}
+
+
+def _field(name: str, schema: Any) -> dict[str, Any]:
+    choices = [each for each in choices_of(schema) if isinstance(each, dict)]
+    types = types_of(schema)
+    labels = _labels(name, [schema, *choices])
+    nullable = "null" in types
+    inner = next((each for each in choices if "properties" in each), None)
+    if inner is not None:
+        fields = _fields(inner["properties"], frozenset(inner.get("required", ())))
+        made = _object(name, labels, fields)
+        return made if nullable else made | {"empty": {f["name"]: f["empty"] for f in fields}}
+    items = next((each["items"] for each in choices if "items" in each), None)
+    if items is not None or types - {"null"} == {"array"}:
+        return {
+            "name": name,
+            "label": labels,
+            "kind": "list",
+            "item": _field("", items if isinstance(items, dict) else {}),
+            "empty": None if nullable else [],
+        }
+    return {"name": name, "label": labels, **_leaf(name, types, choices)}
+
+
+def _leaf(name: str, types: frozenset[str], choices: list[dict[str, Any]]) -> dict[str, Any]:
+    """What is particular to a field with one value."""
+    values = [value for each in choices for value in each.get("enum", ()) if value is not None]
+    kinds = types - {"null"}
+    if values:
+        return {"kind": "choice", "choices": values, "empty": None}
+    if "object" in kinds or "array" in kinds:
+        return {"kind": "any", "empty": None}
+    if kinds and "string" not in kinds:
+        kind = next(iter(kinds)) if len(kinds) == 1 else "number"
+        return {"kind": kind, "empty": None}
+    return {"kind": "text", "long": name in LONG, "empty": None if "null" in types else ""}
+
+
+def _labels(name: str, schemas: list[Any]) -> dict[str, str]:
+    """What a field is called in each language: its `titles`, else its `title`, else its name."""
+    known = [each for each in schemas if isinstance(each, dict)]
+    title = next((each["title"] for each in known if isinstance(each.get("title"), str)), name)
+    titles = next((each["titles"] for each in known if isinstance(each.get("titles"), dict)), {})
+    return {each: str(titles.get(each) or title) for each in LANGUAGES}

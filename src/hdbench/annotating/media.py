@@ -1,0 +1,122 @@
+"""What an item shows: its images, the pages of its PDF, or its text."""
+
+import io
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from PIL import Image
+
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.common import pdf
+from hdbench.common.jsonio import read_jsonl
+from hdbench.errors import HdbenchError
+
+SHOWN_AS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
+"""Formats that browsers show; all others are converted."""
+
+PDF_PIXELS = 2_400
+"""The longer side of a PDF's page as it is shown."""
+
+MAX_PAGES = 1_000
+"""Maximum number of pages of a PDF."""
+
+
+class Picture(NamedTuple):
+    """An image for the browser."""
+
+    data: bytes
+    media_type: str
+
+
+class Media:
+    """The media of a collection in the plain form.
+
+    Args:
+        folder: the collection.
+
+    Raises:
+        HdbenchError: its metadata.jsonl cannot be read.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
+        self._rows: dict[str, Any] = {}
+        for line in read_jsonl(folder / METADATA):
+            row = line.value
+            files = row.get("pages_file_names") or row.get("file_name") or []
+            shown = [files] if isinstance(files, str) else files
+            self._rows[str(row.get("id"))] = (shown, row.get("text"))
+
+    def text(self, item: str) -> str | None:
+        """The text that an item is; None if it has files."""
+        files, text = self._rows[item]
+        return text if isinstance(text, str) and not files else None
+
+    def pages(self, item: str) -> int:
+        """How many pictures an item has.
+
+        Raises:
+            HdbenchError: its PDF cannot be read.
+        """
+        files, _ = self._rows[item]
+        if len(files) == 1 and str(files[0]).lower().endswith(".pdf"):
+            path = self._path(files[0])
+            try:
+                with pdf.opened(path) as document:
+                    return min(len(document), MAX_PAGES)
+            except (pdf.PdfError, OSError) as error:
+                raise HdbenchError(f"{files[0]}: cannot be shown: {error}") from error
+        return len(files)
+
+    def picture(self, item: str, number: int) -> Picture:
+        """A page of an item.
+
+        Args:
+            item: its id.
+            number: which page, from 0.
+
+        Raises:
+            HdbenchError: there is no such page, or its file is missing, damaged or outside the
+                collection.
+        """
+        files, _ = self._rows[item]
+        is_pdf = len(files) == 1 and str(files[0]).lower().endswith(".pdf")
+        if not 0 <= number < (MAX_PAGES if is_pdf else len(files)):
+            raise HdbenchError(f"{item}: no page {number + 1}")
+        name = files[0] if is_pdf else files[number]
+        path = self._path(name)
+        try:
+            return _pdf_page(path, number) if is_pdf else _image(path)
+        except (
+            *(OSError, SyntaxError, ValueError, IndexError),
+            Image.DecompressionBombError,
+        ) as error:
+            raise HdbenchError(f"{name}: cannot be shown: {error}") from error
+
+    def _path(self, name: Any) -> Path:
+        path = (self._folder / str(name)).resolve()
+        if not path.is_relative_to(self._folder):
+            raise HdbenchError(f"{name}: outside the collection's folder")
+        return path
+
+
+def _image(path: Path) -> Picture:
+    data = path.read_bytes()
+    with Image.open(io.BytesIO(data)) as image:
+        if image.format in SHOWN_AS:
+            return Picture(data, SHOWN_AS[image.format])
+        return _png(image.convert("RGB"))
+
+
+def _pdf_page(path: Path, number: int) -> Picture:
+    with pdf.opened(path) as document:
+        if number >= len(document):
+            raise HdbenchError(f"no page {number + 1}")
+        page = document[number]
+        return _png(pdf.rendered(page, PDF_PIXELS / max(*page.get_size(), 1)))
+
+
+def _png(image: Image.Image) -> Picture:
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", compress_level=1)
+    return Picture(buffer.getvalue(), "image/png")

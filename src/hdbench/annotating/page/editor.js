@@ -1,0 +1,379 @@
+// The page: one item at a time, its image beside its form.
+
+import { Form, element } from "./form.js";
+import { ItemList } from "./list.js";
+import { ask, Refused, Saver } from "./saving.js";
+import { area, asField, get, placed, readable, same } from "./values.js";
+import { Viewer } from "./viewer.js";
+
+const STATUSES = ["open", "done", "doubtful", "missing", "rejected"];
+const CLOSED = new Set(["done", "missing", "rejected"]);
+const COMMENT_TYPED = 700;
+
+const at = (id) => document.getElementById(id);
+const start = await ask("start");
+const language = start.language ?? (navigator.language.startsWith("de") ? "de" : "en");
+const say = (key, values = {}) =>
+  start.texts[language][key].replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+const viewer = new Viewer(at("view"));
+
+let number = -1;
+let item = null; // what the server said of it
+let saver = null;
+let page = 0;
+let local = { record: null, status: "open", comment: "" };
+let commentTimer = null;
+let moving = false;
+
+function message(key, values) {
+  at("message").textContent = key ? say(key, values) : "";
+}
+
+function said(what, reason) {
+  const isTyping = form.dirty.size > 0 || commentTimer !== null;
+  const shown = what === "saved" && (isTyping || saver?.busy) ? "saving" : what;
+  at("saving").dataset.state = shown;
+  at("saving").textContent = say({ unreachable: "unsaved", refused: "unsaved" }[shown] ?? shown);
+  if (shown === "unreachable") message("unreachable");
+  else if (shown === "refused") message("refused", { reason });
+  else if (at("message").dataset.of === "trouble") message();
+  at("message").dataset.of = ["unreachable", "refused"].includes(shown) ? "trouble" : "";
+}
+
+const form = new Form(at("form"), {
+  say,
+  language,
+  form: start.form,
+  typing: () => said(form.dirty.size || saver.busy ? "saving" : "saved"),
+  suggested: (field) => ask(`suggest?field=${encodeURIComponent(field)}`),
+  changed(path, to, inPlace = false) {
+    const { place, to: sent, whole } = placed(local.record, start.form, path, to);
+    local.record = whole;
+    if (inPlace) form.record = whole;
+    else form.draw(whole);
+    saver.put({ what: "ground_truth", field: asField(place), path: place, to: sent });
+  },
+});
+
+const list = new ItemList({ say, items: start.items, open, current: () => number });
+
+// A state from the server: where others changed something, it is shown.
+function answered(state) {
+  item.state = state;
+  list.update(number, state);
+  progress();
+  drawFacts();
+  if (saver.busy || form.dirty.size || commentTimer !== null) return;
+  if (!same(local.record, state.record)) {
+    local.record = state.record;
+    form.draw(state.record);
+  }
+  local.status = state.status;
+  if (local.comment !== state.comment) at("comment").value = local.comment = state.comment;
+  drawStatus();
+}
+
+// Somebody was faster. Whether the change is to be made nevertheless.
+async function stale({ what, path = [], to }, now, before) {
+  const inner = what === "ground_truth" ? ["record", ...path] : [what];
+  const outer = what === "ground_truth" ? ["record", ...area(path)] : [what];
+  if (same(get(now, inner), to)) return false;
+  if (same(get(now, outer), get(before, outer))) return true;
+  const mine = what === "ground_truth" ? get(local, outer) : to;
+  const keep = await chosen(what, outer, mine, get(now, outer));
+  if (keep && outer.length < inner.length) {
+    // The place in the list may be another one by now: the whole list is what was chosen.
+    saver.queue[0].path = outer.slice(1);
+    saver.queue[0].field = asField(outer.slice(1));
+    saver.queue[0].to = mine;
+  }
+  if (!keep) saver.queue = saver.queue.filter((each, place) => !place || each.what !== what);
+  return keep;
+}
+
+function chosen(what, path, mine, other) {
+  const dialog = at("conflict");
+  at("conflict-field").textContent = fieldName(what, asField(path.slice(1)));
+  at("mine").textContent = readable(mine, say("nothing"));
+  at("other").textContent = readable(other, say("nothing"));
+  dialog.showModal();
+  return new Promise((resolve) => {
+    const choose = (keep) => () => {
+      dialog.close();
+      resolve(keep);
+    };
+    at("take-mine").onclick = choose(true);
+    at("take-other").onclick = choose(false);
+  });
+}
+
+const fieldName = (what, field) => (what === "ground_truth" ? field || say("whole_record") : say(what));
+
+function progress() {
+  const done = start.items.filter(([, status]) => CLOSED.has(status)).length;
+  at("progress").textContent = say("progress", { done, all: start.items.length });
+  at("progress").title = say("progress_hint");
+}
+
+function drawFacts() {
+  const { how, record, conflicts } = item.state;
+  const key = how.startsWith("draft:") ? "draft" : { "corrected after audit": "audit" }[how] ?? how;
+  const made = how && say(`how_${key}`, { run: how.slice("draft:".length) });
+  at("how").textContent = record ? made && say("how", { how: made }) : say("no_truth_yet");
+  at("conflicts").replaceChildren(...conflicts.map(conflictShown));
+}
+
+function conflictShown({ what, field, changes }) {
+  const choices = changes.map((change) => {
+    const take = element("button", { type: "button", text: say("take_this") });
+    take.addEventListener("click", async () => {
+      await settled();
+      saver.put({ what, field: change.field, path: null, to: change.to, settled: true });
+      await saver.idle();
+      await open(number, { again: true });
+      message("settled");
+    });
+    return element("div", {},
+      element("h4", { text: say("settle_by", { by: change.by, at: change.at.slice(0, 16).replace("T", " ") }) }),
+      element("pre", { text: readable(change.to, say("nothing")), tabindex: 0 }), take);
+  });
+  return element("section", { class: "settle" },
+    element("h3", { text: say("settle_title", { field: fieldName(what, field) }) }),
+    element("div", { class: "pair" }, ...choices));
+}
+
+function drawStatus() {
+  for (const button of at("status").querySelectorAll("button")) {
+    button.setAttribute("aria-pressed", String(button.value === local.status));
+  }
+}
+
+function setStatus(status) {
+  if (!item || local.status === status) return;
+  form.flush();
+  local.status = status;
+  drawStatus();
+  saver.put({ what: "status", field: "", to: status });
+}
+
+function sendComment() {
+  clearTimeout(commentTimer);
+  if (commentTimer === null) return;
+  commentTimer = null;
+  if (at("comment").value === local.comment) said(saver.busy ? "saving" : "saved");
+  else saver.put({ what: "comment", field: "", to: (local.comment = at("comment").value) });
+}
+
+// All that was entered is on the disk, or was refused.
+async function settled() {
+  form.flush();
+  sendComment();
+  await saver?.idle();
+}
+
+async function open(to, { again = false } = {}) {
+  if (moving || (to === number && !again)) return;
+  if (to < 0 || to >= start.items.length) {
+    message(to < 0 ? "first_item" : "last_item");
+    return;
+  }
+  moving = true;
+  try {
+    await settled();
+    if (form.dirty.size) return; // a value that cannot be saved: its field says why
+    if (number >= 0 && to !== number) ask("leave", {}).catch(() => {});
+    const value = await ask(`items/${to}`);
+    if (to !== number) page = 0;
+    const isOther = to !== number;
+    number = to;
+    item = value;
+    show(isOther);
+  } catch (error) {
+    if (error instanceof Refused) message("refused", { reason: error.message });
+    else said("unreachable");
+  } finally {
+    moving = false;
+  }
+}
+
+function show(isOther) {
+  const [id] = start.items[number];
+  saver = new Saver(number, item.state, { said, answered, stale });
+  local = { record: item.state.record, status: item.state.status, comment: item.state.comment };
+  at("id").textContent = id;
+  at("id").title = id;
+  document.title = `${id} · ${start.name}`;
+  at("comment").value = local.comment;
+  message();
+  form.draw(local.record, []);
+  list.update(number, item.state);
+  progress();
+  drawFacts();
+  drawStatus();
+  said("saved");
+  if (isOther) {
+    showPage();
+    at("record").scrollTop = 0;
+    history.replaceState(null, "", `#${encodeURIComponent(id)}`);
+  }
+  if (item.state.how.startsWith("draft:") && start.drafts.length > 1) markDifferences();
+}
+
+async function markDifferences() {
+  const shown = number;
+  const value = await ask(`items/${number}/drafts`).catch(() => []);
+  if (number === shown && !form.dirty.size) form.draw(local.record, value);
+}
+
+function showPage() {
+  const [id] = start.items[number];
+  at("view").setAttribute("aria-label", say("image_of", { id }));
+  at("paging").hidden = item.pages < 2;
+  at("page").textContent = say("image_page", { page: page + 1, pages: item.pages });
+  at("page-back").disabled = page === 0;
+  at("page-on").disabled = page >= item.pages - 1;
+  if (item.text !== null) viewer.say(item.text, id);
+  else if (item.pages) viewer.show(`items/${number}/pages/${page}`, say("image_of", { id }), say("no_image"));
+  else viewer.say(item.problem || say("no_image"));
+  if (number + 1 < start.items.length && !page) new Image().src = `items/${number + 1}/pages/0`;
+}
+
+function turnTo(other) {
+  if (!item || other < 0 || other >= item.pages || other === page) return;
+  page = other;
+  showPage();
+}
+
+async function undo() {
+  await settled();
+  try {
+    item.state = await ask(`items/${number}/undo`, {});
+    show(false);
+    message("undone");
+  } catch (error) {
+    if (error instanceof Refused) message("nothing_to_undo", { reason: error.message });
+    else said("unreachable");
+  }
+}
+
+async function fillIn(draft) {
+  await settled();
+  try {
+    const after = item.state.head.ground_truth;
+    const answer = await ask(`items/${number}/draft`, { draft, after });
+    item.state = answer.stale ?? answer;
+    show(false);
+    if (!answer.stale) message("filled_in");
+  } catch (error) {
+    if (error instanceof Refused) message("refused", { reason: error.message });
+    else said("unreachable");
+  }
+}
+
+async function done() {
+  setStatus("done");
+  await open(number + 1);
+}
+
+const isTyping = (target) => target.closest?.("input, textarea, select");
+
+function pressed(event) {
+  if (document.querySelector("dialog[open]")) return;
+  const free = !isTyping(event.target);
+  const act = (what) => {
+    event.preventDefault();
+    what();
+  };
+  if (event.altKey && !event.ctrlKey && !event.metaKey) {
+    const alt = { ArrowLeft: () => open(number - 1), ArrowRight: () => open(number + 1), Enter: done }[event.key];
+    if (alt) act(alt);
+    return;
+  }
+  if (event.ctrlKey || event.metaKey) {
+    if (event.key === "z" && free) act(undo);
+    return;
+  }
+  if (event.key === "Escape" && !free) return event.target.blur();
+  if (!free) return;
+  const inView = event.target === at("view");
+  const keys = {
+    n: () => open(number + 1), p: () => open(number - 1), "/": () => list.show(), "?": () => at("keys").showModal(),
+    "+": () => viewer.zoom(1.25), "-": () => viewer.zoom(0.8), 0: () => viewer.fit(), r: () => viewer.rotate(),
+    "[": () => turnTo(page - 1), "]": () => turnTo(page + 1),
+    ...Object.fromEntries(STATUSES.map((status, place) => [place + 1, () => setStatus(status)])),
+    ...(inView && {
+      ArrowLeft: () => viewer.pan(40, 0), ArrowRight: () => viewer.pan(-40, 0),
+      ArrowUp: () => viewer.pan(0, 40), ArrowDown: () => viewer.pan(0, -40),
+    }),
+  };
+  if (keys[event.key]) act(keys[event.key]);
+}
+
+function words() {
+  document.documentElement.lang = language;
+  for (const each of document.querySelectorAll("[data-text]")) each.textContent = say(each.dataset.text);
+  for (const each of document.querySelectorAll("[data-label]")) {
+    each.setAttribute("aria-label", say(each.dataset.label));
+    if (each.localName === "button") each.title = say(each.dataset.label);
+  }
+  const ctrl = language === "de" ? "Strg" : "Ctrl";
+  const keys = [
+    ["help_next", "Alt ←", "Alt →"], ["help_next_done", "Alt ↵"], ["help_outside", "n", "p"],
+    ["help_undo", `${ctrl} Z`], ["help_items", "/"], ["help_status", "1", "2", "3", "4", "5"],
+    ["help_image", "+", "−", "0", "r"], ["help_drag", "←", "→", "↑", "↓"], ["help_pages", "[", "]"],
+    ["help_escape", "Esc"], ["help_help", "?"],
+  ];
+  at("key-list").replaceChildren(...keys.flatMap(([text, ...all]) => [
+    element("dt", {}, ...all.map((key) => element("kbd", { text: key }))), element("dd", { text: say(text) }),
+  ]));
+}
+
+function wire() {
+  const clicks = {
+    previous: () => open(number - 1), next: () => open(number + 1), items: () => list.show(), undo,
+    help: () => at("keys").showModal(), in: () => viewer.zoom(1.25), out: () => viewer.zoom(0.8),
+    fit: () => viewer.fit(), rotate: () => viewer.rotate(),
+    "page-back": () => turnTo(page - 1), "page-on": () => turnTo(page + 1),
+  };
+  for (const [id, act] of Object.entries(clicks)) at(id).addEventListener("click", act);
+  for (const button of document.querySelectorAll("dialog .close")) {
+    button.addEventListener("click", () => button.closest("dialog").close());
+  }
+  at("conflict").addEventListener("cancel", (event) => event.preventDefault()); // one has to be chosen
+  at("contrast").addEventListener("input", (event) => viewer.contrast(event.target.value));
+  for (const status of STATUSES) {
+    const button = element("button", { type: "button", value: status, text: say(`status_${status}`) });
+    button.addEventListener("click", () => setStatus(status));
+    at("status").append(button);
+  }
+  start.drafts.forEach((model, draft) => {
+    const button = element("button", { type: "button", text: say("fill_in", { model }) });
+    button.addEventListener("click", () => fillIn(draft));
+    at("drafts").append(button);
+  });
+  at("comment").addEventListener("input", () => {
+    clearTimeout(commentTimer);
+    commentTimer = setTimeout(sendComment, COMMENT_TYPED);
+    said("saving");
+  });
+  for (const name of ["change", "blur"]) at("comment").addEventListener(name, sendComment);
+  document.addEventListener("keydown", pressed);
+  addEventListener("beforeunload", (event) => {
+    if (!form.dirty.size && commentTimer === null && !saver?.busy) return;
+    form.flush();
+    sendComment();
+    event.preventDefault();
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState !== "hidden" || !saver) return;
+    form.flush();
+    sendComment();
+  });
+}
+
+words();
+wire();
+const wanted = decodeURIComponent(location.hash.slice(1));
+const unfinished = start.items.findIndex(([, status]) => status === "open");
+const named = start.items.findIndex(([id]) => id === wanted);
+await open(named >= 0 ? named : Math.max(unfinished, 0));

@@ -1,0 +1,244 @@
+// The form of a record: what can be typed and chosen, and what it means in the record.
+
+import { asField, begun, get, readable, same } from "./values.js";
+
+const TYPED = 700; // milliseconds after the last key when a value is sent
+
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === "text") made.textContent = value;
+    else if (value === true) made.setAttribute(key, "");
+    else if (value !== false && value !== null) made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+export class Form {
+  // `changed(path, to)` for each change, `typing()` for each key, `suggested(field)` for values.
+  constructor(root, { say, language, form, changed, typing, suggested }) {
+    Object.assign(this, { root, say, language, form, changed, typing, suggested });
+    this.dirty = new Map();
+    this.record = null;
+    this.drafts = [];
+    this.datalist = element("datalist", { id: "suggested" });
+    root.addEventListener("submit", (event) => event.preventDefault());
+  }
+
+  draw(record, drafts = this.drafts) {
+    const focused = this.root.contains(document.activeElement) ? document.activeElement.id : "";
+    Object.assign(this, { record, drafts });
+    this.drop();
+    this.root.replaceChildren(...this.fields(this.form, []), this.datalist);
+    if (focused) document.getElementById(focused)?.focus();
+  }
+
+  // Send what was typed and not yet sent.
+  flush() {
+    for (const { commit } of [...this.dirty.values()]) commit(true);
+  }
+
+  drop() {
+    for (const { timer } of this.dirty.values()) clearTimeout(timer);
+    this.dirty.clear();
+  }
+
+  label(node) {
+    return node.label?.[this.language] || node.name;
+  }
+
+  fields(node, path) {
+    const value = get(this.record, path);
+    const known = new Set(node.fields.map((each) => each.name));
+    const others = value && typeof value === "object" ? Object.keys(value).filter((key) => !known.has(key)) : [];
+    const more = others.map((name) => ({ name, kind: "any", empty: null }));
+    return [...node.fields, ...more].map((each) => this.field(each, [...path, each.name], this.label(each)));
+  }
+
+  field(node, path, label, hidden = false) {
+    const value = get(this.record, path);
+    const isNothing = value === null || value === undefined;
+    if (node.kind === "object" && (isNothing || (typeof value === "object" && !Array.isArray(value)))) {
+      return element("fieldset", { class: "object" }, element("legend", { text: label }), ...this.fields(node, path));
+    }
+    if (node.kind === "list" && (isNothing || Array.isArray(value))) return this.list(node, path, label, value ?? []);
+    return this.leaf(node, path, label, value, hidden);
+  }
+
+  list(node, path, label, values) {
+    const rows = values.map((_, place) => this.row(node, path, label, values, place));
+    const add = element("button", { type: "button", class: "add", id: `add:${asField(path)}`, text: `+ ${this.say("add", { field: label })}` });
+    add.addEventListener("click", () => {
+      this.rebuild(path, (now) => [...now, begun(node.item)]);
+      this.firstIn([...path, values.length]);
+    });
+    const lengths = new Set(this.drafts.map((each) => get(each.record, path)?.length ?? 0));
+    const notes = lengths.size > 1 ? this.differences(path) : [];
+    return element("fieldset", { class: "list" }, element("legend", { text: label }), ...notes, ...rows, add);
+  }
+
+  row(node, path, label, values, place) {
+    const at = [...path, place];
+    const numbered = this.say("entry", { field: label, number: place + 1 });
+    const field = asField(at);
+    const button = (name, sign, off, act) => {
+      const made = element("button", {
+        type: "button", id: `${name}:${field}`, disabled: off, text: sign,
+        "aria-label": this.say(name, { field: numbered }), title: this.say(name, { field: numbered }),
+      });
+      made.addEventListener("click", act);
+      return made;
+    };
+    const moved = (name, to) => () => {
+      this.rebuild(path, (now) => {
+        const list = [...now];
+        list.splice(to, 0, ...list.splice(place, 1));
+        return list;
+      });
+      const same = document.getElementById(`${name}:${asField([...path, to])}`);
+      (same?.disabled ? this.firstIn([...path, to]) : same?.focus());
+    };
+    const buttons = element("span", { class: "buttons" },
+      button("move_up", "↑", place === 0, moved("move_up", place - 1)),
+      button("move_down", "↓", place === values.length - 1, moved("move_down", place + 1)),
+      button("remove", "×", false, () => {
+        this.rebuild(path, (now) => now.filter((_, other) => other !== place));
+        document.getElementById(`add:${asField(path)}`)?.focus();
+      }));
+    return element("div", { class: "row" }, this.field(node.item, at, numbered, true), buttons);
+  }
+
+  rebuild(path, made) {
+    this.flush();
+    this.changed(path, made(get(this.record, path) ?? []));
+  }
+
+  firstIn(path) {
+    const start = asField(path);
+    const all = [...this.root.querySelectorAll("input, textarea, select, button.add")];
+    all.find((each) => {
+      const id = each.id.replace(/^\w+:/, "");
+      return id === start || id.startsWith(`${start}.`) || id.startsWith(`${start}[`);
+    })?.focus();
+  }
+
+  leaf(node, path, label, value, hidden) {
+    const isInner = value !== null && typeof value === "object";
+    const kind = isInner ? "json" : node.kind === "any" ? "text" : node.kind;
+    const id = `f:${asField(path)}`;
+    const problem = element("p", { class: "problem", id: `problem:${id}`, role: "alert" });
+    const control = { choice: () => this.choice(node, id, value), boolean: () => this.boolean(id, value) }[kind]?.()
+      ?? this.text(node, kind, id, value);
+    control.input.setAttribute("aria-describedby", problem.id);
+    if (hidden) control.input.setAttribute("aria-label", label);
+    this.listen(control, id, path, problem);
+    const name = element(hidden ? "span" : "label", hidden ? { class: "name" } : { class: "name", for: id, text: label });
+    const notes = this.differences(path);
+    if (node.kind === "text" && !control.long) this.suggest(control.input, path);
+    return element("div", { class: "field" }, ...(hidden ? [] : [name]), control.shown, problem, ...notes);
+  }
+
+  listen(control, id, path, problem) {
+    const commit = (left) => {
+      const found = this.dirty.get(id);
+      if (found) clearTimeout(found.timer);
+      const read = control.read();
+      if (read.error) {
+        if (!left) return;
+        problem.textContent = this.say(read.error);
+        control.input.setAttribute("aria-invalid", "true");
+        return;
+      }
+      this.dirty.delete(id);
+      problem.textContent = "";
+      control.input.removeAttribute("aria-invalid");
+      const before = get(this.record, path);
+      if (!same(before, read.value)) this.changed(path, read.value, true);
+      else this.typing();
+    };
+    control.input.addEventListener("input", () => {
+      clearTimeout(this.dirty.get(id)?.timer);
+      this.dirty.set(id, { timer: setTimeout(() => commit(false), TYPED), commit });
+      this.typing();
+    });
+    for (const name of ["change", "blur"]) {
+      control.input.addEventListener(name, () => this.dirty.has(id) && commit(true));
+    }
+  }
+
+  text(node, kind, id, value) {
+    const shown = kind === "json" ? JSON.stringify(value, null, 2) : value === null || value === undefined ? "" : String(value);
+    const read = (text) => {
+      if (kind === "json") {
+        try {
+          return { value: text.trim() ? JSON.parse(text) : node.empty };
+        } catch {
+          return { error: "not_json" };
+        }
+      }
+      if (!text.trim()) return { value: node.empty };
+      if (kind === "integer") return /^\s*[-+]?\d{1,15}\s*$/.test(text) ? { value: Number(text) } : { error: "not_integer" };
+      if (kind === "number" || typeof value === "number") {
+        const plain = text.trim().replace(this.language === "de" ? "," : /$^/, ".");
+        if (/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(plain) && Number.isFinite(Number(plain))) return { value: Number(plain) };
+        if (kind === "number") return { error: "not_number" };
+      }
+      return { value: text };
+    };
+    const long = kind === "json" || (kind === "text" && (node.long || shown.includes("\n")));
+    if (!long) {
+      const mode = { integer: "numeric", number: "decimal" }[kind];
+      const input = element("input", { id, type: "text", inputmode: mode ?? null, autocomplete: "off" });
+      input.value = shown;
+      return { input, shown: input, read: () => read(input.value) };
+    }
+    const input = element("textarea", { id, wrap: "off", rows: 3, spellcheck: "false" });
+    input.value = shown;
+    const numbers = element("pre", { class: "numbers", "aria-hidden": "true" });
+    const count = () => {
+      const lines = Math.max(input.value.split("\n").length, 3);
+      input.rows = lines;
+      numbers.textContent = Array.from({ length: lines }, (_, line) => line + 1).join("\n");
+    };
+    input.addEventListener("input", count);
+    count();
+    return { input, long, shown: element("div", { class: "long" }, numbers, input), read: () => read(input.value) };
+  }
+
+  choice(node, id, value) {
+    return this.options(id, value, [...node.choices.map((each) => [each, String(each)])]);
+  }
+
+  boolean(id, value) {
+    return this.options(id, value, [[true, this.say("yes_")], [false, this.say("no_")]]);
+  }
+
+  options(id, value, given) {
+    const isThere = value === null || value === undefined || given.some(([each]) => each === value);
+    const choices = [[null, ""], ...given, ...(isThere ? [] : [[value, String(value)]])];
+    const input = element("select", { id }, ...choices.map(([, text], place) => element("option", { value: place, text: text || "–" })));
+    input.value = choices.findIndex(([each]) => each === (value ?? null));
+    return { input, shown: input, read: () => ({ value: choices[input.value][0] }) };
+  }
+
+  suggest(input, path) {
+    input.setAttribute("list", "suggested");
+    input.addEventListener("focus", async () => {
+      this.datalist.replaceChildren();
+      const values = await this.suggested(asField(path)).catch(() => []);
+      if (document.activeElement === input) {
+        this.datalist.replaceChildren(...values.map((value) => element("option", { value })));
+      }
+    });
+  }
+
+  // What the models said, where they differ.
+  differences(path) {
+    const values = this.drafts.map((each) => get(each.record, path));
+    if (values.length < 2 || values.every((each) => same(each, values[0]))) return [];
+    const lines = this.drafts.map((each, place) =>
+      element("li", { text: this.say("draft_of", { model: each.model, value: readable(values[place], this.say("nothing")) }) }));
+    return [element("div", { class: "differ" }, element("strong", { text: this.say("models_differ") }), element("ul", {}, ...lines))];
+  }
+}

@@ -1,0 +1,74 @@
+// Changes on their way to the disk, one after the other.
+
+const RETRY = 1500;
+
+export class Refused extends Error {}
+
+export async function ask(address, body) {
+  const options = body === undefined ? {} : {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  };
+  const response = await fetch(address, options);
+  if (response.status === 400) throw new Refused((await response.json()).error);
+  if (!response.ok) throw new Error(String(response.status));
+  return response.json();
+}
+
+const pause = (time) => new Promise((resolve) => setTimeout(resolve, time));
+
+// `said(what, reason)` is called with "saving", "saved", "unreachable" or "refused"; `answered(state)`
+// with each new state; `stale(change, state)` resolves to whether the change is still wanted.
+export class Saver {
+  constructor(item, state, { said, answered, stale }) {
+    Object.assign(this, { item, state, said, answered, stale });
+    this.queue = [];
+    this.running = null;
+  }
+
+  get busy() {
+    return this.queue.length > 0;
+  }
+
+  put(change) {
+    const waiting = this.queue.slice(this.running ? 1 : 0);
+    const again = waiting.find((each) => each.what === change.what && each.field === change.field);
+    if (again && again === waiting.at(-1)) again.to = change.to;
+    else this.queue.push(change);
+    this.said("saving");
+    this.running ??= this.run();
+  }
+
+  async idle() {
+    while (this.running) await this.running;
+  }
+
+  async run() {
+    let refused = null;
+    while (this.queue.length) {
+      const change = this.queue[0];
+      const { what, field, to, settled } = change;
+      const after = this.state.head[what];
+      try {
+        const answer = await ask(`items/${this.item}/change`, { what, field, to, after, settled });
+        const state = answer.stale ?? answer;
+        const keep = answer.stale && (await this.stale(change, state, this.state));
+        this.state = state;
+        if (!keep) this.queue.shift();
+        this.answered(state);
+      } catch (error) {
+        if (error instanceof Refused) {
+          refused = error.message;
+          this.queue.shift();
+        } else {
+          this.said("unreachable");
+          await pause(RETRY);
+        }
+      }
+    }
+    this.running = null;
+    if (refused === null) this.said("saved");
+    else this.said("refused", refused);
+  }
+}

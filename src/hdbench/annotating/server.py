@@ -1,0 +1,189 @@
+"""The editor's page, served to the browser of this machine alone."""
+
+import json
+import secrets
+import signal
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from hdbench.annotating.editor import Editor, as_json
+from hdbench.annotating.store import StaleError
+from hdbench.common.jsonio import parse_json
+from hdbench.errors import HdbenchError
+
+HOST = "127.0.0.1"
+
+MAX_BODY = 8 * 2**20
+"""Maximum number of bytes of a change."""
+
+_PAGE = Path(__file__).parent / "page"
+
+# Nothing but the page's own files runs or loads, whatever a value of the collection holds.
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+Answer = Callable[[Request, dict[str, Any]], Any]
+
+
+def build_app(editor: Editor, token: str) -> Starlette:
+    """The application.
+
+    Args:
+        editor: what is edited.
+        token: the first part of all addresses, which no other page in the browser can guess.
+    """
+    routes = [
+        _route("/start", lambda *_: editor.start()),
+        _route("/search", lambda request, _: editor.search(request.query_params.get("q", ""))),
+        _route("/suggest", lambda request, _: editor.suggested(request.query_params["field"])),
+        _route("/leave", lambda *_: editor.leave(), "POST"),
+        _route("/items/{n:int}", lambda request, _: editor.item(_number(request))),
+        _route("/items/{n:int}/change", _with(editor.change), "POST"),
+        _route("/items/{n:int}/draft", _with(editor.fill_in), "POST"),
+        _route("/items/{n:int}/undo", lambda request, _: editor.undo(_number(request)), "POST"),
+        _route("/items/{n:int}/drafts", lambda request, _: editor.drafts(_number(request))),
+        Route("/items/{n:int}/pages/{page:int}", _picture(editor)),
+        Mount("/", StaticFiles(directory=_PAGE, html=True)),
+    ]
+    return Starlette(
+        routes=[Mount(f"/{token}", routes=routes)],
+        middleware=[
+            Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"]),
+            Middleware(BaseHTTPMiddleware, dispatch=_guarded),
+        ],
+    )
+
+
+def serve(editor: Editor, *, port: int, started: Callable[[str], object]) -> None:
+    """Serve the page until it is interrupted, and close the editor.
+
+    Args:
+        editor: what is edited.
+        port: the port; 0 for any that is free.
+        started: called with the address.
+
+    Raises:
+        HdbenchError: the port is taken.
+    """
+    try:
+        with socket.socket() as listening:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                listening.bind((HOST, port))
+            except OSError as error:
+                raise HdbenchError(f"port {port} is taken: choose another one, --port") from error
+            listening.listen()
+            token = secrets.token_urlsafe(16)
+            # Uvicorn sends itself the signal again when it has ended: then the editor still has to
+            # be closed.
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            config = uvicorn.Config(
+                build_app(editor, token),
+                log_level="warning",
+                access_log=False,
+                lifespan="off",
+                server_header=False,
+                proxy_headers=False,
+                ws="none",
+                timeout_graceful_shutdown=2,
+            )
+            started(f"http://{HOST}:{listening.getsockname()[1]}/{token}/")
+            with suppress(KeyboardInterrupt):
+                uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        editor.close()
+
+
+async def _guarded(
+    request: Request, call_next: Callable[[Request], Awaitable[Response]]
+) -> Response:
+    """Refuse what another page of the browser sent; say what this page may do."""
+    origin = request.headers.get("origin")
+    if origin is not None and origin != f"http://{request.headers.get('host')}":
+        return Response("another origin", 403)
+    response = await call_next(request)
+    response.headers.update(_HEADERS)
+    return response
+
+
+def _route(path: str, answer: Answer, method: str = "GET") -> Route:
+    async def endpoint(request: Request) -> Response:
+        try:
+            asked = await _body(request) if method == "POST" else {}
+            return _json(await run_in_threadpool(answer, request, asked))
+        except StaleError as error:
+            return _json({"stale": as_json(error.state)})
+        except HdbenchError as error:
+            return _json({"error": str(error)}, 400)
+
+    return Route(path, endpoint, methods=[method])
+
+
+def _with(change: Callable[[int, dict[str, Any]], Any]) -> Answer:
+    return lambda request, asked: change(_number(request), asked)
+
+
+def _picture(editor: Editor) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        page = request.path_params["page"]
+        try:
+            data, media_type = await run_in_threadpool(editor.page, _number(request), page)
+        except HdbenchError as error:
+            return Response(str(error), 404, media_type="text/plain")
+        return Response(data, media_type=media_type)
+
+    return endpoint
+
+
+def _number(request: Request) -> int:
+    number: int = request.path_params["n"]
+    return number
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """The JSON object that a request carries.
+
+    Raises:
+        HdbenchError: it carries something else, or too much.
+    """
+    # A form of another page can send text, but not this.
+    if request.headers.get("content-type") != "application/json":
+        raise HdbenchError("must be application/json")
+    data = bytearray()
+    async for part in request.stream():
+        data += part
+        if len(data) > MAX_BODY:
+            raise HdbenchError(f"more than {MAX_BODY >> 20} MiB")
+    try:
+        value = parse_json(data.decode())
+    except ValueError as error:
+        raise HdbenchError(f"not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise HdbenchError("must be an object")
+    return value
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    # In ASCII: a model's text can hold lone surrogates, which UTF-8 does not have.
+    return Response(json.dumps(value), status, media_type="application/json")

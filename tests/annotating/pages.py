@@ -1,0 +1,102 @@
+"""A collection with every kind of field, and its editor in a process of its own."""
+
+import json
+import os
+from contextlib import contextmanager
+from functools import cache
+
+from helpers.forks import Forks
+from PIL import Image
+
+
+def field(*types, **more):
+    return {"type": [*types, "null"], **more}
+
+
+SCHEMA = {
+    "type": "object",
+    "required": ["title", "kind", "year", "persons"],
+    "properties": {
+        "title": field("string", titles={"en": "Title", "de": "Titel"}),
+        "kind": {"enum": ["book", "letter", None], "title": "Kind"},
+        "year": field("integer", title="Year"),
+        "signed": field("boolean", title="Signed"),
+        "imprint": field(
+            "object", title="Imprint", properties={"place": field("string", title="Place")}
+        ),
+        "keywords": field("array", title="Keywords", items=field("string")),
+        "persons": field(
+            "array",
+            title="Persons",
+            items={
+                "type": "object",
+                "required": ["name", "roles"],
+                "properties": {
+                    "name": field("string", title="Name"),
+                    "roles": {"type": "array", "title": "Roles", "items": {"type": "string"}},
+                },
+            },
+        ),
+        "text": field("string", title="Transcription"),
+    },
+}
+
+
+def write_collection(folder, records=(None, None, None), ids=None):
+    """A collection with an item for each record."""
+    (folder / "images").mkdir(parents=True)
+    Image.new("RGB", (300, 200), "wheat").save(folder / "images/card.png")
+    (folder / "answer.schema.json").write_text(json.dumps(SCHEMA))
+    rows = [
+        {
+            "file_name": "images/card.png",
+            "id": ids[number] if ids else f"b{number + 1}",
+            "ground_truth": record,
+        }
+        for number, record in enumerate(records)
+    ]
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+def truths(folder):
+    """What `metadata.jsonl` has, by item."""
+    lines = (folder / "metadata.jsonl").read_text().splitlines()
+    return {row["id"]: row["ground_truth"] for row in map(json.loads, lines)}
+
+
+@cache
+def forks():
+    """Forks of a process that imported what the editor needs."""
+    return Forks("hdbench.cli", "hdbench.annotating.editor", "hdbench.annotating.server")
+
+
+class Served:
+    """The editor of a collection, as the command serves it."""
+
+    def __init__(self, folder, *options):
+        command = ["-m", "hdbench", "annotate", str(folder), "--port", "0", *map(str, options)]
+        ours, theirs = os.pipe()
+        with open(theirs, "w") as out:
+            self.process = forks().start(*command, cwd=folder, env=dict(os.environ), stdout=out)
+        with open(ours) as said:
+            self.url = said.readline().strip()
+
+    def kill(self):
+        """`kill -9`."""
+        self.process.kill()
+        return self.process.wait(timeout=30)
+
+    def end(self):
+        """Ctrl+C."""
+        self.process.terminate()
+        return self.process.wait(timeout=30)
+
+
+@contextmanager
+def serving(folder, *options):
+    served = Served(folder, *options)
+    try:
+        yield served
+    finally:
+        assert served.end() == 0

@@ -1,0 +1,267 @@
+"""The editor in a real browser."""
+
+import json
+
+import httpx
+import pytest
+from annotating.pages import SCHEMA, Served, serving, truths, write_collection
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.slow
+
+SCRIPT = "<img src=x onerror=\"document.title='attacked'\"><b>bold</b>"
+
+
+@pytest.fixture
+def visit(visit_at):
+    def visit(served, **options):
+        return visit_at(served.url, awaited="#id:not(:empty)", **options)
+
+    return visit
+
+
+def saved(page):
+    expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
+
+
+def test_what_was_saved_survives_kill_9(tmp_path, browser):
+    folder = write_collection(tmp_path / "cards")
+    served = Served(folder, "--as", "anna")
+    context = browser.new_context(locale="en-GB")
+    page = context.new_page()
+    page.goto(served.url)
+    page.get_by_label("Title", exact=True).press_sequentially("Faust")
+    page.get_by_label("Year").fill("1808")
+    expect(page.locator("#saving")).to_have_text("saved")
+    assert served.kill() == -9
+    page.get_by_label("Title", exact=True).fill("Faust II")
+    expect(page.locator("#saving")).to_have_text("not saved")
+    context.close()
+
+    with serving(folder, "--as", "anna") as again:
+        page = browser.new_page(locale="en-GB")
+        page.goto(again.url)
+        expect(page.get_by_label("Title", exact=True)).to_have_value("Faust")
+        expect(page.get_by_label("Year")).to_have_value("1808")
+        page.close()
+    assert truths(folder)["b1"] == {"title": "Faust", "kind": None, "year": 1808, "persons": None}
+
+
+def test_two_windows_on_one_item(tmp_path, visit):
+    folder = write_collection(tmp_path / "cards", [{"title": "Faust", "year": 1808}])
+    with serving(folder) as served:
+        one, other = visit(served), visit(served)
+        one.get_by_label("Year").fill("1809")
+        one.keyboard.press("Tab")
+        saved(one)
+        other.get_by_label("Title").fill("Urfaust")  # another field: no conflict
+        other.keyboard.press("Tab")
+        saved(other)
+        expect(other.get_by_label("Year")).to_have_value("1809")
+
+        one.get_by_label("Title").fill("Faust I")
+        one.keyboard.press("Tab")
+        dialog = one.get_by_role("dialog")
+        expect(dialog.locator("#mine")).to_have_text("Faust I")
+        expect(dialog.locator("#other")).to_have_text("Urfaust")
+        dialog.get_by_role("button", name="Take mine").click()
+        saved(one)
+
+        other.get_by_label("Title").fill("Faust III")
+        other.keyboard.press("Tab")
+        other.get_by_role("button", name="Take the other").click()
+        saved(other)
+        expect(other.get_by_label("Title")).to_have_value("Faust I")
+    assert truths(folder)["b1"] == {"title": "Faust I", "year": 1809}
+    said = (folder / "history/me.jsonl").read_text()
+    assert "Urfaust" in said  # what was overruled is kept
+    assert "Faust III" not in said
+
+
+def test_html_in_values_names_and_comments_is_text(tmp_path, visit):
+    hostile = {"title": SCRIPT, "persons": [{"name": SCRIPT, "roles": [SCRIPT]}], SCRIPT: SCRIPT}
+    folder = write_collection(tmp_path / "cards", [hostile, None], [SCRIPT, "b2"])
+    schema = json.loads(json.dumps(SCHEMA))
+    schema["properties"]["text"]["title"] = SCRIPT
+    schema["properties"]["kind"]["enum"] = [SCRIPT, None]
+    schema["properties"]["__proto__"] = {"type": ["string", "null"], "title": "Proto"}
+    (folder / "answer.schema.json").write_text(json.dumps(schema))
+    drafts = tmp_path / "drafts.jsonl"
+    rows = [{"id": "b2", "model": SCRIPT, "prediction": hostile}]
+    drafts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with serving(folder, "--drafts", drafts) as served:
+        page = visit(served)
+        assert page.locator("#id").inner_text() == SCRIPT
+        expect(page.get_by_label("Title", exact=True)).to_have_value(SCRIPT)
+        expect(page.get_by_label(SCRIPT, exact=True).first).to_be_visible()
+        page.get_by_label("Comment").fill(SCRIPT)
+        page.get_by_label("Proto").fill("x")
+        page.get_by_label("Kind").select_option(SCRIPT)
+        page.get_by_role("button", name="Next").click()
+        expect(page.locator("#id")).to_have_text("b2")
+        page.get_by_role("button", name="Fill in the draft of").click()
+        expect(page.get_by_label("Title", exact=True)).to_have_value(SCRIPT)
+        page.get_by_role("button", name="Items").click()
+        page.get_by_label("Search").fill("onerror")
+        expect(page.locator("#found-items button").first).to_contain_text(SCRIPT)
+        assert page.locator("b, #form img, dialog img").count() == 0
+        assert "attacked" not in page.title()
+    assert truths(folder)[SCRIPT]["kind"] == SCRIPT
+    assert truths(folder)[SCRIPT]["__proto__"] == "x"
+
+
+def test_from_one_item_to_the_next_with_the_keyboard_alone(tmp_path, visit):
+    folder = write_collection(tmp_path / "cards")
+    with serving(folder) as served:
+        page = visit(served, language="de-DE")
+        assert page.locator("html").get_attribute("lang") == "de"
+        page.keyboard.press("Tab")  # to the link to the form
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        page.keyboard.type("Urfaust")
+        page.keyboard.press("Alt+Enter")
+        expect(page.locator("#id")).to_have_text("b2")
+        expect(page.locator("#progress")).to_have_text("1 von 3 fertig")
+        page.keyboard.press("Escape")
+        page.keyboard.press("n")
+        expect(page.locator("#id")).to_have_text("b3")
+        page.keyboard.press("5")
+        expect(page.locator("#progress")).to_have_text("2 von 3 fertig")
+        page.keyboard.press("Control+z")
+        expect(page.locator("#progress")).to_have_text("1 von 3 fertig")
+        page.keyboard.press("Alt+ArrowLeft")
+        expect(page.locator("#id")).to_have_text("b2")
+        page.keyboard.press("/")
+        page.keyboard.type("urfau")
+        expect(page.locator("#found-items button")).to_have_count(1)
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        expect(page.locator("#id")).to_have_text("b1")
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog")).to_contain_text("Alt ↵")
+    assert truths(folder)["b1"]["title"] == "Urfaust"
+
+
+def test_nested_lists_grow_move_and_shrink(tmp_path, visit):
+    folder = write_collection(tmp_path / "cards")
+    with serving(folder) as served:
+        page = visit(served)
+        for number, name in enumerate(("Frey", "May", "Kant"), 1):
+            page.get_by_role("button", name="Add: Persons").click()
+            page.keyboard.type(name)  # the focus is in the first field of the new one
+            if number == 2:
+                page.get_by_role("button", name="Add: Roles").nth(1).click()
+                page.keyboard.type("printer")
+        page.get_by_role("button", name="Move Persons 3 up").click()
+        page.get_by_role("button", name="Move Persons 2 up").click()
+        page.get_by_role("button", name="Remove Persons 2", exact=True).click()
+        page.get_by_role("button", name="Add: Keywords").click()
+        page.keyboard.type("Diss")
+        page.get_by_label("Place").fill("Basel")
+        page.get_by_label("Transcription").fill("Erste\nZweite\nDritte\nVierte")
+        expect(page.locator(".numbers")).to_have_text("1\n2\n3\n4")
+        page.get_by_label("Year").fill("neunzehn")
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("alert").filter(has_text="Not a whole number")).to_be_visible()
+        page.get_by_label("Year").fill("1919")
+        page.get_by_label("Signed").select_option("yes")
+        saved(page)
+        page.get_by_label("Signed").select_option("–")  # blank again
+        saved(page)
+    assert truths(folder)["b1"] == {
+        "title": None,
+        "kind": None,
+        "year": 1919,
+        "signed": None,
+        "imprint": {"place": "Basel"},
+        "keywords": ["Diss"],
+        "persons": [{"name": "Kant", "roles": []}, {"name": "May", "roles": ["printer"]}],
+        "text": "Erste\nZweite\nDritte\nVierte",
+    }
+
+
+def test_drafts_are_filled_in_on_request_and_their_differences_marked(tmp_path, visit):
+    folder = write_collection(tmp_path / "cards")
+    for name, year in (("one", 1808), ("two", 1809)):
+        record = {"title": "Faust", "kind": "book", "year": year, "persons": []}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": "b1", "prediction": record}))
+    options = ["--drafts", tmp_path / "one.jsonl", "--drafts", tmp_path / "two.jsonl"]
+    with serving(folder, *options) as served:
+        page = visit(served)
+        expect(page.get_by_label("Year")).to_have_value("")
+        assert page.get_by_text("models differ").count() == 0  # nothing is given away
+        page.get_by_role("button", name="Fill in the draft of two").click()
+        expect(page.get_by_label("Year")).to_have_value("1809")
+        expect(page.get_by_text("models differ")).to_have_count(1)
+        page.get_by_label("Year").fill("1808")
+        saved(page)
+        page.get_by_role("button", name="Next").click()
+        expect(page.locator("#id")).to_have_text("b2")
+        page.get_by_label("Title", exact=True).fill("Faust II")
+        saved(page)
+    lines = (folder / "history/me.jsonl").read_text().splitlines()
+    assert [json.loads(line)["how"] for line in lines] == ["draft:two", "draft:two", "blind"]
+
+
+def test_values_already_given_are_suggested(tmp_path, visit):
+    records = [None, {"persons": [{"name": "Vischer"}]}, {"persons": [{"name": "Frey"}] * 2}]
+    folder = write_collection(tmp_path / "cards", records)
+    with serving(folder) as served:
+        page = visit(served)
+        page.get_by_role("button", name="Add: Persons").click()
+        options = page.locator("#suggested option")
+        expect(options).to_have_count(2)
+        assert [each.get_attribute("value") for each in options.all()] == ["Frey", "Vischer"]
+
+
+def test_the_image_is_zoomed_and_turned(tmp_path, visit):
+    folder = write_collection(tmp_path / "cards")
+    with serving(folder) as served:
+        page = visit(served)
+        image = page.locator("#view img")
+        expect(image).to_have_attribute("alt", "Image of b1")
+        width, height = (image.bounding_box()[each] for each in ("width", "height"))
+        page.keyboard.press("+")
+        assert image.bounding_box()["width"] == pytest.approx(width * 1.25, rel=0.01)
+        page.keyboard.press("r")
+        turned = image.bounding_box()
+        assert turned["height"] / turned["width"] == pytest.approx(width / height, rel=0.01)
+
+
+@pytest.mark.parametrize("width", [390, 820])
+def test_the_page_is_no_wider_than_a_phone_or_tablet(tmp_path, visit, width):
+    folder = write_collection(tmp_path / "cards", [{"title": "W" * 300, "keywords": ["X" * 300]}])
+    with serving(folder) as served:
+        page = visit(served, width=width, height=844, language="de-DE")
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        image, form = (page.locator(each).bounding_box() for each in ("#view", "#record"))
+        assert image["y"] + image["height"] <= form["y"] + 1
+        assert image["height"] > 150
+
+
+def test_nothing_but_the_page_itself_is_served_or_heard(tmp_path):
+    folder = write_collection(tmp_path / "cards")
+    rows = [{"file_name": "../secret.png", "id": "b1", "ground_truth": None}]
+    (folder / "metadata.jsonl").write_text(json.dumps(rows[0]) + "\n")
+    (folder / "images/card.png").rename(tmp_path / "secret.png")
+    change = {"what": "ground_truth", "field": "", "to": {"title": "x"}, "after": None}
+    with serving(folder) as served:
+        root = served.url.rsplit("/", 2)[0]
+        assert httpx.get(f"{root}/").status_code == 404
+        assert httpx.get(f"{root}/start").status_code == 404
+        assert httpx.get(f"{served.url}start", headers={"host": "evil.example"}).status_code == 400
+        asked = [
+            ({"origin": "http://evil.example", "content-type": "application/json"}, 403),
+            ({"content-type": "text/plain"}, 400),
+            ({"content-type": "application/json"}, 200),
+        ]
+        for headers, status in asked:
+            address = f"{served.url}items/0/change"
+            got = httpx.post(address, content=json.dumps(change), headers=headers)
+            assert got.status_code == status
+        assert httpx.get(f"{served.url}items/0/pages/0").status_code == 404
+        assert httpx.get(f"{served.url}..%2f..%2fserver.py").status_code == 404
+        policy = httpx.get(served.url).headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+    assert truths(folder) == {"b1": {"title": "x"}}

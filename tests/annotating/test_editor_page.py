@@ -94,7 +94,7 @@ def test_html_in_values_names_and_comments_is_text(tmp_path, visit):
         assert page.locator("#id").inner_text() == SCRIPT
         expect(page.get_by_label("Title", exact=True)).to_have_value(SCRIPT)
         expect(page.get_by_label(SCRIPT, exact=True).first).to_be_visible()
-        page.get_by_label("Comment").fill(SCRIPT)
+        page.get_by_label("Comment", exact=True).fill(SCRIPT)
         page.get_by_label("Proto").fill("x")
         page.get_by_label("Kind").select_option(SCRIPT)
         page.get_by_role("button", name="Next").click()
@@ -102,6 +102,8 @@ def test_html_in_values_names_and_comments_is_text(tmp_path, visit):
         page.get_by_role("button", name="Fill in the draft of").click()
         expect(page.get_by_label("Title", exact=True)).to_have_value(SCRIPT)
         page.get_by_role("button", name="Items").click()
+        page.get_by_label("Search").fill("nowhere")
+        expect(page.locator("#found")).to_have_text("0 found")
         page.get_by_label("Search").fill("onerror")
         expect(page.locator("#found-items button").first).to_contain_text(SCRIPT)
         assert page.locator("b, #form img, dialog img").count() == 0

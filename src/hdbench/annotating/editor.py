@@ -59,6 +59,11 @@ class Editor:
         self._lock = Lock()
         self._timer: Timer | None = None
 
+    @property
+    def notes(self) -> list[str]:
+        """What was repaired or left out, for the user."""
+        return self._store.notes
+
     def close(self) -> None:
         """Write what is not yet written, and let others open the collection."""
         with self._lock:

@@ -7,6 +7,10 @@ from typing import Annotated
 import typer
 
 from hdbench.cli.app import MAKE, app
+from hdbench.errors import escaped
+
+MAX_CONFLICTS = 20
+"""How many conflicts are named."""
 
 
 class Language(StrEnum):
@@ -45,11 +49,31 @@ def annotate(
     language: Annotated[
         Language | None, typer.Option(help="The page's language; by default the browser's.")
     ] = None,
+    handed_over: Annotated[
+        Path | None,
+        typer.Option(
+            "--hand-over",
+            help="Write your history into a ZIP for somebody else who works on the same "
+            "collection, and do no more.",
+            metavar="FILE",
+        ),
+    ] = None,
+    merged: Annotated[
+        Path | None,
+        typer.Option(
+            "--merge",
+            help="Take in what somebody else handed over, and do no more.",
+            metavar="FILE",
+        ),
+    ] = None,
 ) -> None:
     """Make or correct the ground truth in the browser, the image beside a form.
 
     Every entry is saved at once, into a history in FOLDER/history.
     """
+    if handed_over or merged:
+        _exchange(folder, annotator, handed_over, merged)
+        return
     from hdbench.common.extras import needed  # noqa: PLC0415
 
     with needed("space", "the editor needs"):
@@ -57,4 +81,23 @@ def annotate(
     from hdbench.annotating.editor import Editor  # noqa: PLC0415
 
     editor = Editor(folder, annotator, drafts or (), language)
+    for note in editor.notes:
+        typer.echo(f"note: {escaped(note)}", err=True)
     serve(editor, port=port, started=lambda url: typer.echo(f"{url}\nCtrl+C ends it."))
+
+
+def _exchange(folder: Path, annotator: str, handed_over: Path | None, merged: Path | None) -> None:
+    """Two people's work, without a server between them."""
+    from hdbench.annotating.handing_over import hand_over, merge  # noqa: PLC0415
+
+    if merged:
+        done = merge(folder, merged)
+        counted = {"new changes": done.taken, "known": done.known, "conflicts": len(done.conflicts)}
+        typer.echo(f"{merged}: " + ", ".join(f"{what}: {n:,}" for what, n in counted.items()))
+        for conflict in done.conflicts[:MAX_CONFLICTS]:
+            typer.echo(f"  {escaped(conflict.item)}: {escaped(conflict.field or conflict.what)}")
+        if done.conflicts:
+            typer.echo("hdbench annotate shows both values of each: take one")
+    if handed_over:
+        number = hand_over(folder, annotator, handed_over)
+        typer.echo(f"{handed_over}: {number:,} changes by {annotator}")

@@ -39,9 +39,9 @@ export class ItemList {
   async draw() {
     const wanted = this.search.value.trim();
     const numbers = wanted
-      ? await ask(`search?q=${encodeURIComponent(wanted)}`)
+      ? await ask(`search?q=${encodeURIComponent(wanted)}`).catch(() => null)
       : this.items.map((_, number) => number);
-    if (wanted !== this.search.value.trim()) return;
+    if (!numbers || wanted !== this.search.value.trim()) return;
     const filter = this.filter.value;
     const found = numbers.filter((number) => {
       const [, status, conflict] = this.items[number];

@@ -1,0 +1,35 @@
+"""The command's options that open no page."""
+
+import json
+
+from annotating.pages import truths, write_collection
+
+from hdbench.annotating.store import Store
+
+
+def test_two_people_exchange_their_work(tmp_path, run_hdbench):
+    title = {"title": "Faust", "year": None}
+    for name, year in (("anna", 1808), ("ben", 1809)):
+        folder = write_collection(tmp_path / name, [title, None])
+        with Store.open(folder, name) as store:
+            after = store.state("b1").head["ground_truth"]
+            store.change("b1", "ground_truth", "year", year, after=after, how="blind")
+    told = run_hdbench("annotate", "anna", "--as", "anna", "--hand-over", "a.zip", cwd=tmp_path)
+    assert told.stdout.endswith(" changes by anna\n"), told.stderr
+    merged = run_hdbench("annotate", "ben", "--merge", "a.zip", cwd=tmp_path)
+    assert "conflicts: 1\n  b1: year\n" in merged.stdout, merged.stderr
+    assert truths(tmp_path / "ben")["b1"]["title"] == "Faust"
+
+
+def test_what_cannot_be_opened_is_one_line(tmp_path, run_hdbench):
+    folder = write_collection(tmp_path / "cards")
+    told = run_hdbench("annotate", "cards", "--as", "Anna B.", cwd=tmp_path)
+    assert told.returncode == 2
+    assert told.stderr.count("\n") == 1
+    assert "pseudonym" in told.stderr
+    other = {"id": "x9", "prediction": {"title": "Faust"}}
+    (tmp_path / "drafts.jsonl").write_text(json.dumps(other))
+    told = run_hdbench("annotate", folder, "--drafts", "drafts.jsonl", cwd=tmp_path)
+    assert told.returncode == 2
+    assert "x9" in told.stderr
+    Store.open(folder, "me").close()  # nothing is left locked

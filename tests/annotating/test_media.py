@@ -1,0 +1,63 @@
+"""What an item shows."""
+
+import io
+import json
+
+import pytest
+from PIL import Image
+
+from hdbench.annotating.media import Media
+from hdbench.errors import HdbenchError
+
+
+@pytest.fixture
+def media(tmp_path):
+    page = Image.new("RGB", (60, 90), "wheat")
+    page.save(tmp_path / "a.jpg")
+    page.save(tmp_path / "b.tif")
+    page.save(tmp_path / "c.pdf", save_all=True, append_images=[Image.new("RGB", (90, 60), "red")])
+    (tmp_path / "d.png").write_bytes(b"no image")
+    (tmp_path / "link.png").symlink_to("/etc/passwd")
+    rows = [
+        {"id": "pages", "pages_file_names": ["a.jpg", "b.tif"]},
+        {"id": "pdf", "file_name": "c.pdf"},
+        {"id": "text", "text": "Wein"},
+        {"id": "damaged", "file_name": "d.png"},
+        {"id": "link", "file_name": "link.png"},
+        {"id": "outside", "file_name": "../x.png"},
+        {"id": "none", "file_name": None},
+    ]
+    (tmp_path / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return Media(tmp_path)
+
+
+def opened(picture):
+    return Image.open(io.BytesIO(picture.data))
+
+
+def test_pages_are_shown_as_browsers_can(media):
+    assert media.pages("pages") == 2
+    first, second = media.picture("pages", 0), media.picture("pages", 1)
+    assert (first.media_type, opened(first).format) == ("image/jpeg", "JPEG")
+    assert (second.media_type, opened(second).size) == ("image/png", (60, 90))
+
+
+def test_the_pages_of_a_pdf_are_drawn(media):
+    assert media.pages("pdf") == 2
+    second = opened(media.picture("pdf", 1))
+    assert second.width == 2_400
+    assert second.getpixel((1_200, 800))[0] > 250
+
+
+def test_texts_and_items_without_media(media):
+    assert (media.text("text"), media.pages("text")) == ("Wein", 0)
+    assert (media.text("none"), media.pages("none")) == (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("item", "page"),
+    [("damaged", 0), ("link", 0), ("outside", 0), ("pages", 2), ("pdf", 2), ("none", 0)],
+)
+def test_what_cannot_be_shown_is_an_error(media, item, page):
+    with pytest.raises(HdbenchError):
+        media.picture(item, page)

@@ -1,11 +1,15 @@
 """The editor in a real browser."""
 
 import json
+import re
 
 import httpx
 import pytest
 from annotating.pages import SCHEMA, Served, serving, truths, write_collection
 from playwright.sync_api import expect
+
+from hdbench.annotating.handing_over import hand_over, merge
+from hdbench.annotating.store import Store
 
 pytestmark = pytest.mark.slow
 
@@ -76,6 +80,27 @@ def test_two_windows_on_one_item(tmp_path, visit):
     said = (folder / "history/me.jsonl").read_text()
     assert "Urfaust" in said  # what was overruled is kept
     assert "Faust III" not in said
+
+
+def test_where_people_disagree_both_values_are_shown_and_one_is_taken(tmp_path, visit):
+    persons = [{"name": "Frey", "roles": []}]
+    for name, value in (("anna", "May"), ("ben", "Mai")):
+        folder = write_collection(tmp_path / name, [{"title": "Faust", "persons": persons}])
+        with Store.open(folder, name) as store:
+            after = store.state("b1").head["ground_truth"]
+            store.change("b1", "ground_truth", "persons[0].name", value, after=after, how="blind")
+    hand_over(folder, "ben", tmp_path / "ben.zip")
+    merge(tmp_path / "anna", tmp_path / "ben.zip")
+    with serving(tmp_path / "anna", "--as", "anna") as served:
+        page = visit(served)
+        region = page.locator(".settle")
+        expect(region.get_by_role("heading").first).to_have_text("People disagree: Persons 1, Name")
+        mai = region.locator(".pair > div", has_text="ben")
+        expect(mai.locator("pre")).to_have_text("Mai")
+        mai.get_by_role("button", name="Take this").click()
+        expect(region).to_have_count(0)
+        expect(page.get_by_label("Name")).to_have_value("Mai")
+    assert truths(tmp_path / "anna")["b1"]["persons"] == [{"name": "Mai", "roles": []}]
 
 
 def test_html_in_values_names_and_comments_is_text(tmp_path, visit):
@@ -223,6 +248,7 @@ def test_the_image_is_zoomed_and_turned(tmp_path, visit):
         page = visit(served)
         image = page.locator("#view img")
         expect(image).to_have_attribute("alt", "Image of b1")
+        expect(image).to_have_attribute("style", re.compile("scale"))  # it is there
         width, height = (image.bounding_box()[each] for each in ("width", "height"))
         page.keyboard.press("+")
         assert image.bounding_box()["width"] == pytest.approx(width * 1.25, rel=0.01)

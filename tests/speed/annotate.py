@@ -47,9 +47,8 @@ def main():
                 page.keyboard.press("Alt+ArrowRight")
                 expect(page.get_by_label("Title")).to_have_value(f"Stellingen {number}")
                 times.append(time.perf_counter() - start)
-            print(
-                f"an entry and the next item: {sorted(times)[STEPS // 2]:.2f} s, {max(times):.2f} s at most"
-            )
+            middle, most = sorted(times)[STEPS // 2], max(times)
+            print(f"an entry and the next item: {middle:.2f} s, {most:.2f} s at most")
             start = time.perf_counter()
             page.keyboard.press("Escape")
             page.keyboard.press("/")

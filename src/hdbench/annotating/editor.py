@@ -111,11 +111,7 @@ class Editor:
         if not isinstance(what, str) or not isinstance(field, str) or "to" not in asked:
             raise HdbenchError("a change needs what, field and to")
         with self._lock:
-            how = self._store.state(item).how or "blind"
-            if asked.get("settled") is True:
-                how = "settled"
-            elif what != "ground_truth" or how == "settled":
-                how = "blind"
+            how = "settled" if asked.get("settled") is True else self._how(item, what)
             state = self._store.change(item, what, field, to, after=_after(asked), how=how)
             if self._suggestions and what == "ground_truth":
                 self._suggestions.add(to, field)
@@ -193,6 +189,13 @@ class Editor:
         if not 0 <= number < len(self._store.items):
             raise HdbenchError(f"there is no item {number + 1}")
         return self._store.items[number]
+
+    def _how(self, item: str, what: str) -> str:
+        """How a value is made that is entered by hand: a corrected draft remains a draft."""
+        if what != "ground_truth" or self._store.state(item).record is None:
+            return "blind"
+        ways = [each.how for each in self._store.history(item) if each.what == what]
+        return next((way for way in reversed(ways) if way != "settled"), "imported")
 
     def _draft(self, number: Any) -> Draft:
         if type(number) is not int or not 0 <= number < len(self._drafts):

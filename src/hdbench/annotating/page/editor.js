@@ -33,7 +33,8 @@ function said(what, reason) {
   const isTyping = form.dirty.size > 0 || commentTimer !== null;
   const shown = what === "saved" && (isTyping || saver?.busy) ? "saving" : what;
   at("saving").dataset.state = shown;
-  at("saving").textContent = say({ unreachable: "unsaved", refused: "unsaved" }[shown] ?? shown);
+  const text = say({ unreachable: "unsaved", refused: "unsaved" }[shown] ?? shown);
+  if (at("saving").textContent !== text) at("saving").textContent = text; // said aloud once
   if (shown === "unreachable") message("unreachable");
   else if (shown === "refused") message("refused", { reason });
   else if (at("message").dataset.of === "trouble") message();
@@ -63,7 +64,7 @@ function answered(state) {
   list.update(number, state);
   progress();
   drawFacts();
-  if (saver.busy || form.dirty.size || commentTimer !== null) return;
+  if (saver.busy || saver.refused || form.dirty.size || commentTimer !== null) return;
   if (!same(local.record, state.record)) {
     local.record = state.record;
     form.draw(state.record);
@@ -107,7 +108,22 @@ function chosen(what, path, mine, other) {
   });
 }
 
-const fieldName = (what, field) => (what === "ground_truth" ? field || say("whole_record") : say(what));
+// A field as the form calls it, such as "Persons 2, Name" for persons[1].name.
+function fieldName(what, field) {
+  if (what !== "ground_truth") return say(what);
+  let node = start.form;
+  const names = [];
+  for (const step of field.match(/[^.[\]]+/g) ?? []) {
+    if (node?.kind === "list" && /^\d+$/.test(step)) {
+      names.push(say("entry", { field: names.pop(), number: Number(step) + 1 }));
+      node = node.item;
+    } else {
+      node = node?.fields?.find((each) => each.name === step);
+      names.push(node ? form.label(node) : step);
+    }
+  }
+  return names.join(", ") || say("whole_record");
+}
 
 function progress() {
   const done = start.items.filter(([, status]) => CLOSED.has(status)).length;
@@ -181,6 +197,11 @@ async function open(to, { again = false } = {}) {
   try {
     await settled();
     if (form.dirty.size) return; // a value that cannot be saved: its field says why
+    if (saver?.refused) { // it is still in the form: to leave it takes a second try
+      said("refused", saver.refused);
+      saver.refused = null;
+      return;
+    }
     if (number >= 0 && to !== number) ask("leave", {}).catch(() => {});
     const value = await ask(`items/${to}`);
     if (to !== number) page = 0;

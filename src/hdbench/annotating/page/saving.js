@@ -25,6 +25,7 @@ export class Saver {
     Object.assign(this, { item, state, said, answered, stale });
     this.queue = [];
     this.running = null;
+    this.refused = null; // why the last change was not saved
   }
 
   get busy() {
@@ -36,6 +37,7 @@ export class Saver {
     const again = waiting.find((each) => each.what === change.what && each.field === change.field);
     if (again && again === waiting.at(-1)) again.to = change.to;
     else this.queue.push(change);
+    this.refused = null;
     this.said("saving");
     this.running ??= this.run();
   }
@@ -45,7 +47,6 @@ export class Saver {
   }
 
   async run() {
-    let refused = null;
     while (this.queue.length) {
       const change = this.queue[0];
       const { what, field, to, settled } = change;
@@ -59,7 +60,7 @@ export class Saver {
         this.answered(state);
       } catch (error) {
         if (error instanceof Refused) {
-          refused = error.message;
+          this.refused = error.message;
           this.queue.shift();
         } else {
           this.said("unreachable");
@@ -68,7 +69,7 @@ export class Saver {
       }
     }
     this.running = null;
-    if (refused === null) this.said("saved");
-    else this.said("refused", refused);
+    if (this.refused === null) this.said("saved");
+    else this.said("refused", this.refused);
   }
 }

@@ -66,7 +66,7 @@ export class Viewer {
   }
 
   zoom(factor, event) {
-    if (!this.image) return;
+    if (!this.image?.naturalWidth) return;
     const box = this.view.getBoundingClientRect();
     const x = event ? event.clientX - box.left : box.width / 2;
     const y = event ? event.clientY - box.top : box.height / 2;

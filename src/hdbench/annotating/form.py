@@ -91,5 +91,7 @@ def _labels(name: str, schemas: list[Any]) -> dict[str, str]:
     """What a field is called in each language: its `titles`, else its `title`, else its name."""
     known = [each for each in schemas if isinstance(each, dict)]
     title = next((each["title"] for each in known if isinstance(each.get("title"), str)), name)
-    titles = next((each["titles"] for each in known if isinstance(each.get("titles"), dict)), {})
+    titles: dict[str, Any] = next(
+        (each["titles"] for each in known if isinstance(each.get("titles"), dict)), {}
+    )
     return {each: str(titles.get(each) or title) for each in LANGUAGES}

@@ -44,7 +44,7 @@ class Media:
         for line in read_jsonl(folder / METADATA):
             row = line.value
             files = row.get("pages_file_names") or row.get("file_name") or []
-            shown = [files] if isinstance(files, str) else files
+            shown = files if isinstance(files, list) else [files]
             self._rows[str(row.get("id"))] = (shown, row.get("text"))
 
     def text(self, item: str) -> str | None:

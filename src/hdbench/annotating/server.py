@@ -56,7 +56,9 @@ def build_app(editor: Editor, token: str) -> Starlette:
     routes = [
         _route("/start", lambda *_: editor.start()),
         _route("/search", lambda request, _: editor.search(request.query_params.get("q", ""))),
-        _route("/suggest", lambda request, _: editor.suggested(request.query_params["field"])),
+        _route(
+            "/suggest", lambda request, _: editor.suggested(request.query_params.get("field", ""))
+        ),
         _route("/leave", lambda *_: editor.leave(), "POST"),
         _route("/items/{n:int}", lambda request, _: editor.item(_number(request))),
         _route("/items/{n:int}/change", _with(editor.change), "POST"),

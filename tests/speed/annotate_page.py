@@ -1,6 +1,6 @@
 """How long the editor of 10,000 items takes to open, and to go from one item to the next.
 
-Run by hand: PYTHONPATH=src:tests python -m speed.annotate
+Run by hand: PYTHONPATH=src:tests python -m speed.annotate_page
 """
 
 import shutil

@@ -110,8 +110,8 @@ def serve(editor: Editor, *, port: int, started: Callable[[str], object]) -> Non
                 ws="none",
                 timeout_graceful_shutdown=2,
             )
-            started(f"http://{HOST}:{listening.getsockname()[1]}/{token}/")
             with suppress(KeyboardInterrupt):
+                started(f"http://{HOST}:{listening.getsockname()[1]}/{token}/")
                 uvicorn.Server(config).run(sockets=[listening])
     finally:
         editor.close()

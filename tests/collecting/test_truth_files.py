@@ -25,6 +25,12 @@ def test_what_a_file_holds_decides_and_not_its_name(tmp_path, content):
     assert (first.key, first.record) == ("7.jpg", {"text": "Wein"})
 
 
+def test_xml_in_utf_16_is_xml_all_the_same(tmp_path):
+    path = tmp_path / "a.xml"
+    path.write_bytes(f'<?xml version="1.0" encoding="UTF-16"?>{PAGE}'.encode("utf-16"))
+    assert open_truth(path).truths[0].record == {"text": "Wein"}
+
+
 @pytest.mark.parametrize("content", [PAGE, ALTO])
 def test_a_folder_of_xml_is_what_its_first_file_is(tmp_path, content):
     (tmp_path / "7.xml").write_text(content)

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from hdbench.errors import HdbenchError
+from hdbench.reading.encodings import UTF16_MARKS
 from hdbench.truths.alto import read_alto
 from hdbench.truths.json_truths import read_json_truths
 from hdbench.truths.letters import read_letters
@@ -42,8 +43,7 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
             return _open_folder(path)
         if path.exists() and not path.is_file():  # a pipe or device might never end
             raise HdbenchError(f"{path}: neither a file nor a folder: {ACCEPTED}")
-        with path.open("rb") as file:
-            head = file.read(HEAD)
+        head = _head(path)
     except OSError as error:
         raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -58,6 +58,13 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
     return read_table(path)
 
 
+def _head(path: Path) -> bytes:
+    """How a file begins, in UTF-8 also where it is UTF-16."""
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    return head.decode("utf-16", "ignore").encode() if head.startswith(UTF16_MARKS) else head
+
+
 def _open_folder(folder: Path) -> Truths:
     """A folder of XML, of the letters' spreadsheets, or with a file for each image."""
     if (folder / "letters.csv").is_file() and (folder / "persons.csv").is_file():
@@ -65,8 +72,7 @@ def _open_folder(folder: Path) -> Truths:
     first = next((path for path in sorted(folder.iterdir()) if path.suffix.lower() == ".xml"), None)
     if first is None:
         return read_json_truths(folder)
-    with first.open("rb") as file:
-        root = _root(file.read(HEAD))
+    root = _root(_head(first))
     if root not in _TRANSCRIPTIONS:
         raise HdbenchError(f"{first}: is neither PAGE XML nor ALTO, but <{root}>: {ACCEPTED}")
     return _TRANSCRIPTIONS[root](folder)

@@ -1,4 +1,6 @@
 import json
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 
@@ -171,3 +173,43 @@ def test_one_annotator_is_held_by_one_store_and_two_work_side_by_side(collection
         assert truths(collection)["b2"] == {"title": "Egmont"}
     assert truths(collection)["b1"] == {"title": "Faust II", "year": 1832}
     Store.open(collection, "anna").close()
+
+
+def test_a_store_is_used_and_closed_by_other_threads_than_the_one_that_opened_it(collection):
+    store = Store.open(collection, "anna")
+
+    def fill(field):
+        for number in range(20):
+            while True:
+                try:
+                    put(store, "b1", field, number)
+                    break
+                except StaleError:
+                    continue
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(fill, "abcd"))
+        threads.submit(store.close).result()
+    with Store.open(collection, "anna") as store:
+        assert store.state("b1").record.items() >= dict.fromkeys("abcd", 19).items()
+        assert len(store.history("b1")) == 81
+
+
+def test_what_another_process_changes_while_one_waits_to_write_the_metadata_is_not_taken_back(
+    collection, monkeypatch
+):
+    with Store.open(collection, "anna") as anna, Store.open(collection, "ben") as ben:
+        put(anna, "b1", "year", 1832)
+        writing = anna._metadata.writing
+
+        @contextmanager
+        def waiting():
+            put(ben, "b1", "title", "Faust II")
+            ben.flush()
+            with writing():
+                yield
+
+        monkeypatch.setattr(anna._metadata, "writing", waiting)
+        anna.flush()
+        monkeypatch.undo()
+        assert truths(collection)["b1"] == {"title": "Faust II", "year": 1832}

@@ -73,7 +73,9 @@ class History:
         check_pseudonym(annotator)
         try:
             self.path.mkdir(exist_ok=True)
-            with FileLock(lock_file(self.path, annotator), blocking=False):
+            # Whichever thread closes the folder has to be able to give the lock back.
+            lock = lock_file(self.path, annotator)
+            with FileLock(lock, blocking=False, thread_local=False):
                 yield
         except Timeout as error:
             raise HdbenchError(

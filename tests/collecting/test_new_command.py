@@ -81,6 +81,7 @@ def test_columns_go_where_they_are_told_to(folder, run_hdbench):
     row = rows(folder)["b1"]
     assert (row["ground_truth"], row["places"]) == ({"author": {"name": "Frey"}}, "Basel | Bern")
     assert rows(folder)["b3"]["places"] is None
+    assert "columns that are not used: Jahr\n" in done.stdout
     assert spec(folder)["columns"] == {"places": "string"}
 
 
@@ -165,6 +166,9 @@ def test_what_a_table_says_is_never_run(folder, run_hdbench):
         (("a", "scans", "--truth", "t.csv", "--map", "Orte=id"), "no ground truth fits an image"),
         (("a", "scans", "--map", "x=y"), "this ground truth is none"),
         (("a", "scans", "--language", "deutsch"), "--language deutsch: must be a code"),
+        (("a", "scans", "--licence", "CC BY"), "'CC BY': SPDX knows no such licence: did you mean"),
+        (("a", "scans", "--licence", "CC0-1.0"), "'CC0-1.0': is not in small letters: write cc0"),
+        (("a", "scans", "--truth", "~$t.xlsx"), "~$t.xlsx: Excel's lock file: name t.xlsx itself"),
     ],
 )
 def test_a_wrong_call_is_one_line_and_writes_nothing(folder, run_hdbench, arguments, told):
@@ -192,10 +196,11 @@ def at_a_terminal(folder, said):
 
 @pytest.mark.slow
 def test_on_a_terminal_it_asks_and_the_mapping_can_be_changed(folder):
-    said = "Briefe\ncc0-1.0\nVerfaser=writer\nVerfasser=writer\ny\n"
+    said = "Briefe\nCC BY\ncc0-1.0\nVerfaser=writer\nVerfasser=writer\ny\n"
     status, told = at_a_terminal(folder, said)
     assert status == 0, told
-    assert "Verfaser" in told  # which is no column, and is asked again
+    assert "SPDX knows no such licence" in told  # and is asked again, as is
+    assert "Verfaser" in told  # which is no column
     assert rows(folder)["b1"]["ground_truth"]["writer"] == "Frey"
     assert (spec(folder)["title"], spec(folder)["licence"]) == ("Briefe", "cc0-1.0")
     assert "hdbench build letters\n" in told.replace("\r", "")
@@ -286,3 +291,26 @@ def test_the_pages_of_a_tiff_become_images(folder, run_hdbench):
     assert values == [7, 99]
     built = run_hdbench("build", "tiffs", "--accept-licence", cwd=folder)
     assert built.returncode == 0, built.stderr
+
+
+def test_images_that_cannot_be_used_are_named_with_what_to_do(folder, run_hdbench):
+    (folder / "scans/b4.heic").write_bytes(b"\0\0\0 ftypheic")
+    done = run_hdbench("new", "letters", "scans", cwd=folder)
+    assert "passed over: b4.heic: export images as JPEG, PNG or TIFF" in done.stdout
+    (folder / "phone").mkdir()
+    (folder / "scans/b4.heic").rename(folder / "phone/b4.heic")
+    none = run_hdbench("new", "others", "phone", cwd=folder)
+    assert none.stderr.startswith("error: phone: no images here (but b4.heic): they must be JPEG")
+
+
+def test_ground_truths_of_images_in_a_folder_are_told_where_these_are(folder, run_hdbench):
+    (folder / "scans/box").mkdir()
+    for name in ("b1.png", "b2.png"):
+        (folder / "scans" / name).rename(folder / "scans/box" / name)
+    (folder / "t.csv").write_text(TABLE + "b3;Weber;1914;Genf\n")
+    done = run_hdbench("new", "letters", "scans", "--truth", "t.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert (
+        "of these, 2 are in a folder, which is one item with its pages: box/b1.png, box/b2.png: if "
+        "each is an item, put the images into one folder" in done.stdout
+    )

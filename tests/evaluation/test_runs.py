@@ -95,3 +95,9 @@ def test_details_are_there_or_asked_for(here):
 def test_a_path_that_is_not_there_is_named(here):
     with pytest.raises(HdbenchError, match="nowhere"):
         load_runs([here / "nowhere"])
+
+
+def test_answers_without_a_benchmark_are_told_to_name_it(here):
+    Path("a.jsonl").write_text('{"id": "0000", "prediction": {}}\n{"id": "0001"}\n')
+    with pytest.raises(HdbenchError, match=r"a\.jsonl.*for answers, name their benchmark with --b"):
+        load_runs([Path("a.jsonl")])

@@ -1,5 +1,12 @@
 """Licences under which a dataset may be built and published without further permission."""
 
+import difflib
+
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
+UNSTATED = "other"
+"""What stands for a licence if none is stated."""
+
 OPEN_LICENCES = {
     "apache-2.0": "Apache-2.0",
     "cc-by-4.0": "CC-BY-4.0",
@@ -9,3 +16,25 @@ OPEN_LICENCES = {
     "pddl": "PDDL-1.0",
 }
 """The Hub's name for each → its SPDX identifier."""
+
+
+def unusable(licence: str) -> tuple[str, str] | None:
+    """What is wrong with the name of a licence, and what to do; None if it can be stated.
+
+    Example:
+        >>> unusable("CC BY")[0], unusable("cc0-1.0"), unusable("other")
+        ('SPDX knows no such licence', None, None)
+    """
+    if licence in OPEN_LICENCES or licence == UNSTATED:
+        return None
+    try:
+        canonicalize_license_expression(licence)
+    except InvalidLicenseExpression:
+        near = difflib.get_close_matches(licence.lower().replace(" ", "-")[:100], OPEN_LICENCES, 1)
+        question = f"did you mean {near[0]}? Otherwise " if near else ""
+        choices = ", ".join(OPEN_LICENCES)
+        remedy = f"{question}choose one of {choices}, or {UNSTATED} if none is stated"
+        return "SPDX knows no such licence", remedy
+    if licence.lower() in OPEN_LICENCES:
+        return "is not in small letters", f"write {licence.lower()}"
+    return None

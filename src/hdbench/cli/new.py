@@ -165,6 +165,8 @@ def _named(fields: str | None) -> tuple[str, ...]:
 
 def _show(plan: "Plan", console: Console) -> None:
     """What would be written."""
+    from hdbench.collecting.media import OTHER_IMAGES  # noqa: PLC0415  with Pillow
+
     wish, media = plan.wish, plan.media
     if plan.columns:
         console.print()
@@ -181,7 +183,10 @@ def _show(plan: "Plan", console: Console) -> None:
     )
     if media.passed_over:
         names = shortened(media.passed_over, MAX_SHOWN)
-        console.print(printable(f"passed over: {names}", MAX_NOTE), soft_wrap=True)
+        export = ""
+        if any(Path(name).suffix.lower() in OTHER_IMAGES for name in media.passed_over):
+            export = ": export images as JPEG, PNG or TIFF"
+        console.print(printable(f"passed over: {names}{export}", MAX_NOTE), soft_wrap=True)
     for note in plan.notes:
         console.print(printable(f"note: {note}", MAX_NOTE), soft_wrap=True)
     if not plan.columns:
@@ -210,6 +215,21 @@ def _columns_table(plan: "Plan") -> Table:
     return table
 
 
+def _licence() -> str:
+    """The licence, asked for until it is one."""
+    from hdbench.collecting.plan import check_licence  # noqa: PLC0415
+
+    while True:
+        asked = "Licence (cc0-1.0, cc-by-4.0, …; other if none is stated)"
+        licence: str = typer.prompt(asked, default="other")
+        try:
+            check_licence(licence)
+        except HdbenchError as error:
+            typer.echo(one_line(error), err=True)
+            continue
+        return licence
+
+
 def _asked(plan: "Plan", console: Console) -> "Plan":
     """The plan as the person at the terminal wants it."""
     from dataclasses import replace  # noqa: PLC0415
@@ -220,8 +240,7 @@ def _asked(plan: "Plan", console: Console) -> "Plan":
     if not wish.title:
         wish = replace(wish, title=typer.prompt("Title of the collection", default=wish.name))
     if wish.licence == "other":
-        asked = "Licence (cc0-1.0, cc-by-4.0, …; other if none is stated)"
-        wish = replace(wish, licence=typer.prompt(asked, default="other"))
+        wish = replace(wish, licence=_licence())
     plan = make_plan(wish)
     how = ", or COLUMN=FIELD to change what becomes of a column" if plan.columns else ""
     while True:

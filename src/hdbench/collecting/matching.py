@@ -75,11 +75,33 @@ def match_truths(truths: Truths, media: Media) -> MatchedTruths:
             f"ground truths without an image, which are left out: {len(matched.unknown)}: "
             + shortened([f"{key} ({by_key[key].place})" for key in matched.unknown])
         )
+        notes += _within_folders(matched.unknown, media)
     filled = {item_id: truth for item_id, truth in found.items() if truth.record is not None}
     missing = [item_id for item_id in ids if item_id not in filled]
     if missing:
         notes.append(f"images without a ground truth: {len(missing)}: {shortened(missing)}")
     return MatchedTruths(filled, notes)
+
+
+def _within_folders(keys: Sequence[str], media: Media) -> list[str]:
+    """A note on ground truths that name pages of items, where whole items are expected."""
+    pages = {
+        page.path.name: f"{item.id}/{page.path.name}"
+        for item in media.items
+        for page in item.pages
+        if page.path.stem != item.id
+    }
+    try:
+        matched = match_ids(keys, pages)
+    except HdbenchError:  # pages of several items are called the same, so nothing can be said
+        return []
+    fitting = [pages[name] for name in pages if name in matched.ids or name in keys]
+    if not fitting:
+        return []
+    return [
+        f"of these, {len(fitting)} are in a folder, which is one item with its pages: "
+        f"{shortened(fitting)}: if each is an item, put the images into one folder, side by side"
+    ]
 
 
 def _of_pages(truths: Sequence[Truth], media: Media) -> MatchedTruths | None:

@@ -27,6 +27,9 @@ IMAGES = {
 KINDS: dict[str, Kind] = {**dict.fromkeys(IMAGES, "image"), ".pdf": "pdf", ".txt": "text"}
 """Extension → what an item with such a file is."""
 
+OTHER_IMAGES = frozenset({".heic", ".heif", ".avif", ".gif", ".bmp", ".jp2", ".psd", ".svg"})
+"""Extensions of images that cannot be used, but could be exported."""
+
 MAX_PIXELS = 150_000_000
 """Maximum number of pixels of an image: a page in A3 at 600 dpi has some 70 million."""
 
@@ -122,8 +125,10 @@ def find_media(folder: Path) -> Media:
             + shortened(unusable, MAX_SHOWN, "; ")
         )
     if not found:
+        others = f" (but {shortened(passed_over, MAX_SHOWN)})" if passed_over else ""
         raise HdbenchError(
-            f"{folder}: no images here: they must be JPEG, PNG, WebP, TIFF, PDF, or texts (.txt)"
+            f"{folder}: no images here{others}: they must be JPEG, PNG, WebP, TIFF, PDF, or texts "
+            "(.txt); export others, such as HEIC, as JPEG"
         )
     if len(kinds) > 1 and set(kinds) != {"image", "pages"}:
         names = " and ".join(path.name for path in list(kinds.values())[:2])

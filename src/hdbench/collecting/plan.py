@@ -4,12 +4,13 @@ import datetime
 import re
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import BenchmarkSpec, read_spec
+from hdbench.building.licences import unusable
 from hdbench.building.recipe import recipe_names
 from hdbench.collecting.drawing import read_sample
 from hdbench.collecting.matching import match_truths
@@ -145,6 +146,7 @@ def make_plan(wish: Wish) -> Plan:
     _check_name(wish.name)
     if not _LANGUAGE.fullmatch(wish.language):
         raise HdbenchError(f"--language {wish.language}: must be a code such as de, fr or la")
+    check_licence(wish.licence)
     like = find_like(wish.like) if wish.like else None
     media, strata, design = _items(wish)
     found = _found(wish, like, media)
@@ -193,7 +195,9 @@ def _found(wish: Wish, like: Like | None, media: Media) -> _Found:
     source = open_truth(wish.truth, wish.marc) if wish.truth else Truths([], [])
     if isinstance(source, Table):
         columns, own = _mapping(source, wish, like, media)
-        truths = mapped(source, columns)
+        # A column of the dataset is used, though not by the ground truth: no note says otherwise.
+        shown = [replace(each, example="") if each.title in own else each for each in columns]
+        truths = mapped(source, shown)
         matched = match_truths(truths, media)
         values = _own_columns(source, columns, own, media)
         return _Found(matched.by_id, columns, values, [*truths.notes, *matched.notes])
@@ -226,6 +230,16 @@ def find_like(name: str) -> Like:
     prompt = folder / "prompt.txt"
     text = read_text_file(prompt) if prompt.is_file() else None
     return Like(name, read_spec(folder / "benchmark.yaml"), schema, text)
+
+
+def check_licence(licence: str) -> None:
+    """Refuse what is no licence.
+
+    Raises:
+        HdbenchError: the message says what to write instead.
+    """
+    if found := unusable(licence):
+        raise HdbenchError(f"{licence!r}: {found[0]}: {found[1]}")
 
 
 def _check_name(name: str) -> None:

@@ -38,6 +38,8 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
     Raises:
         HdbenchError: it is none of the forms that are read, or is unusable.
     """
+    if path.name.startswith("~$"):
+        raise HdbenchError(f"{path}: Excel's lock file: name {path.name[2:]} itself")
     try:
         if path.is_dir():
             return _open_folder(path)

@@ -72,13 +72,25 @@ def load_runs_under(
                     f"{path}: is a result, which stays as it was scored: give run folders or "
                     "answers"
                 )
-            results = read_results(path)
+            results = _results_at(path, benchmark)
             _require_details(path, results.values(), settings[0].details)
             found_under[0] += results.items()
         else:
             for under, scored in zip(found_under, score_under(folder, path, settings), strict=True):
                 under += [(name or _stem(path), each) for name, each in scored.items()]
     return [_distinct(_named(under, names)) for under in found_under]
+
+
+def _results_at(path: Path, benchmark: str | None) -> dict[str, Result]:
+    """The results in a file, which may be answers whose benchmark was not named."""
+    try:
+        return read_results(path)
+    except HdbenchError as error:
+        if benchmark is not None:
+            raise
+        raise HdbenchError(
+            f"{error}; for answers, name their benchmark with --benchmark"
+        ) from error
 
 
 def _named(found: Sequence[tuple[str, Result]], names: Sequence[str]) -> list[tuple[str, Result]]:

@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from pydantic import ValidationError
 
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, ColumnType
 from hdbench.building.checks.problems import Example, Problems, shown
-from hdbench.building.licences import OPEN_LICENCES
+from hdbench.building.licences import OPEN_LICENCES, UNSTATED, unusable
 from hdbench.common.checked import read_yaml
 from hdbench.errors import HdbenchError
 from hdbench.scoring import METRICS
@@ -25,7 +24,6 @@ MAX_BYTES = 2**20
 _VERSION = re.compile(r"\d+\.\d+\.\d+(\+[0-9A-Za-z.-]+)?", re.ASCII)
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,95}", re.ASCII)
 
-_UNSTATED = "other"
 
 _AS_IN = {
     "name": "trade-cards",
@@ -176,7 +174,7 @@ def _check_options(name: str, protocols: Any, problems: Problems) -> Metric | No
 def _check_licence(licence: Any, problems: Problems) -> None:
     if not isinstance(licence, str) or licence in OPEN_LICENCES:
         return
-    if licence == _UNSTATED:
+    if licence == UNSTATED:
         problems.warning(
             "licence_not_open",
             DESCRIPTION,
@@ -187,24 +185,17 @@ def _check_licence(licence: Any, problems: Problems) -> None:
             field="licence",
         )
         return
-    try:
-        canonicalize_license_expression(licence)
-    except InvalidLicenseExpression:
-        near = _near(licence.lower().replace(" ", "-"), OPEN_LICENCES)
-        remedy = f"{near}choose one of {', '.join(OPEN_LICENCES)}, or other if none is stated"
-        _wrong(problems, "licence", "SPDX knows no such licence", remedy, licence)
+    if found := unusable(licence):
+        _wrong(problems, "licence", *found, licence)
         return
-    if licence.lower() in OPEN_LICENCES:
-        _wrong(problems, "licence", "is not in small letters", f"write {licence.lower()}", licence)
-    else:
-        problems.warning(
-            "licence_not_open",
-            DESCRIPTION,
-            "is not one of the open licences that hdbench knows",
-            f"build it with --accept-licence, or choose one of {', '.join(OPEN_LICENCES)}",
-            Example(value=shown(licence)),
-            field="licence",
-        )
+    problems.warning(
+        "licence_not_open",
+        DESCRIPTION,
+        "is not one of the open licences that hdbench knows",
+        f"build it with --accept-licence, or choose one of {', '.join(OPEN_LICENCES)}",
+        Example(value=shown(licence)),
+        field="licence",
+    )
 
 
 def _wrong(problems: Problems, field: str, message: str, remedy: str, value: Any) -> None:

@@ -4,6 +4,7 @@ import gzip
 import json
 
 import pytest
+from helpers.lost_answers import FOLDERS
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.building.builder import build
@@ -11,14 +12,6 @@ from hdbench.building.recipe import find_recipe
 from hdbench.results.items import Candidate, prepare, score_items
 
 pytestmark = pytest.mark.slow
-
-FOLDERS = {
-    "bibliography": "bibliographic_data",
-    "blacklist": "blacklist_cards",
-    "companylists": "company_lists",
-    "manuscripts": "medieval_manuscripts",
-    "advertxml": "book_advert_xml",
-}
 
 NOT_REPRODUCIBLE = {
     "bibliography": [

@@ -15,7 +15,7 @@ from hdbench.common.printing import plain_table, printable
 from hdbench.errors import HdbenchError, shortened
 
 if TYPE_CHECKING:
-    from hdbench.collecting.plan import Plan
+    from hdbench.collecting.plan import Plan, Sources
 
 MAX_SHOWN = 8
 """Maximum number of files passed over that are named."""
@@ -104,7 +104,7 @@ def new(
     changed. The images are copied.
     """
     from hdbench.benchmarks.spec import HELD_OUT_ENDING  # noqa: PLC0415
-    from hdbench.collecting.plan import Wish, make_plan  # noqa: PLC0415  slow to import
+    from hdbench.collecting.plan import Wish, make_plan, read_sources  # noqa: PLC0415  slow
     from hdbench.collecting.writing import HeldOut, write_collection  # noqa: PLC0415
 
     columns, marc = _mapping(mapping or [])
@@ -122,11 +122,12 @@ def new(
         licence=licence,
         language=language,
     )
-    plan = make_plan(wish)
+    sources = read_sources(wish)
+    plan = make_plan(wish, sources)
     console = Console()
     _show(plan, console)
     if sys.stdin.isatty():
-        plan = _asked(plan, console)
+        plan = _asked(plan, sources, console)
     folder = write_collection(plan, held_out=part)
     _say_next(folder, plan)
     if part:
@@ -230,7 +231,7 @@ def _licence() -> str:
         return licence
 
 
-def _asked(plan: "Plan", console: Console) -> "Plan":
+def _asked(plan: "Plan", sources: "Sources", console: Console) -> "Plan":
     """The plan as the person at the terminal wants it."""
     from dataclasses import replace  # noqa: PLC0415
 
@@ -241,7 +242,7 @@ def _asked(plan: "Plan", console: Console) -> "Plan":
         wish = replace(wish, title=typer.prompt("Title of the collection", default=wish.name))
     if wish.licence == "other":
         wish = replace(wish, licence=_licence())
-    plan = make_plan(wish)
+    plan = make_plan(wish, sources)
     how = ", or COLUMN=FIELD to change what becomes of a column" if plan.columns else ""
     while True:
         said = typer.prompt(f"Write it? [y/n{how}]", default="y", show_default=False).strip()
@@ -252,7 +253,8 @@ def _asked(plan: "Plan", console: Console) -> "Plan":
             raise typer.Exit(1)
         try:
             columns, _ = _mapping([said])
-            plan = make_plan(replace(plan.wish, columns={**plan.wish.columns, **columns}))
+            changed = replace(plan.wish, columns={**plan.wish.columns, **columns})
+            plan = make_plan(changed, sources)
         except HdbenchError as error:
             typer.echo(one_line(error), err=True)
             continue

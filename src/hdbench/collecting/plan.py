@@ -4,7 +4,7 @@ import datetime
 import re
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -136,49 +136,78 @@ class Plan:
         return field_paths(AnswerSchema(self.schema))
 
 
-def make_plan(wish: Wish) -> Plan:
-    """Decide on everything; nothing is written.
+class Sources(NamedTuple):
+    """What a wish names, read once: a plan can then be made anew with other columns.
+
+    Attributes:
+        like: the benchmark whose fields and rules are taken over.
+        media: the items.
+        strata: id → its stratum, if the items are a stratified sample.
+        design: what `benchmark.yaml` says of the sample.
+        truth: the ground truths as they were found; a table is not mapped yet.
+    """
+
+    like: Like | None
+    media: Media
+    strata: dict[str, int]
+    design: dict[str, Any]
+    truth: Table | Truths
+
+
+def read_sources(wish: Wish) -> Sources:
+    """Read what a wish names; nothing is written.
 
     Raises:
-        HdbenchError: the name, the images, the ground truth or the other benchmark is unusable, or
-            they do not fit one another.
+        HdbenchError: the name, the licence, the images, the ground truth or the other benchmark is
+            unusable.
     """
     _check_name(wish.name)
     if not _LANGUAGE.fullmatch(wish.language):
         raise HdbenchError(f"--language {wish.language}: must be a code such as de, fr or la")
     check_licence(wish.licence)
     like = find_like(wish.like) if wish.like else None
-    media, strata, design = _items(wish)
-    found = _found(wish, like, media)
+    media = find_media(wish.images)
+    strata: dict[str, int] = {}
+    design: dict[str, Any] = {}
+    if wish.sample is not None:
+        drawn = read_sample(wish.sample)
+        media, strata = sampled(media, drawn)
+        design = {"sample": drawn.design.model_dump(mode="json")}
+    truth = open_truth(wish.truth, wish.marc) if wish.truth else Truths([], [])
+    return Sources(like, media, strata, design, truth)
+
+
+def make_plan(wish: Wish, sources: Sources) -> Plan:
+    """Decide on everything; nothing is written.
+
+    Args:
+        wish: what was asked for.
+        sources: what it names.
+
+    Raises:
+        HdbenchError: the ground truth does not fit the images or the other benchmark.
+    """
+    like, media = sources.like, sources.media
+    found = _found(wish, sources)
     records = [truth.record for truth in found.by_id.values() if truth.record is not None]
     if wish.truth is not None and not records:
         raise HdbenchError(f"{wish.truth}: has no ground truth for any of the images")
     schema = like.schema if like else _schema(wish, media.kind, records, found.columns)
     rules, options = _rules_of(like) if like else _rules(schema, found.columns)
-    types = _column_types(found.own_columns, strata)
+    types = _column_types(found.own_columns, sources.strata)
     drafted = draft_prompt(schema, title=wish.title or wish.name, media=media.kind)
     return Plan(
         wish=wish,
         media=media,
         columns=found.columns,
         truths=found.by_id,
-        strata=strata,
+        strata=sources.strata,
         own_columns=found.own_columns,
-        spec=_spec(wish, media.kind, types, rules, options) | design,
+        spec=_spec(wish, media.kind, types, rules, options) | sources.design,
         schema=schema,
         prompt=like.prompt if like and like.prompt else drafted,
         notes=found.notes,
     )
-
-
-def _items(wish: Wish) -> tuple[Media, dict[str, int], dict[str, Any]]:
-    """The items, their strata, and what `benchmark.yaml` says of the sample that they are."""
-    media = find_media(wish.images)
-    if wish.sample is None:
-        return media, {}, {}
-    drawn = read_sample(wish.sample)
-    chosen, strata = sampled(media, drawn)
-    return chosen, strata, {"sample": drawn.design.model_dump(mode="json")}
 
 
 class _Found(NamedTuple):
@@ -190,14 +219,12 @@ class _Found(NamedTuple):
     notes: list[str]
 
 
-def _found(wish: Wish, like: Like | None, media: Media) -> _Found:
+def _found(wish: Wish, sources: Sources) -> _Found:
     """The ground truths by item, and what became of the columns if they are in a table."""
-    source = open_truth(wish.truth, wish.marc) if wish.truth else Truths([], [])
+    source, media = sources.truth, sources.media
     if isinstance(source, Table):
-        columns, own = _mapping(source, wish, like, media)
-        # A column of the dataset is used, though not by the ground truth: no note says otherwise.
-        shown = [replace(each, example="") if each.title in own else each for each in columns]
-        truths = mapped(source, shown)
+        columns, own = _mapping(source, wish, sources.like, media)
+        truths = mapped(source, [each for each in columns if each.title not in own])
         matched = match_truths(truths, media)
         values = _own_columns(source, columns, own, media)
         return _Found(matched.by_id, columns, values, [*truths.notes, *matched.notes])
@@ -282,7 +309,9 @@ def _own_columns(
     if not own:
         return {}
     as_fields = [
-        Column(each.title, own.get(each.title), "text", each.key, None, "", "") for each in columns
+        Column(each.title, own.get(each.title), "text", each.key, None, "", "")
+        for each in columns
+        if each.key or each.title in own
     ]
     found = match_truths(mapped(table, as_fields), media).by_id
     return {

@@ -74,7 +74,7 @@ def test_a_table_becomes_a_benchmark_that_builds(folder, run_hdbench):
 
 
 def test_columns_go_where_they_are_told_to(folder, run_hdbench):
-    wanted = ("Verfasser=author.name", "Jahr=-", "Orte=column:places", "Datei=id")
+    wanted = ("Verfasser=author.name", "Jahr=-", "orte=column:places", "Datei=id")
     options = [part for each in wanted for part in ("--map", each)]
     done = run_hdbench("new", "letters", "scans", "--truth", "t.csv", *options, cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -82,7 +82,11 @@ def test_columns_go_where_they_are_told_to(folder, run_hdbench):
     assert (row["ground_truth"], row["places"]) == ({"author": {"name": "Frey"}}, "Basel | Bern")
     assert rows(folder)["b3"]["places"] is None
     assert "columns that are not used: Jahr\n" in done.stdout
+    assert "column:places" in done.stdout
     assert spec(folder)["columns"] == {"places": "string"}
+    card = (folder / "letters/README.md").read_text()
+    assert "- column Orte: the dataset's column places\n" in card
+    assert "- column Jahr: not used\n" in card
 
 
 def test_like_another_benchmark_its_fields_and_rules_are_taken_over(folder, run_hdbench):

@@ -201,9 +201,8 @@ def _columns_table(plan: "Plan") -> Table:
     table = plain_table(None, *titles, right=())
     for each in plan.columns:
         becomes = "the item's id" if each.key else each.path or "–"
-        own = plan.wish.columns.get(each.title, "")
-        if own.startswith("column:"):
-            becomes = own
+        if each.title in plan.grouping:
+            becomes = f"column:{plan.grouping[each.title]}"
         kind = each.kind if each.separator is None else f"list, divided by {each.separator!r}"
         cells = (
             each.title,

@@ -112,6 +112,7 @@ class Plan:
         columns: what becomes of each column, if the ground truth is a table.
         truths: id → the ground truth of each item that has one.
         strata: id → its stratum, if the items are a stratified sample.
+        grouping: the heading of a column of the table → the dataset's own column that it becomes.
         own_columns: id → the values of the dataset's own columns.
         spec: what `benchmark.yaml` will say.
         schema: the form of an answer.
@@ -124,6 +125,7 @@ class Plan:
     columns: list[Column]
     truths: dict[str, Truth]
     strata: dict[str, int]
+    grouping: dict[str, str]
     own_columns: dict[str, dict[str, str | None]]
     spec: dict[str, Any]
     schema: dict[str, Any]
@@ -202,6 +204,7 @@ def make_plan(wish: Wish, sources: Sources) -> Plan:
         columns=found.columns,
         truths=found.by_id,
         strata=sources.strata,
+        grouping=found.grouping,
         own_columns=found.own_columns,
         spec=_spec(wish, media.kind, types, rules, options) | sources.design,
         schema=schema,
@@ -215,6 +218,7 @@ class _Found(NamedTuple):
 
     by_id: dict[str, Truth]
     columns: list[Column]
+    grouping: dict[str, str]
     own_columns: dict[str, dict[str, str | None]]
     notes: list[str]
 
@@ -227,13 +231,13 @@ def _found(wish: Wish, sources: Sources) -> _Found:
         truths = mapped(source, [each for each in columns if each.title not in own])
         matched = match_truths(truths, media)
         values = _own_columns(source, columns, own, media)
-        return _Found(matched.by_id, columns, values, [*truths.notes, *matched.notes])
+        return _Found(matched.by_id, columns, own, values, [*truths.notes, *matched.notes])
     if wish.columns:
         raise HdbenchError("--map COLUMN=FIELD: is for tables; this ground truth is none")
     if wish.truth is None:
-        return _Found({}, [], {}, [])
+        return _Found({}, [], {}, {}, [])
     matched = match_truths(source, media)
-    return _Found(matched.by_id, [], {}, [*source.notes, *matched.notes])
+    return _Found(matched.by_id, [], {}, {}, [*source.notes, *matched.notes])
 
 
 def find_like(name: str) -> Like:
@@ -299,7 +303,15 @@ def _mapping(
     names = [item.id for item in media.items] if media.kind == "pages" else []
     names += [page.path.name for item in media.items for page in item.pages]
     paths = field_paths(AnswerSchema(like.schema)) if like else None
-    return propose(table, paths=paths, file_names=names, given=given), own
+    columns = propose(table, paths=paths, file_names=names, given=given)
+    # As for fields, a heading may be given in other capitals.
+    named = {title.strip().casefold(): name for title, name in own.items()}
+    grouping = {
+        each.title: named[each.title.casefold()]
+        for each in columns
+        if each.path is None and each.title.casefold() in named
+    }
+    return columns, grouping
 
 
 def _own_columns(

@@ -170,11 +170,13 @@ def _cards(plan: Plan, notes: Sequence[str]) -> Mapping[str, str]:
 
 def _mapping(plan: Plan) -> list[str]:
     """What became of each column, for the card."""
-    return [
-        f"column {each.title}: "
-        + ("names the item" if each.key else "not used" if each.path is None else each.path)
-        for each in plan.columns
-    ]
+    became = []
+    for each in plan.columns:
+        what = "names the item" if each.key else each.path or "not used"
+        if each.title in plan.grouping:
+            what = f"the dataset's column {plan.grouping[each.title]}"
+        became.append(f"column {each.title}: {what}")
+    return became
 
 
 def _plain(text: str) -> str:

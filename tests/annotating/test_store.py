@@ -213,3 +213,16 @@ def test_what_another_process_changes_while_one_waits_to_write_the_metadata_is_n
         anna.flush()
         monkeypatch.undo()
         assert truths(collection)["b1"] == {"title": "Faust II", "year": 1832}
+
+
+def test_all_items_are_given_at_once_with_what_others_changed(collection, monkeypatch):
+    with Store.open(collection, "anna") as anna, Store.open(collection, "ben") as ben:
+        put(ben, "b2", "title", "Egmont")
+        looked = []
+        refresh = anna._history.refresh
+        monkeypatch.setattr(anna._history, "refresh", lambda: looked.append(1) or refresh())
+        states = anna.states()
+        assert len(looked) == 1  # and not for each of ten thousand items
+        assert [state.item for state in states] == ["b1", "b2", "b3"]
+        assert states[1].record == {"title": "Egmont"}
+        assert states == [anna.state(item) for item in anna.items]

@@ -73,7 +73,7 @@ class Editor:
     def start(self) -> dict[str, Any]:
         """What the page needs once: the form, the texts, and all items with their status."""
         with self._lock:
-            states = [self._store.state(item) for item in self._store.items]
+            states = self._store.states()
             return {
                 "name": self._name,
                 "annotator": self._annotator,
@@ -168,15 +168,15 @@ class Editor:
         with self._lock:
             if self._suggestions is None:
                 self._suggestions = Suggestions()
-                for item in self._store.items:
-                    self._suggestions.add(self._store.state(item).record)
+                for state in self._store.states():
+                    self._suggestions.add(state.record)
             return self._suggestions.of(field)
 
     def search(self, wanted: str) -> list[int]:
         """The items whose id, comment or values have a text in them."""
         wanted = wanted.casefold()
         with self._lock:
-            states = [self._store.state(item) for item in self._store.items]
+            states = self._store.states()
         return [number for number, state in enumerate(states) if wanted in _searched(state)]
 
     def leave(self) -> None:

@@ -94,6 +94,16 @@ class Store:
             self._refresh()
             return self._state(item)
 
+    def states(self) -> list[ItemState]:
+        """What is known of all items, in their order.
+
+        Raises:
+            HdbenchError: an item is no longer in `metadata.jsonl`.
+        """
+        with self._turn:
+            self._refresh()  # once: it looks at every history there is
+            return [self._state(item) for item in self.items]
+
     def history(self, item: str) -> list[Change]:
         """An item's changes, each behind those it was made on top of, and otherwise by time.
 

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from hdbench.annotating import metadata
 from hdbench.annotating.store import StaleError, Store
 from hdbench.errors import HdbenchError
 
@@ -173,6 +174,13 @@ def test_one_annotator_is_held_by_one_store_and_two_work_side_by_side(collection
         assert truths(collection)["b2"] == {"title": "Egmont"}
     assert truths(collection)["b1"] == {"title": "Faust II", "year": 1832}
     Store.open(collection, "anna").close()
+
+
+def test_an_annotator_can_be_called_metadata(collection, monkeypatch):
+    monkeypatch.setattr(metadata, "_SECONDS", 1)
+    with Store.open(collection, "metadata") as store:
+        put(store, "b1", "title", "Faust II")
+    assert truths(collection)["b1"]["title"] == "Faust II"
 
 
 def test_a_store_is_used_and_closed_by_other_threads_than_the_one_that_opened_it(collection):

@@ -90,7 +90,8 @@ class Metadata:
             HdbenchError: another process keeps it, or the folder cannot be written.
         """
         try:
-            with FileLock(lock_file(self._folder / HISTORY, "metadata"), timeout=_SECONDS):
+            # With a dot, which no pseudonym has: it must not be the lock of somebody's history.
+            with FileLock(lock_file(self._folder / HISTORY, METADATA), timeout=_SECONDS):
                 yield
         except Timeout as error:
             raise HdbenchError(

@@ -8,6 +8,7 @@ import zipfile
 import pytest
 
 from hdbench.annotating.handing_over import hand_over, merge
+from hdbench.annotating.metadata import Metadata
 from hdbench.annotating.store import Store
 from hdbench.errors import HdbenchError
 
@@ -250,6 +251,23 @@ def test_a_history_that_somebody_has_open_is_not_merged_into(collection, tmp_pat
     with Store.open(collection, "anna") as store:
         merge(collection, path)
         assert store.state("b2").record == {"title": "Egmont"}
+
+
+def test_what_another_process_writes_during_a_merge_is_not_taken_back(
+    collection, tmp_path, monkeypatch
+):
+    path = packed(tmp_path / "h.zip", {"ben.jsonl": line()})
+    writing = Metadata.writing
+
+    def waiting(metadata):
+        monkeypatch.undo()
+        put(collection, "anna", "b1", "year", 1832)
+        return writing(metadata)
+
+    monkeypatch.setattr(Metadata, "writing", waiting)
+    merge(collection, path)
+    assert truth(collection, "b1") == {"title": "Faust", "year": 1832}
+    assert truth(collection, "b2") == {"title": "Egmont"}
 
 
 @pytest.mark.parametrize("seed", range(5))

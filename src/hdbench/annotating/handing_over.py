@@ -109,19 +109,21 @@ def merge(folder: Path, path: Path) -> Merged:
                     "both was edited by hand; nothing is taken in"
                 )
         new = [change for change in changes if change.id not in there]
-        full = Counter(change.item for change in new)
-        for item, size in full.items():
+        sizes = Counter(change.item for change in new)
+        for item, size in sizes.items():
             if len(history.changes[item]) + size > MAX_ITEM_CHANGES:
                 raise HdbenchError(f"{path}: {item[:100]!r}: more changes than are kept")
         lines = [as_line(change) for change in _bases(new, metadata, history) + new]
         touched = history.append(annotator, lines) if lines else set()
-        states = {
-            item: fold(item, history.changes[item].values(), metadata.records[item])
-            for item in sorted(touched)
-        }
         with metadata.writing():
-            metadata.write(states.values())
-    conflicts = tuple(one for state in states.values() for one in state.conflicts)
+            # Otherwise this could write less than another process just did.
+            touched |= history.refresh() | metadata.refresh()
+            states = [
+                fold(item, history.changes[item].values(), metadata.records[item])
+                for item in sorted(touched & metadata.records.keys())
+            ]
+            metadata.write(states)
+    conflicts = tuple(one for state in states for one in state.conflicts)
     return Merged(len(new), len(changes) - len(new), conflicts)
 
 

@@ -1,48 +1,24 @@
 """Who annotated, when, and what they said of an item stays in the folder of the collection."""
 
-import json
 import os
 
 import pytest
-import yaml
+from helpers.lines import write_lines
 
 from hdbench.annotating.store import Store
 from hdbench.publishing import repositories
 
-SPEC = {
-    "name": "lines",
-    "title": "Lines",
-    "version": "1.0.0",
-    "metric": "text_cer",
-    "headline": "cer",
-    "higher_is_better": False,
-    "media": "text",
-    "split": "test",
-    "licence": "cc0-1.0",
-    "citation": "",
-}
 SECRETS = ("zora-23", "hardly legible, ask Ms Muster", "roter Wain")
 
 
 @pytest.fixture
 def annotated(tmp_path):
     """A collection with a comment, a name and a value that is not the last one."""
-    folder = tmp_path / "lines"
-    folder.mkdir()
     rows = [
         {"text": f"Rother Wein {number}", "id": f"a{number}", "ground_truth": None}
         for number in range(2)
     ]
-    files = {
-        "metadata.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
-        "benchmark.yaml": yaml.safe_dump(SPEC),
-        "prompt.txt": "Spell this as today: {text}\n",
-        "answer.schema.json": '{"type": "object"}',
-        "README.md": "---\nlanguage: de\nlicense: cc0-1.0\n---\n# Lines\n\nSome lines.\n",
-        "CHANGELOG.md": "# Changelog\n",
-    }
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    folder = write_lines(tmp_path / "lines", rows)
     name, comment, first = SECRETS
     with Store.open(folder, name) as store:
         for item in store.items:

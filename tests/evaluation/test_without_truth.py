@@ -2,21 +2,9 @@
 
 import json
 
-import pytest
 from datasets import load_dataset
+from helpers.lines import write_lines
 
-SPEC = {
-    "name": "lines",
-    "title": "Lines",
-    "version": "1.0.0",
-    "metric": "text_cer",
-    "headline": "cer",
-    "higher_is_better": False,
-    "media": "text",
-    "split": "test",
-    "licence": "cc0-1.0",
-    "citation": "",
-}
 ROWS = [
     {"text": "Rother Wein", "id": "a", "ground_truth": {"text": "Roter Wein"}},
     {"text": "Weisser Wein", "id": "b", "ground_truth": None},
@@ -24,26 +12,8 @@ ROWS = [
 ]
 
 
-@pytest.fixture
-def recipe(tmp_path):
-    folder = tmp_path / "lines"
-    folder.mkdir()
-    (folder / "benchmark.yaml").write_text(json.dumps(SPEC))  # JSON is YAML
-    (folder / "prompt.txt").write_text("Spell this as today, as JSON: {text}\n")
-    (folder / "answer.schema.json").write_text('{"type": "object"}')
-    (folder / "README.md").write_text("---\nlanguage: de\n---\n{{ rows }} lines. {{ example }}\n")
-    (folder / "CHANGELOG.md").write_text("# Changelog\n")
-    return folder
-
-
-def write(recipe, rows):
-    (recipe / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
-def test_an_item_without_a_ground_truth_is_asked_and_not_scored(
-    recipe, tmp_path, run_hdbench, monkeypatch
-):
-    write(recipe, ROWS)
+def test_an_item_without_a_ground_truth_is_asked_and_not_scored(tmp_path, run_hdbench, monkeypatch):
+    write_lines(tmp_path / "lines", ROWS)
     built = run_hdbench("build", "./lines", cwd=tmp_path)
     assert "3 rows, 1 without a ground truth, version 1.0.0" in built.stdout, built.stderr
     monkeypatch.chdir(tmp_path)
@@ -61,8 +31,8 @@ def test_an_item_without_a_ground_truth_is_asked_and_not_scored(
     assert run_hdbench("verify", "r.json", cwd=tmp_path).returncode == 0
 
 
-def test_with_no_ground_truth_at_all_nothing_can_be_scored(recipe, tmp_path, run_hdbench):
-    write(recipe, [row | {"ground_truth": None} for row in ROWS])
+def test_with_no_ground_truth_at_all_nothing_can_be_scored(tmp_path, run_hdbench):
+    write_lines(tmp_path / "lines", [row | {"ground_truth": None} for row in ROWS])
     assert run_hdbench("build", "./lines", cwd=tmp_path).returncode == 0
     (tmp_path / "a.jsonl").write_text('{"id": "a", "prediction": {"text": "x"}}\n')
     done = run_hdbench("score", "hdb/lines", "a.jsonl", cwd=tmp_path)
@@ -70,8 +40,8 @@ def test_with_no_ground_truth_at_all_nothing_can_be_scored(recipe, tmp_path, run
     assert done.stderr == "error: hdb/lines: no item has a ground truth to score against\n"
 
 
-def test_a_row_must_say_that_it_has_none(recipe, tmp_path, run_hdbench):
-    write(recipe, [{"text": "x", "id": "a"}])
+def test_a_row_must_say_that_it_has_none(tmp_path, run_hdbench):
+    write_lines(tmp_path / "lines", [{"text": "x", "id": "a"}])
     done = run_hdbench("build", "./lines", cwd=tmp_path)
     assert done.returncode == 2
     assert "has no ground_truth: write null if there is none\n    line 1, id a" in done.stderr

@@ -16,6 +16,8 @@ def media(tmp_path):
     page.save(tmp_path / "a.jpg")
     page.save(tmp_path / "b.tif")
     page.save(tmp_path / "c.pdf", save_all=True, append_images=[Image.new("RGB", (90, 60), "red")])
+    Image.new("I;16", (60, 90), 128 * 256).save(tmp_path / "grey.tif")
+    Image.new("RGBA", (60, 90), (0, 0, 0, 0)).save(tmp_path / "clear.tif")
     (tmp_path / "d.png").write_bytes(b"no image")
     (tmp_path / "link.png").symlink_to("/etc/passwd")
     rows = [
@@ -25,7 +27,10 @@ def media(tmp_path):
         {"id": "damaged", "file_name": "d.png"},
         {"id": "link", "file_name": "link.png"},
         {"id": "outside", "file_name": "../x.png"},
+        {"id": "odd", "file_name": "a\0.png"},
+        {"id": "odd pdf", "file_name": "a\0.pdf"},
         {"id": "none", "file_name": None},
+        {"id": "grey", "pages_file_names": ["grey.tif", "clear.tif"]},
     ]
     (tmp_path / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return Media(tmp_path)
@@ -42,6 +47,11 @@ def test_pages_are_shown_as_browsers_can(media):
     assert (second.media_type, opened(second).size) == ("image/png", (60, 90))
 
 
+def test_sixteen_bits_of_grey_are_not_white_and_transparency_is_not_black(media):
+    assert opened(media.picture("grey", 0)).getpixel((0, 0)) == (128, 128, 128)
+    assert opened(media.picture("grey", 1)).getpixel((0, 0)) == (255, 255, 255)
+
+
 def test_the_pages_of_a_pdf_are_drawn(media):
     assert media.pages("pdf") == 2
     second = opened(media.picture("pdf", 1))
@@ -56,8 +66,16 @@ def test_texts_and_items_without_media(media):
 
 @pytest.mark.parametrize(
     ("item", "page"),
-    [("damaged", 0), ("link", 0), ("outside", 0), ("pages", 2), ("pdf", 2), ("none", 0)],
+    [
+        *[("damaged", 0), ("link", 0), ("outside", 0), ("pages", 2), ("pdf", 2), ("none", 0)],
+        *[("odd", 0), ("odd pdf", 0)],
+    ],
 )
 def test_what_cannot_be_shown_is_an_error(media, item, page):
     with pytest.raises(HdbenchError):
         media.picture(item, page)
+
+
+def test_a_name_that_no_file_can_have_is_an_error(media):
+    with pytest.raises(HdbenchError, match="cannot be shown"):
+        media.pages("odd pdf")

@@ -9,6 +9,7 @@ from PIL import Image
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common import pdf
 from hdbench.common.jsonio import read_jsonl
+from hdbench.common.pictures import in_rgb
 from hdbench.errors import HdbenchError
 
 SHOWN_AS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
@@ -40,7 +41,7 @@ class Media:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
-        self._rows: dict[str, Any] = {}
+        self._rows: dict[str, tuple[list[Any], Any]] = {}  # item → its files, its text
         for line in read_jsonl(folder / METADATA):
             row = line.value
             files = row.get("pages_file_names") or row.get("file_name") or []
@@ -59,14 +60,13 @@ class Media:
             HdbenchError: its PDF cannot be read.
         """
         files, _ = self._rows[item]
-        if len(files) == 1 and str(files[0]).lower().endswith(".pdf"):
-            path = self._path(files[0])
-            try:
-                with pdf.opened(path) as document:
-                    return min(len(document), MAX_PAGES)
-            except (pdf.PdfError, OSError) as error:
-                raise HdbenchError(f"{files[0]}: cannot be shown: {error}") from error
-        return len(files)
+        if not _is_pdf(files):
+            return len(files)
+        try:
+            with pdf.opened(self._path(files[0])) as document:
+                return min(len(document), MAX_PAGES)
+        except (OSError, ValueError) as error:
+            raise HdbenchError(f"{files[0]}: cannot be shown: {error}") from error
 
     def picture(self, item: str, number: int) -> Picture:
         """A page of an item.
@@ -80,12 +80,12 @@ class Media:
                 collection.
         """
         files, _ = self._rows[item]
-        is_pdf = len(files) == 1 and str(files[0]).lower().endswith(".pdf")
+        is_pdf = _is_pdf(files)
         if not 0 <= number < (MAX_PAGES if is_pdf else len(files)):
             raise HdbenchError(f"{item}: no page {number + 1}")
         name = files[0] if is_pdf else files[number]
-        path = self._path(name)
         try:
+            path = self._path(name)
             return _pdf_page(path, number) if is_pdf else _image(path)
         except (
             *(OSError, SyntaxError, ValueError, IndexError),
@@ -100,12 +100,16 @@ class Media:
         return path
 
 
+def _is_pdf(files: list[Any]) -> bool:
+    return len(files) == 1 and str(files[0]).lower().endswith(".pdf")
+
+
 def _image(path: Path) -> Picture:
     data = path.read_bytes()
     with Image.open(io.BytesIO(data)) as image:
         if image.format in SHOWN_AS:
             return Picture(data, SHOWN_AS[image.format])
-        return _png(image.convert("RGB"))
+        return _png(in_rgb(image))
 
 
 def _pdf_page(path: Path, number: int) -> Picture:

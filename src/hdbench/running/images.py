@@ -11,6 +11,7 @@ from PIL import Image, ImageOps
 
 from hdbench.common import pdf
 from hdbench.common.extras import MissingExtraError
+from hdbench.common.pictures import in_rgb
 from hdbench.errors import HdbenchError
 
 PDF_DPI = 200
@@ -88,7 +89,7 @@ def _open(path: Path, limits: Limits) -> Iterator[Image.Image]:
             # JPEG can be read at half or quarter size, which saves most of the time.
             image.draft("RGB", (limits.max_side, limits.max_side))
             upright = ImageOps.exif_transpose(image)
-            yield _fitted(_rgb(upright), limits.max_side)
+            yield _fitted(in_rgb(upright), limits.max_side)
     except MissingExtraError:
         raise
     except _UNREADABLE as error:
@@ -130,16 +131,6 @@ def _jpeg(image: Image.Image) -> Encoded:
 def _is_pdf(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(4) == b"%PDF"
-
-
-def _rgb(image: Image.Image) -> Image.Image:
-    """In RGB, on white paper where it is transparent."""
-    if image.mode.startswith("I;16"):  # which `convert` would make white above 255
-        image = image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
-    if image.has_transparency_data:
-        image = image.convert("RGBA")
-        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
-    return image.convert("RGB")
 
 
 def _fitted(image: Image.Image, max_side: int) -> Image.Image:

@@ -489,6 +489,11 @@ def test_lists_that_are_too_long_to_be_compared_are_named(monkeypatch):
         "Elemente, um alle zu vergleichen: 6 wurden nicht verglichen und zählen als erfunden. "
         "Wiederholt sich das Modell dort?"
     )
+    one = only(check([truth, long], [truth] * 2, make_metric("record_f1")), "too_many_items")
+    assert one.message.startswith('1 of 2 answers, that of item "0001", has too many entries in ')
+    assert in_language(one.to_dict(), "de").text.startswith(
+        '1 von 2 Antworten, die zum Eintrag "0001", hat in pages[].entries zu viele Elemente, um '
+    )
 
 
 @pytest.mark.parametrize("is_read", [True, False])

@@ -1,6 +1,5 @@
 """A benchmark: a dataset repository that describes how it is scored."""
 
-import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, read_spec
 from hdbench.common.checked import read_text_file
+from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_json, read_jsonl
 from hdbench.errors import HdbenchError
 from hdbench.reading.schema import AnswerSchema
@@ -202,8 +202,7 @@ class Benchmark:
 
     def content_hash(self) -> str:
         """The sha256 of the metadata, which names every media file by its own sha256."""
-        with (self.folder / METADATA).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_sha256(self.folder / METADATA)
 
 
 def load_benchmark(name: str, *, revision: str | None = None, media: bool = False) -> Benchmark:

@@ -1,7 +1,6 @@
 """What makes a dataset's folder an archive: readable without hdbench, and ready to be cited."""
 
 import csv
-import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.building.citation import Creator, creators, year
 from hdbench.building.licences import OPEN_LICENCES
+from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import read_jsonl, write_json
 
 CHECKSUMS = "SHA256SUMS"
@@ -36,7 +36,9 @@ def write_archive(spec: BenchmarkSpec, folder: Path) -> None:
     (folder / CITATION).write_text(
         yaml.safe_dump(citation_cff(spec), sort_keys=False, allow_unicode=True), encoding="utf-8"
     )
-    lines = [f"{_sha256(path)}  {path.relative_to(folder).as_posix()}\n" for path in _files(folder)]
+    lines = [
+        f"{file_sha256(path)}  {path.relative_to(folder).as_posix()}\n" for path in _files(folder)
+    ]
     (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8")
 
 
@@ -137,8 +139,3 @@ def _values(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,7 +1,6 @@
 """The dataset of recorded runs, `hdb/results`: each run's answers in JSON Lines and in Parquet."""
 
 import datetime
-import hashlib
 import re
 import shutil
 from collections import Counter
@@ -28,6 +27,7 @@ from hdbench.building.run_tables import (
     write_table,
 )
 from hdbench.common import resources
+from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import write_json
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
@@ -185,7 +185,7 @@ def _card(built: BuiltResults, rows: list[dict[str, Any]]) -> str:
             "config_name": name,
             # `datasets` finds a folder's cache by its configs alone: without the content hash in
             # them, another build would be read from this one's cache.
-            "description": f"sha256 {_sha256(built.folder / paths[0])}",
+            "description": f"sha256 {file_sha256(built.folder / paths[0])}",
             "data_files": [{"split": "test", "path": paths}],
         }
         for name, paths in files.items()
@@ -201,8 +201,3 @@ def _card(built: BuiltResults, rows: list[dict[str, Any]]) -> str:
         config=rows[-1]["benchmark"].removeprefix("hdb/"),
         run=rows[-1],
     )
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

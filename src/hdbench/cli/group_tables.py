@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from hdbench.common.printing import plain_table, printable
+from hdbench.common.printing import MAX_NOTE, plain_table, printable
 from hdbench.results.warning_texts import in_words
 from hdbench.statistics.bootstrap import MIN_ITEMS
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:  # numpy takes long to import
 
 MAX_ROWS = 100
 """Maximum rows of a table."""
-
-MAX_NOTE = 1_000
-"""How many characters of a note are shown."""
 
 _SIGNED = {"difference": "+.4f"}
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hdbench.cli.app import MAKE, app, one_line
-from hdbench.common.printing import plain_table, printable
+from hdbench.common.printing import MAX_NOTE, plain_table, printable
 from hdbench.errors import HdbenchError, shortened
 
 if TYPE_CHECKING:
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 MAX_SHOWN = 8
 """Maximum number of files passed over that are named."""
-
-MAX_NOTE = 1_000
-"""How many characters of a note are shown."""
 
 MAX_EXAMPLE = 24
 """How many characters of a value are shown."""

@@ -10,7 +10,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hdbench.common.printing import HEADING_WIDTH, MAX_VALUE, heading, plain_table, printable
+from hdbench.common.printing import (
+    HEADING_WIDTH,
+    MAX_NOTE,
+    MAX_VALUE,
+    heading,
+    plain_table,
+    printable,
+)
 from hdbench.report.items import LOST
 from hdbench.results.items import WORST
 from hdbench.scoring.metric import Figure, Metric
@@ -23,9 +30,6 @@ if TYPE_CHECKING:  # scipy takes long to import
 
 MAX_FIELDS = 40
 """Maximum rows of the table of fields: a model can invent any number of fields."""
-
-MAX_NOTE = 1_000
-"""How many characters of a note or warning are shown."""
 
 MAX_VIOLATIONS = 8
 """Maximum rows of the table of schema violations."""

@@ -14,6 +14,9 @@ from hdbench.errors import escaped
 MAX_VALUE = 48
 """Maximum number of characters shown of a value."""
 
+MAX_NOTE = 1_000
+"""How many characters of a note or warning are shown."""
+
 MAX_HEADING = 200
 """How many characters are shown of a column's heading that was given on the command line."""
 

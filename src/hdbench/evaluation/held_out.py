@@ -1,12 +1,12 @@
 """Scoring held-out items: totals, and how far they lie from those of the public items."""
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from hdbench.benchmarks.benchmark import Benchmark, Item, load_benchmark
+from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import read_jsonl
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import NothingToScoreError, Settings, score_loaded
@@ -47,8 +47,7 @@ def read_held_out(benchmark: Benchmark, path: Path) -> tuple[Item, ...]:
             f"{path}: is inside the dataset's folder, and would be published with it: move it out"
         )
     try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        digest = file_sha256(path)
     except OSError as error:
         raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
     if digest != about.sha256:

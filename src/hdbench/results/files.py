@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.analysis.error_classes import form_counts, summarise
+from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError
 from hdbench.reading.json_files import parse_file
@@ -37,20 +38,15 @@ def answers_sha256(path: Path) -> str:
     """
     try:
         if not path.is_dir():
-            return _file_sha256(path)
+            return file_sha256(path)
         digest = hashlib.sha256()
         for name in Folder(path).names:
-            line = f"{_file_sha256(path / name)}  ".encode() + os.fsencode(name)
+            line = f"{file_sha256(path / name)}  ".encode() + os.fsencode(name)
             # A line break in a name would turn one file into two.
             digest.update(line.replace(b"\\", b"\\\\").replace(b"\n", b"\\n") + b"\n")
         return digest.hexdigest()
     except OSError as error:
         raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
-
-
-def _file_sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def item_set(ids: Sequence[str]) -> str:

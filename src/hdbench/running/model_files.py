@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.common.extras import install_command
+from hdbench.common.hashing import file_sha256
 from hdbench.errors import HdbenchError, escaped
 
 _LOADED = (".safetensors", ".json", ".jinja", ".txt", ".model", ".py")
@@ -119,14 +120,9 @@ def _sha256(folder: Path) -> str:
     A sample of the weights would miss layers that were trained further.
     """
     paths = sorted(p for p in folder.iterdir() if p.suffix in _LOADED and p.is_file())
-
-    def digest(path: Path) -> str:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-
     try:
         with ThreadPoolExecutor(4) as pool:
-            digests = list(pool.map(digest, paths))
+            digests = list(pool.map(file_sha256, paths))
     except OSError as error:
         raise HdbenchError(f"{folder}: cannot be read: {error.strerror}") from error
     lines = [f"{of}  {path.name}\n" for of, path in zip(digests, paths, strict=True)]

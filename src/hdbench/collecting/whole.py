@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hdbench.collecting.media import KINDS
+from hdbench.common.hashing import file_sha256
 from hdbench.errors import HdbenchError
 from hdbench.reading.cells import FAULTS, MISSING
 from hdbench.truths.table import read_table
@@ -103,9 +104,7 @@ def _table(path: Path) -> Whole:
     if not seen:
         raise HdbenchError(f"{path}: no items in this table, only column names")
     columns = dict(zip(titles, values, strict=True))
-    with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return Whole(path.name, sha256, list(seen), columns, notes)
+    return Whole(path.name, file_sha256(path), list(seen), columns, notes)
 
 
 def _id_column(titles: Sequence[str]) -> int:

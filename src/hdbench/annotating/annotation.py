@@ -1,0 +1,100 @@
+"""How a collection is annotated: who looks at what, and what is kept."""
+
+from pathlib import Path
+from typing import Annotated
+
+import yaml
+from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from hdbench.annotating.changes import check_pseudonym
+from hdbench.common.checked import Strict, read_yaml, validate
+from hdbench.common.jsonio import write_whole
+from hdbench.errors import HdbenchError
+
+ANNOTATION = "annotation.yaml"
+"""The file, in the collection's folder; it never leaves with the collection."""
+
+_HEAD = """\
+# Who annotates what in this collection. It stays here: build, publish and export leave it out.
+"""
+
+
+def _pseudonym(name: str) -> str:
+    try:
+        check_pseudonym(name)
+    except HdbenchError as error:
+        raise PydanticCustomError("pseudonym", "{error}", {"error": str(error)}) from error
+    return name
+
+
+Pseudonym = Annotated[str, AfterValidator(_pseudonym)]
+
+
+class Assignment(Strict):
+    """Items that several annotators look at, without seeing what the others entered.
+
+    Attributes:
+        annotators: the pseudonyms of two or more.
+        items: the ids of the items.
+        seed: that of the random draw of the items; None if they were not drawn.
+    """
+
+    annotators: tuple[Pseudonym, ...] = Field(min_length=2)
+    items: tuple[str, ...] = Field(min_length=1)
+    seed: int | None = None
+
+
+class Annotation(Strict):
+    """What `annotation.yaml` says.
+
+    Attributes:
+        assignments: the items that several annotators look at.
+        blind: the ids of further items that open without a draft.
+        authorities: field, such as `persons[].name` → the file with the values to suggest for it,
+            in the collection's folder.
+        keep_time: whether the time spent on each item is kept.
+    """
+
+    assignments: tuple[Assignment, ...] = ()
+    blind: tuple[str, ...] = ()
+    authorities: dict[str, str] = Field(default_factory=dict)
+    keep_time: bool = False
+
+    @model_validator(mode="after")
+    def _once(self) -> "Annotation":
+        seen = set[str]()
+        for assignment in self.assignments:
+            if twice := seen & set(assignment.items):
+                wrong = "{item} is in two assignments: leave it in one"
+                raise PydanticCustomError("twice", wrong, {"item": min(twice)})
+            seen |= set(assignment.items)
+        return self
+
+    def annotators(self, item: str) -> tuple[str, ...]:
+        """Who looks at an item without seeing what the others entered; nobody for most items."""
+        found = (each.annotators for each in self.assignments if item in each.items)
+        return next(found, ())
+
+    def is_blind(self, item: str) -> bool:
+        """Whether an item opens without a draft."""
+        return item in self.blind or bool(self.annotators(item))
+
+
+def read_annotation(folder: Path) -> Annotation:
+    """What a collection's `annotation.yaml` says; all defaults if there is none.
+
+    Raises:
+        HdbenchError: it cannot be read, or says something else.
+    """
+    path = folder / ANNOTATION
+    if path.is_symlink():
+        raise HdbenchError(f"{path}: is a symbolic link: put the file itself there")
+    return validate(Annotation, read_yaml(path) or {}, path) if path.is_file() else Annotation()
+
+
+def write_annotation(folder: Path, annotation: Annotation) -> None:
+    """Write a collection's `annotation.yaml`, whole."""
+    said = annotation.model_dump(mode="json", exclude_defaults=True)
+    text = yaml.safe_dump(said, sort_keys=False, allow_unicode=True)
+    write_whole(folder / ANNOTATION, (_HEAD + text).encode())

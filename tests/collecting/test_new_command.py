@@ -103,7 +103,9 @@ def test_like_another_benchmark_its_fields_and_rules_are_taken_over(folder, run_
 
 def test_without_a_ground_truth_the_fields_are_named_or_it_is_a_transcription(folder, run_hdbench):
     fields = "title,persons[].name,tags[]"
-    assert run_hdbench("new", "a", "scans", "--fields", fields, cwd=folder).returncode == 0
+    done = run_hdbench("new", "a", "scans", "--fields", fields, cwd=folder)
+    assert done.returncode == 0
+    assert "ground truth:       hdbench annotate a" in done.stdout
     schema = json.loads((folder / "a/answer.schema.json").read_text())
     assert schema["required"] == ["title", "persons", "tags"]
     assert schema["properties"]["persons"]["items"]["required"] == ["name"]

@@ -262,12 +262,14 @@ def _say_next(folder: Path, plan: "Plan") -> None:
     name = plan.wish.name
     accept = "" if plan.wish.licence != "other" else " --accept-licence"
     typer.echo(f"\n{folder}: written. Next:")
-    steps = (
+    steps = [
         ("read and improve", f"{folder}/prompt.txt, answer.schema.json and README.md"),
         ("look for problems", f"hdbench check {folder}"),
         ("build it", f"hdbench build {folder}{accept}"),
         ("ask a model", f"hdbench run hdb/{name} --model MODEL -o runs/MODEL"),
         ("score its answers", f"hdbench score hdb/{name} runs/MODEL"),
-    )
+    ]
+    if len(plan.truths) < len(plan.media.items):
+        steps.insert(1, ("ground truth", f"hdbench annotate {folder}"))
     for what, how in steps:
         typer.echo(f"  {what + ':':<20}{how}")

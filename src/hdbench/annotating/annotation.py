@@ -1,5 +1,6 @@
 """How a collection is annotated: who looks at what, and what is kept."""
 
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
@@ -73,12 +74,20 @@ class Annotation(Strict):
 
     def annotators(self, item: str) -> tuple[str, ...]:
         """Who looks at an item without seeing what the others entered; nobody for most items."""
-        found = (each.annotators for each in self.assignments if item in each.items)
-        return next(found, ())
+        return self._annotators.get(item, ())
 
     def is_blind(self, item: str) -> bool:
         """Whether an item opens without a draft."""
-        return item in self.blind or bool(self.annotators(item))
+        return item in self._blind or bool(self.annotators(item))
+
+    # Sets and dicts, as there may be ten thousand items, and the editor asks for each of them.
+    @cached_property
+    def _annotators(self) -> dict[str, tuple[str, ...]]:
+        return {item: each.annotators for each in self.assignments for item in each.items}
+
+    @cached_property
+    def _blind(self) -> frozenset[str]:
+        return frozenset(self.blind)
 
 
 def read_annotation(folder: Path) -> Annotation:

@@ -14,6 +14,9 @@ from hdbench.errors import HdbenchError
 STATUSES = ("open", "done", "doubtful", "missing", "rejected")
 """What an item can be: `missing` means that there is no ground truth to be had."""
 
+WITHOUT_TRUTH = ("missing", "rejected")
+"""The statuses of items whose ground truth is null in `metadata.jsonl`."""
+
 WHATS = ("ground_truth", "status", "comment")
 """What of an item can change."""
 
@@ -31,6 +34,9 @@ MAX_ITEM_CHANGES = 10_000
 
 IMPORTED = "imported"
 """Who made a change that only notes what was in `metadata.jsonl`: no annotator can be called so."""
+
+SETTLED = "settled"
+"""How a value was made that was chosen where people or windows disagreed."""
 
 _LONG_AGO = "1970-01-01T00:00:00.000Z"
 _MAX_TIPS = 100

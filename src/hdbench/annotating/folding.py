@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
 
-from hdbench.annotating.changes import WHATS, Change, base_change, same
+from hdbench.annotating.changes import SETTLED, WHATS, Change, base_change, same
 from hdbench.annotating.fields import covers, get, overlap, parse_field, with_value
 
 JOIN = "+"
@@ -169,7 +169,7 @@ def _conflicts(ordered: Sequence[Change]) -> list[Conflict]:
             if bits >> other & 1
             and (
                 covers(paths[place], paths[other])
-                or (change.how == "settled" and overlap(paths[place], paths[other]))
+                or (change.how == SETTLED and overlap(paths[place], paths[other]))
             )
         }
         live.add(place)

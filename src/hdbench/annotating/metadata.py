@@ -10,15 +10,13 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from hdbench.annotating.changes import WITHOUT_TRUTH
 from hdbench.annotating.folding import ItemState
 from hdbench.annotating.history import HISTORY, lock_file
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.building.namespace import is_ours
 from hdbench.common.jsonio import parse_line, write_whole
 from hdbench.errors import HdbenchError
-
-WITHOUT_TRUTH = ("missing", "rejected")
-"""The statuses of items whose ground truth is null in `metadata.jsonl`."""
 
 _WRITTEN = ".written"
 _SECONDS = 30

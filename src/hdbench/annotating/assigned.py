@@ -1,0 +1,110 @@
+"""Items that several people annotate without seeing each other's entries."""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hdbench.annotating.annotation import read_annotation
+from hdbench.annotating.changes import SETTLED, WITHOUT_TRUTH, Change
+from hdbench.annotating.folding import ItemState, causal_order, fold
+from hdbench.annotating.history import History
+from hdbench.annotating.metadata import Metadata
+
+
+class Annotated(NamedTuple):
+    """An item that all its annotators are done with.
+
+    Attributes:
+        item: the item's id.
+        records: pseudonym → what that person made of it before anything was settled, in the order
+            of the assignment; None if they say that there is no ground truth to be had.
+    """
+
+    item: str
+    records: dict[str, dict[str, Any] | None]
+
+
+def annotated(folder: Path) -> list[Annotated]:
+    """The assigned items that all their annotators are done with, in the order of the collection.
+
+    Items that one of them rejected are left out: they say nothing about how far people agree.
+
+    Args:
+        folder: the collection.
+
+    Raises:
+        HdbenchError: it is no collection, or its history or `annotation.yaml` cannot be used.
+    """
+    return [
+        Annotated(item, {name: truth_of(state) for name, state in own.items()})
+        for item, own in _all_own(folder)
+        if all_finished(own) and all(state.status != "rejected" for state in own.values())
+    ]
+
+
+def count_unfinished(folder: Path) -> int:
+    """The number of assigned items that not all their annotators are done with yet.
+
+    Raises:
+        HdbenchError: see `annotated`.
+    """
+    return sum(not all_finished(own) for _, own in _all_own(folder))
+
+
+def own_states(
+    item: str, changes: Collection[Change], annotators: tuple[str, ...]
+) -> dict[str, ItemState]:
+    """Pseudonym → what that person made of an item alone, on top of nothing."""
+    found = before_settling(changes)
+    return {
+        name: fold(item, [each for each in found if each.by == name], None) for name in annotators
+    }
+
+
+def all_finished(own: dict[str, ItemState]) -> bool:
+    """Whether all annotators of an item said what it is."""
+    return all(state.status != "open" for state in own.values())
+
+
+def truth_of(state: ItemState) -> dict[str, Any] | None:
+    """The record of somebody who is done; None if they say that there is none to be had."""
+    return None if state.status in WITHOUT_TRUTH else state.record
+
+
+def before_settling(changes: Collection[Change]) -> list[Change]:
+    """The changes that do not have behind them what was settled between annotators."""
+    if not any(change.how == SETTLED for change in changes):
+        return list(changes)
+    settled = set[str]()
+    before = []
+    for change in causal_order(list(changes)):
+        if change.how == SETTLED or not settled.isdisjoint(change.parents):
+            settled.add(change.id)
+        else:
+            before.append(change)
+    return before
+
+
+def is_settled(changes: Collection[Change], annotators: tuple[str, ...]) -> bool:
+    """Whether an item was settled between its annotators: it is like any other from then on.
+
+    The last thing that is settled is the status, with what each of them said of it behind it.
+    """
+    statuses = [change for change in changes if change.what == "status"]
+    if not any(change.how == SETTLED for change in statuses):
+        return False
+    behind: dict[str, set[str]] = {}  # change → who made it or one that it has behind it
+    for change in causal_order(statuses):
+        behind[change.id] = {change.by}.union(*(behind.get(each, ()) for each in change.parents))
+        if change.how == SETTLED and behind[change.id].issuperset(annotators):
+            return True
+    return False
+
+
+def _all_own(folder: Path) -> Iterator[tuple[str, dict[str, ItemState]]]:
+    """What the annotators of each assigned item made of it."""
+    annotation, history = read_annotation(folder), History(folder)
+    for item in Metadata(folder).records:
+        if annotators := annotation.annotators(item):
+            changes = history.changes.get(item, {}).values()
+            yield item, own_states(item, list(changes), annotators)

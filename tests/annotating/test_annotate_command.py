@@ -4,6 +4,7 @@ import json
 
 from annotating.pages import truths, write_collection
 
+from hdbench.annotating.annotation import read_annotation
 from hdbench.annotating.store import Store
 
 
@@ -33,3 +34,13 @@ def test_what_cannot_be_opened_is_one_line(tmp_path, run_hdbench):
     assert told.returncode == 2
     assert "x9" in told.stderr
     Store.open(folder, "me").close()  # nothing is left locked
+
+
+def test_items_are_assigned_to_several_people(tmp_path, run_hdbench):
+    folder = write_collection(tmp_path / "cards", [None] * 5)
+    told = run_hdbench("annotate", "cards", "--assign", "anna, ben", "--items", "3", cwd=tmp_path)
+    assert "3 of 5 items that nobody has begun are assigned to anna and ben" in told.stdout
+    assert len(read_annotation(folder).assignments[0].items) == 3
+    told = run_hdbench("annotate", "cards", "--assign", "anna", cwd=tmp_path)
+    assert told.returncode == 2
+    assert told.stderr.count("\n") == 1

@@ -2,9 +2,20 @@
 
 import itertools
 
-from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
-from hdbench.annotating.assigned import annotated, before_settling, count_unfinished, is_settled
+import pytest
+from annotating.pages import write_collection
+
+from hdbench.annotating.annotation import (
+    Annotation,
+    Assignment,
+    read_annotation,
+    write_annotation,
+)
+from hdbench.annotating.assigned import annotated, before_settling, count_unfinished, is_plain
+from hdbench.annotating.assigning import assign
 from hdbench.annotating.changes import Change, as_line
+from hdbench.annotating.store import Store
+from hdbench.errors import HdbenchError
 
 IDS = (f"{number:032x}" for number in itertools.count(1))
 
@@ -15,7 +26,7 @@ def change(by, to, what="ground_truth", *, field="", after=(), how="blind", item
     return Change(next(IDS), item, by, at, what, field, None, to, first, how, tuple(also))
 
 
-def assign(folder, *annotators, items=("b2",)):
+def give(folder, *annotators, items=("b2",)):
     write_annotation(
         folder, Annotation(assignments=(Assignment(annotators=annotators, items=items),))
     )
@@ -29,7 +40,7 @@ def write(folder, *changes):
 
 
 def test_the_records_of_those_who_are_all_done_each_on_top_of_nothing(collection):
-    assign(collection, "ben", "anna", items=("b3", "b2"))
+    give(collection, "ben", "anna", items=("b3", "b2"))
     anna = change("anna", {"title": "Faust"})
     ben = change("ben", "Urfaust", field="title")
     write(
@@ -54,7 +65,7 @@ def test_the_records_of_those_who_are_all_done_each_on_top_of_nothing(collection
 
 
 def test_who_says_that_there_is_no_truth_has_none_and_who_rejects_is_left_out(collection):
-    assign(collection, "anna", "ben", items=("b1", "b2"))
+    give(collection, "anna", "ben", items=("b1", "b2"))
     lines = [
         change(by, {"title": by}, item=item) for by in ("anna", "ben") for item in ("b1", "b2")
     ]
@@ -68,7 +79,7 @@ def test_who_says_that_there_is_no_truth_has_none_and_who_rejects_is_left_out(co
 
 
 def test_what_was_settled_and_what_came_after_is_nobodys_own(collection):
-    assign(collection, "anna", "ben")
+    give(collection, "anna", "ben")
     own = [change(by, {"title": by}) for by in ("anna", "ben")]
     done = [change(by, "done", "status") for by in ("anna", "ben")]
     settled = change("anna", {"title": "both"}, after=own, how="settled")
@@ -81,18 +92,18 @@ def test_what_was_settled_and_what_came_after_is_nobodys_own(collection):
     assert before_settling(own) == own
 
 
-def test_an_item_is_settled_by_a_status_that_has_everybodys_behind_it():
+def test_an_item_is_plain_by_a_status_that_has_everybodys_behind_it():
     anna, ben = (change(by, "done", "status") for by in ("anna", "ben"))
     both = change("clara", "done", "status", after=[anna, ben], how="settled")
     one = change("clara", "done", "status", after=[anna], how="settled")
     plain = change("clara", "done", "status", after=[anna, ben])
     truth = change("clara", {}, after=[anna, ben], how="settled")
-    assert is_settled([both, ben, anna], ("anna", "ben"))
-    assert is_settled([change("anna", "open", "status", after=[both]), both, ben, anna], ("anna",))
-    assert not is_settled([one, ben, anna], ("anna", "ben"))
-    assert not is_settled([plain, ben, anna], ("anna", "ben"))
-    assert not is_settled([truth, ben, anna], ("anna", "ben"))
-    assert not is_settled([anna, ben], ("anna", "ben"))
+    assert is_plain([both, ben, anna], ("anna", "ben"))
+    assert is_plain([change("anna", "open", "status", after=[both]), both, ben, anna], ("anna",))
+    assert not is_plain([one, ben, anna], ("anna", "ben"))
+    assert not is_plain([plain, ben, anna], ("anna", "ben"))
+    assert not is_plain([truth, ben, anna], ("anna", "ben"))
+    assert not is_plain([anna, ben], ("anna", "ben"))
 
 
 def test_who_annotates_what_is_found_at_once_for_ten_thousand_items():
@@ -105,3 +116,53 @@ def test_who_annotates_what_is_found_at_once_for_ten_thousand_items():
     assert annotation.is_blind("c1")
     assert not annotation.is_blind("c2")
     assert annotation == Annotation.model_validate(annotation.model_dump())
+
+
+def test_items_that_nobody_has_begun_are_drawn_and_the_draw_is_recorded(tmp_path):
+    folder = write_collection(tmp_path / "cards", [None, {"title": "Faust"}, *[None] * 8])
+    with Store.open(folder, "clara") as store:
+        for item, what, to in [
+            ("b1", "status", "rejected"),
+            ("b3", "ground_truth", {"title": "Urfaust"}),
+            ("b4", "comment", "hardly legible"),
+        ]:
+            store.change(item, what, "", to, after=None, how="blind")
+    first = assign(folder, ["anna", "ben"], items=3, seed=7)
+    assert (first.of, first.assignment.seed) == (7, 7)
+    assert len(first.assignment.items) == 3
+    rest = assign(folder, ["anna", "clara"])
+    assert (rest.of, rest.assignment.seed) == (4, None)
+    drawn = [*first.assignment.items, *rest.assignment.items]
+    assert sorted(drawn) == ["b10", "b4", "b5", "b6", "b7", "b8", "b9"]
+    assert drawn[:3] == sorted(drawn[:3], key=store.items.index)
+    annotation = read_annotation(folder)
+    assert annotation.assignments == (first.assignment, rest.assignment)
+    (folder / "annotation.yaml").unlink()
+    assert assign(folder, ["anna", "ben"], items=3, seed=7) == first
+    (folder / "annotation.yaml").unlink()
+    assert assign(folder, ["anna", "ben"], items=3, seed=8) != first
+
+
+@pytest.mark.parametrize(
+    ("annotators", "items", "message"),
+    [
+        (["anna"], None, "two or more"),
+        (["anna", "anna"], None, "two or more"),
+        (["anna", "Ben"], None, "a pseudonym has"),
+        (["anna", "ben"], 2, "has 1 items"),
+    ],
+)
+def test_what_cannot_be_assigned_is_refused_and_nothing_is_written(
+    collection, annotators, items, message
+):
+    with pytest.raises(HdbenchError, match=message):
+        assign(collection, annotators, items=items)
+    assert not (collection / "annotation.yaml").exists()
+
+
+def test_a_second_assignment_keeps_what_else_annotation_yaml_says(collection):
+    write_annotation(collection, Annotation(blind=("b1",), keep_time=True))
+    assign(collection, ["anna", "ben"])
+    annotation = read_annotation(collection)
+    assert (annotation.blind, annotation.keep_time) == (("b1",), True)
+    assert annotation.annotators("b2") == ("anna", "ben")

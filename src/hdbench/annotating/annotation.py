@@ -102,6 +102,15 @@ def read_annotation(folder: Path) -> Annotation:
     return validate(Annotation, read_yaml(path) or {}, path) if path.is_file() else Annotation()
 
 
+def said_when(folder: Path) -> tuple[int, ...]:
+    """What is another value once a collection's `annotation.yaml` was written again."""
+    try:
+        found = (folder / ANNOTATION).lstat()
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
 def write_annotation(folder: Path, annotation: Annotation) -> None:
     """Write a collection's `annotation.yaml`, whole."""
     said = annotation.model_dump(mode="json", exclude_defaults=True)

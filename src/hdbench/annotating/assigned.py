@@ -85,11 +85,13 @@ def before_settling(changes: Collection[Change]) -> list[Change]:
     return before
 
 
-def is_settled(changes: Collection[Change], annotators: tuple[str, ...]) -> bool:
-    """Whether an item was settled between its annotators: it is like any other from then on.
+def is_plain(changes: Collection[Change], annotators: tuple[str, ...]) -> bool:
+    """Whether an item is like any other: nobody was assigned, or it was settled between them.
 
     The last thing that is settled is the status, with what each of them said of it behind it.
     """
+    if not annotators:
+        return True
     statuses = [change for change in changes if change.what == "status"]
     if not any(change.how == SETTLED for change in statuses):
         return False

@@ -4,6 +4,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -31,6 +32,34 @@ class Conflict:
     changes: tuple[Change, ...]
 
 
+class Stage(StrEnum):
+    """How far an item is that several people annotate without seeing each other's entries."""
+
+    plain = "plain"
+    """It is like any other: not assigned to anybody, or settled."""
+    own = "own"
+    """The annotator sees nothing but their own entries."""
+    others = "others"
+    """Others annotate it: nothing is shown."""
+    settling = "settling"
+    """All its annotators are done, and what they differ in is settled."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A field that annotators, each alone, gave different values.
+
+    Attributes:
+        field: the field; empty for the whole record.
+        values: pseudonym → value; None if there is none.
+        is_settled: whether one of the values, or another one, was taken.
+    """
+
+    field: str
+    values: dict[str, Any]
+    is_settled: bool
+
+
 @dataclass(frozen=True)
 class ItemState:
     """What is known of an item. Treat it as read-only.
@@ -45,6 +74,8 @@ class ItemState:
         head: for each of `WHATS`, what a further change has to be made on top of; None if there is
             no change. Hand it back as it is: it has several ids where there are conflicts.
         conflicts: what has to be settled.
+        stage: how far the item is if several people annotate it, each alone.
+        differences: what they differ in; known once they are all done.
     """
 
     item: str
@@ -55,6 +86,8 @@ class ItemState:
     by: tuple[str, ...]
     head: dict[str, str | None]
     conflicts: tuple[Conflict, ...]
+    stage: Stage = Stage.plain
+    differences: tuple[Difference, ...] = ()
 
 
 def fold(item: str, changes: Iterable[Change], base: dict[str, Any] | None) -> ItemState:
@@ -71,7 +104,7 @@ def fold(item: str, changes: Iterable[Change], base: dict[str, Any] | None) -> I
         found[change.what].append(change)
     ordered = {what: causal_order(each) for what, each in found.items()}
     truths = ordered["ground_truth"]
-    head = {what: _joined(tips(each)) for what, each in ordered.items()}
+    head = {what: joined_tips(each) for what, each in ordered.items()}
     if not truths and base is not None:
         head["ground_truth"] = base_change(item, base).id
     how = truths[-1].how if truths else "imported" if base is not None else ""
@@ -144,8 +177,9 @@ def tips(ordered: Sequence[Change]) -> list[str]:
     return found or [change.id for change in ordered[-1:]]  # a circle has none
 
 
-def _joined(ids: Sequence[str]) -> str | None:
-    return JOIN.join(ids) or None
+def joined_tips(ordered: Sequence[Change]) -> str | None:
+    """What a further change has to be made on top of, as `ItemState.head` gives it."""
+    return JOIN.join(tips(ordered)) or None
 
 
 def _conflicts(ordered: Sequence[Change]) -> list[Conflict]:

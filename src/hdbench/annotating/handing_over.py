@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from hdbench.annotating.annotation import read_annotation
+from hdbench.annotating.assigned import is_plain
 from hdbench.annotating.changes import (
     MAX_CHANGE,
     MAX_ITEM_CHANGES,
@@ -88,7 +90,7 @@ def merge(folder: Path, path: Path) -> Merged:
             a known change with other content, or its annotator has the folder open. Nothing is
             taken in then.
     """
-    metadata = Metadata(folder)
+    metadata, annotation = Metadata(folder), read_annotation(folder)
     annotator, changes = _unpacked(path)
     for change in changes:
         if change.item not in metadata.records:
@@ -118,9 +120,11 @@ def merge(folder: Path, path: Path) -> Merged:
         with metadata.writing():
             # Otherwise this could write less than another process just did.
             touched |= history.refresh() | metadata.refresh()
+            # Who has annotated an assigned item sees nothing of the others before it is settled.
             states = [
                 fold(item, history.changes[item].values(), metadata.records[item])
                 for item in sorted(touched & metadata.records.keys())
+                if is_plain(history.changes[item].values(), annotation.annotators(item))
             ]
             metadata.write(states)
     conflicts = tuple(one for state in states for one in state.conflicts)

@@ -7,11 +7,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from hdbench.annotating.changes import MAX_ITEM_CHANGES, Change, as_line, base_change, same
+from hdbench.annotating.annotation import Annotation, read_annotation, said_when
+from hdbench.annotating.assigned import own_states
+from hdbench.annotating.changes import (
+    MAX_ITEM_CHANGES,
+    SETTLED,
+    WITHOUT_TRUTH,
+    Change,
+    as_line,
+    base_change,
+    same,
+)
 from hdbench.annotating.fields import FieldPath, as_field, get, parse_field, with_value
-from hdbench.annotating.folding import JOIN, Conflict, ItemState, causal_order, fold, record_of
+from hdbench.annotating.folding import JOIN, Conflict, ItemState, Stage, causal_order, record_of
 from hdbench.annotating.history import History
 from hdbench.annotating.metadata import Metadata
+from hdbench.annotating.settling import agreed_status, seen_by, visible
 from hdbench.errors import HdbenchError
 
 __all__ = ["Change", "Conflict", "ItemState", "StaleError", "Store"]
@@ -45,6 +56,9 @@ class Store:
         self._metadata = Metadata(folder)
         self.items = list(self._metadata.records)
         self._history = History(folder)
+        self._folder = folder
+        self._said = said_when(folder)
+        self._annotation = read_annotation(folder)
         stack.enter_context(self._history.lock(annotator))
         self._history.refresh()  # what was written before the lock was ours
         self._history.repair(annotator)
@@ -104,16 +118,23 @@ class Store:
             self._refresh()  # once: it looks at every history there is
             return [self._state(item) for item in self.items]
 
+    def annotation(self) -> Annotation:
+        """What `annotation.yaml` says now."""
+        with self._turn:
+            self._refresh()
+            return self._annotation
+
     def history(self, item: str) -> list[Change]:
-        """An item's changes, each behind those it was made on top of, and otherwise by time.
+        """An item's changes as far as the annotator may see them.
+
+        Each is behind those it was made on top of; otherwise they are in the order of time.
 
         Raises:
             HdbenchError: there is no such item.
         """
         with self._turn:
             self._refresh()
-            self._state(item)
-            return causal_order(list(self._history.changes.get(item, {}).values()))
+            return causal_order(self._visible(self._state(item)))
 
     def change(
         self, item: str, what: str, field: str, to: Any, *, after: str | None, how: str
@@ -141,7 +162,9 @@ class Store:
             state = self._state(item)
             if after != state.head.get(what):
                 raise StaleError(state)
-            return self._save(state, _Wish(what, field, to, how))
+            wish = _Wish(what, field, to, SETTLED if state.stage is Stage.settling else how)
+            _check_stage(state, wish)
+            return self._save(state, wish)
 
     def undo(self, item: str) -> ItemState:
         """Take back the annotator's last change of an item that is not taken back yet.
@@ -151,7 +174,8 @@ class Store:
         """
         with self._turn:
             self._refresh()
-            return self._save(self._state(item), self._undoing(item))
+            state = self._state(item)
+            return self._save(state, self._undoing(state))
 
     def flush(self) -> None:
         """Bring `metadata.jsonl` up to date."""
@@ -163,7 +187,8 @@ class Store:
                 self._refresh()  # otherwise this could write less than another process just did
                 self._forget(self._metadata.refresh())
                 known = self._due & self._metadata.records.keys()
-                self._metadata.write(self._state(item) for item in sorted(known))
+                states = [self._settled(item) for item in sorted(known)]
+                self._metadata.write(each for each in states if each.stage is Stage.plain)
                 self._due.clear()
 
     def close(self) -> None:
@@ -188,11 +213,31 @@ class Store:
             raise HdbenchError(f"{item[:100]!r}: no such item")
         if item not in self._states:
             changes = self._history.changes.get(item, {}).values()
-            self._states[item] = fold(item, changes, self._metadata.records[item])
+            annotators, base = self._annotation.annotators(item), self._metadata.records[item]
+            self._states[item] = seen_by(self.annotator, item, changes, annotators, base)
         return self._states[item]
+
+    def _visible(self, state: ItemState) -> list[Change]:
+        changes = self._history.changes.get(state.item, {}).values()
+        return visible(changes, state.stage, self.annotator)
+
+    def _settled(self, item: str) -> ItemState:
+        """What is known of an item, which is settled now if its annotators agree entirely."""
+        state = self._state(item)
+        if state.stage is not Stage.settling or state.differences:
+            return state
+        changes = self._history.changes.get(item, {}).values()
+        status = agreed_status(own_states(item, changes, self._annotation.annotators(item)))
+        try:
+            return self._save(state, _Wish("status", "", status, SETTLED)) if status else state
+        except HdbenchError:
+            return state  # left to somebody who opens the item, and is told why
 
     def _refresh(self) -> None:
         self._forget(self._history.refresh())
+        if self._said != (said := said_when(self._folder)):
+            self._annotation, self._said = read_annotation(self._folder), said
+            self._forget(set(self._history.changes))
 
     def _forget(self, items: set[str]) -> None:
         self._due |= items
@@ -209,43 +254,60 @@ class Store:
         if base is not None and not any(each.what == "ground_truth" for each in known.values()):
             # Otherwise nothing would know of it once metadata.jsonl is written.
             lines.append(as_line(base_change(item, base)))
-        *also, after = (state.head.get(wish.what) or "").split(JOIN)
-        old, was_there = _before(state, wish)
-        change = Change(
-            uuid.uuid4().hex,
-            item,
-            self.annotator,
-            _now(),
-            wish.what,
-            wish.field,
-            old,
-            wish.to,
-            after or None,
-            wish.how,
-            tuple(also),
-            wish.undoes,
-            was_there,
-        )
-        lines.append(as_line(change))
+        head = dict(state.head)
+        for each in [*self._in_common(state, wish.what), wish]:
+            *also, after = (head.get(each.what) or "").split(JOIN)
+            old, was_there = _before(state, each)
+            change = Change(
+                uuid.uuid4().hex,
+                item,
+                self.annotator,
+                _now(),
+                each.what,
+                each.field,
+                old,
+                each.to,
+                after or None,
+                each.how,
+                tuple(also),
+                each.undoes,
+                was_there,
+            )
+            head[each.what] = change.id
+            lines.append(as_line(change))
         self._forget(self._history.append(self.annotator, lines))
         return self._state(item)
 
-    def _undoing(self, item: str) -> "_Wish":
+    def _in_common(self, state: ItemState, what: str) -> "list[_Wish]":
+        """What annotators agree in has to be settled before what they differ in, or with it.
+
+        The status is last: with it, the item is settled, also if the process is killed in between.
+        """
+        if state.stage is not Stage.settling:
+            return []
+        begun = {change.what for change in self._visible(state)}
+        wishes = []
+        if what != "comment" and "ground_truth" not in begun:
+            wishes.append(_Wish("ground_truth", "", state.record, SETTLED))
+        if what == "status" and "comment" not in begun and state.comment:
+            wishes.append(_Wish("comment", "", state.comment, SETTLED))
+        return wishes
+
+    def _undoing(self, state: ItemState) -> "_Wish":
         """The change that takes back the annotator's last one."""
-        changes = self._history.changes.get(item, {})
+        item, changes = state.item, {change.id: change for change in self._visible(state)}
         own = [changes[one] for one in self._history.own.get(self.annotator, ()) if one in changes]
         undone = {change.undoes for change in own if change.undoes}
         last = next(
             (
                 change
                 for change in reversed(own)
-                if not (change.undoes or change.is_base or change.id in undone)
+                if not (change.undoes or change.id in undone or _is_given(change))
             ),
             None,
         )
         if last is None:
             raise HdbenchError(f"{item}: {self.annotator} has nothing to undo")
-        state = self._state(item)
         now, _ = _before(state, _Wish(last.what, last.field, None, last.how))
         if not same(now, last.to):
             raise HdbenchError(
@@ -264,6 +326,12 @@ class Store:
         return _Wish(last.what, as_field(field), to, how, last.id)
 
 
+def _is_given(change: Change) -> bool:
+    """Whether it notes what was there, or what annotators have in common: nobody chose it."""
+    is_common = change.how == SETTLED and not change.field and same(change.old, change.to)
+    return change.is_base or is_common
+
+
 class _Wish(NamedTuple):
     """A change that is to be made."""
 
@@ -272,6 +340,22 @@ class _Wish(NamedTuple):
     to: Any
     how: str
     undoes: str | None = None
+
+
+def _check_stage(state: ItemState, wish: _Wish) -> None:
+    """Refuse what others annotate, or what is not settled yet.
+
+    Raises:
+        HdbenchError: it is.
+    """
+    if state.stage is Stage.others:
+        raise HdbenchError(f"{state.item}: is annotated by others, who do not see your entries")
+    left = [each.field for each in state.differences if not each.is_settled]
+    if left and wish.what == "status" and wish.to not in WITHOUT_TRUTH:
+        raise HdbenchError(
+            f"{state.item}: {len(left)} not settled yet: take or enter a value for "
+            f"{left[0] or 'the whole record'}"
+        )
 
 
 def _before(state: ItemState, wish: _Wish) -> tuple[Any, bool]:

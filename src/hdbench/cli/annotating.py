@@ -49,6 +49,23 @@ def annotate(
     language: Annotated[
         Language | None, typer.Option(help="The page's language; by default the browser's.")
     ] = None,
+    assigned: Annotated[
+        str | None,
+        typer.Option(
+            "--assign",
+            help="Give the same items to several people, such as anna,ben, who do not see each "
+            "other's entries until they are all done with an item, and do no more. Items are drawn "
+            "at random among those that nobody has begun.",
+            metavar="PSEUDONYMS",
+        ),
+    ] = None,
+    number: Annotated[
+        int | None,
+        typer.Option("--items", help="With --assign: how many; by default all.", min=1),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(help="With --assign: another draw for each seed; it is recorded.")
+    ] = 1,
     handed_over: Annotated[
         Path | None,
         typer.Option(
@@ -71,6 +88,9 @@ def annotate(
 
     Every entry is saved at once, into a history in FOLDER/history.
     """
+    if assigned is not None:
+        _assign(folder, assigned.split(","), number, seed)
+        return
     if handed_over or merged:
         _exchange(folder, annotator, handed_over, merged)
         return
@@ -84,6 +104,20 @@ def annotate(
     for note in editor.notes:
         typer.echo(f"note: {escaped(note)}", err=True)
     serve(editor, port=port, started=lambda url: typer.echo(f"{url}\nCtrl+C ends it."))
+
+
+def _assign(folder: Path, annotators: list[str], number: int | None, seed: int) -> None:
+    """Several people look at the same items."""
+    from hdbench.annotating.annotation import ANNOTATION  # noqa: PLC0415
+    from hdbench.annotating.assigning import assign  # noqa: PLC0415
+
+    done = assign(folder, [each.strip() for each in annotators], items=number, seed=seed)
+    names = " and ".join(done.assignment.annotators)
+    typer.echo(
+        f"{folder / ANNOTATION}: {len(done.assignment.items):,} of {done.of:,} items that nobody "
+        f"has begun are assigned to {names}\n"
+        "Each opens the folder with --as; --hand-over takes the assignment along to a copy."
+    )
 
 
 def _exchange(folder: Path, annotator: str, handed_over: Path | None, merged: Path | None) -> None:

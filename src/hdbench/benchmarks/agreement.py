@@ -1,0 +1,113 @@
+"""How well people agree who annotated the same items: `agreement.json` of a built benchmark."""
+
+import math
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from hdbench.common.checked import Strict
+
+AGREEMENT = "agreement.json"
+"""The file, in the dataset's folder: figures alone, without pseudonyms and values."""
+
+Count = Annotated[int, Field(ge=0, le=2**53)]
+
+
+def _finite(value: float) -> float:
+    if not math.isfinite(value):
+        raise ValueError("is not a finite number")
+    return value
+
+
+Finite = Annotated[float, AfterValidator(_finite)]
+Ends = tuple[Finite, Finite]
+
+
+class Estimate(Strict):
+    """A figure with its interval.
+
+    Attributes:
+        value: the figure; None where it is not defined.
+        interval: both ends of its 95 % interval over items; None if there are too few.
+    """
+
+    value: Finite | None
+    interval: Ends | None = None
+
+
+class FieldAgreement(Strict):
+    """How well people agree in one field.
+
+    Attributes:
+        units: how many values were entered by several people for the same thing.
+        items: how many items these are from.
+        share: of two people's values for the same thing, how many are the same to the letter: from
+            0.0 to 1.0, higher is better.
+        alpha: Krippendorff's alpha, nominal: 1.0 if all agree, 0.0 if they agree as often as by
+            chance, below if less. None if all values are equal: chance alone would do as well.
+        alpha_similarity: the same, with 1 − similarity as the distance of two values. None also if
+            there are too many different values to compare each with each.
+    """
+
+    units: Count
+    items: Count
+    share: Estimate
+    alpha: Estimate
+    alpha_similarity: Estimate
+
+
+class Ceiling(Strict):
+    """What people reach against each other by the benchmark's own rules.
+
+    Attributes:
+        headline: the figure.
+        value: its mean over all ordered pairs of people.
+        interval: both ends of its 95 % interval over items; None if there are too few.
+        annotators: how many people.
+        items: how many items were scored.
+    """
+
+    headline: str
+    value: Annotated[Finite, Field(ge=0)]
+    interval: Ends | None = None
+    annotators: Annotated[int, Field(ge=2, le=2**53)]
+    items: Annotated[int, Field(ge=1, le=2**53)]
+
+    def values(self) -> dict[str, Any]:
+        """The values of the placeholders of the text about it, in `results/translations`."""
+        low, high = self.interval or (0.0, 0.0)
+        return {
+            "value": self.value,
+            "low": low,
+            "high": high,
+            "count": self.annotators,
+            "items": self.items,
+        }
+
+
+class Agreement(Strict):
+    """How well people agree who annotated the same items of a benchmark.
+
+    Attributes:
+        annotators: how many people.
+        items: how many items two or more of them annotated.
+        without_truth: for how many of these at least one of them said that nobody can know it.
+        metric: the metric of the ceiling.
+        method: how intervals are computed.
+        level: their nominal coverage.
+        resamples: how often items were drawn.
+        seed: the seed of the random numbers.
+        fields: field, such as `persons[].name` → the agreement in it.
+        ceiling: what people reach against each other; None if nothing can be scored.
+    """
+
+    annotators: Count
+    items: Count
+    without_truth: Count
+    metric: str
+    method: str
+    level: Finite
+    resamples: Count
+    seed: Count
+    fields: dict[str, FieldAgreement]
+    ceiling: Ceiling | None = None

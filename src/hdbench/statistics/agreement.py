@@ -1,0 +1,261 @@
+"""How far people agree who annotated the same things: shares, and Krippendorff's alpha."""
+
+from collections.abc import Sequence
+from itertools import permutations
+from typing import Any, NamedTuple
+
+import numpy as np
+from krippendorff import alpha as krippendorff_alpha
+from rapidfuzz import fuzz, process
+
+from hdbench.benchmarks.agreement import Estimate, FieldAgreement
+from hdbench.statistics.bootstrap import figure_interval
+from hdbench.statistics.resampling import NOTHING, Array, Counts, check_settings, chunks
+
+MIN_ITEMS = 10
+"""With fewer, there is no interval."""
+
+MAX_DIFFERENT = 3_000
+"""With more different values, there is no alpha by similarity: each is compared with each."""
+
+_MAX_COINCIDENCES = 20_000_000
+"""Maximum size of the arrays that the package `krippendorff` makes: units × values × values."""
+
+
+class Unit(NamedTuple):
+    """What people entered for one and the same thing.
+
+    Attributes:
+        item: the place of its item.
+        values: what each of them entered, two values or more; None where somebody entered nothing.
+    """
+
+    item: int
+    values: tuple[str | None, ...]
+
+
+class _Values(NamedTuple):
+    """The units of a field with numbers for their different values.
+
+    Attributes:
+        different: the values, each once.
+        units: the number of each unit's values.
+        item: the number of each unit's item.
+    """
+
+    different: list[str | None]
+    units: list[list[int]]
+    item: Counts
+
+    @property
+    def items(self) -> int:
+        """How many items they are from."""
+        return int(self.item.max()) + 1
+
+    def by_item(self, of_units: Sequence[float]) -> Array:
+        """Numbers of units, added up for each item."""
+        return np.bincount(self.item, of_units, self.items).astype(np.float64)
+
+
+class _Disagreement(NamedTuple):
+    """What Krippendorff's alpha follows from, for any number of times that each item is taken.
+
+    Attributes:
+        values: for each item, how many values it has.
+        observed: for each item, the summed distances of the values within its units.
+        expected: items × items: the summed distances of the values of the one and the other.
+    """
+
+    values: Array
+    observed: Array
+    expected: Array
+
+    def alphas(self, times: Array, unseen: Array, distance: float) -> Array:
+        """Alpha for each of many draws; NaN where it is not defined.
+
+        Args:
+            times: draws × items: how often each is taken.
+            unseen: for each draw, the share of an unseen item.
+            distance: the mean distance in the unseen item.
+        """
+        number = times @ self.values
+        observed = (1 - unseen) * (times @ self.observed) + unseen * number * distance
+        expected = np.einsum("ij,ij->i", times @ self.expected, times)
+        known = expected > NOTHING
+        return np.where(known, 1 - (number - 1) * observed / np.where(known, expected, 1), np.nan)
+
+
+def field_agreement(
+    units: Sequence[Unit], *, resamples: int = 10_000, level: float = 0.95, seed: int = 0
+) -> FieldAgreement:
+    """The agreement in one field.
+
+    The share of agreement is the mean over units of the share of pairs of people who entered the
+    same. That nothing is there is a value like any other.
+
+    Krippendorff's alpha is 1 - D_o / D_e: the observed mean distance of two values of the same
+    unit, by that of two values of any units (Krippendorff, "Content Analysis", 4th ed., 2019,
+    chapter 12). It is not defined if all values are equal. The nominal distance is 1 for values
+    that are not the same to the letter. By similarity, it is 1 - similarity, which is 1 for texts
+    that have nothing in common, and for a text where the other person entered nothing. It is not
+    squared, as it is for numbers: a slip in one of twenty letters then counts 0.05, as it does in
+    the metrics, and not 0.0025, with which any two transcriptions would seem to agree.
+
+    Intervals are over items, which are drawn with replacement with all their units, and with one
+    unseen item, in which all agree for the upper end, and nobody agrees for the lower one: without
+    it, 20 items in which all agree would give the single point 1. See
+    `hdbench.statistics.bootstrap.intervals`. A draw in which alpha is not defined is left out; if
+    these are more than 1 - level of all, or there are fewer than 10 items, there is no interval.
+
+    Args:
+        units: what was entered, at least one.
+        resamples: how often items are drawn.
+        level: the nominal coverage.
+        seed: the seed of `numpy.random.default_rng`.
+
+    Raises:
+        HdbenchError: a setting is out of range.
+
+    Example:
+        >>> pairs = [("A", "A"), ("A", "A"), ("B", "B"), ("B", "A")]
+        >>> found = field_agreement([Unit(item, pair) for item, pair in enumerate(pairs)])
+        >>> found.share.value, round(found.alpha.value, 4)
+        (0.75, 0.5333)
+    """
+    check_settings(resamples, level, seed)
+    values = _numbered(units)
+    agreeing = [_share(unit) for unit in values.units]
+    draw = _Draw(values.items, resamples, level, seed)
+    by_similarity = Estimate(value=None)
+    if len(values.different) <= MAX_DIFFERENT:
+        distances = _distances(values.different)
+        by_similarity = _alpha(values, distances, draw)
+    return FieldAgreement(
+        units=len(units),
+        items=values.items,
+        share=draw.mean(values.by_item(agreeing), values.by_item([1] * len(units))),
+        alpha=_alpha(values, None, draw),
+        alpha_similarity=by_similarity,
+    )
+
+
+class _Draw:
+    """Draws of items, the same for every figure of a field.
+
+    Args:
+        items: how many there are.
+        resamples: how often they are drawn.
+        level: the nominal coverage.
+        seed: the seed.
+    """
+
+    def __init__(self, items: int, resamples: int, level: float, seed: int) -> None:
+        self._items, self._resamples, self._level, self._seed = items, resamples, level, seed
+
+    def mean(self, sums: Array, numbers: Array) -> Estimate:
+        """A mean over units, from their sum and number for each item."""
+        value = float(sums.sum() / numbers.sum())
+        if self._items < MIN_ITEMS:
+            return Estimate(value=value)
+        drawn = np.concatenate([each @ sums / (each @ numbers) for each in self._times()])
+        ends = figure_interval(drawn, self._items, self._level, self._seed)
+        return Estimate(value=value, interval=(ends.low, ends.high))
+
+    def alpha(self, value: float, of: _Disagreement) -> Estimate:
+        """Krippendorff's alpha with its interval."""
+        if self._items < MIN_ITEMS:
+            return Estimate(value=value)
+        rng = np.random.default_rng((self._seed, 2))
+        low, high = [], []
+        for times in self._times():
+            unseen = rng.beta(1, self._items, len(times))
+            low.append(of.alphas(times, unseen, 1))
+            high.append(of.alphas(times, unseen, 0))
+        drawn = np.array([np.concatenate(low), np.concatenate(high)])
+        known = drawn[:, ~np.isnan(drawn[0])]
+        if known.shape[1] < self._level * self._resamples:
+            return Estimate(value=value)
+        tail = (1 - self._level) / 2
+        ends = np.quantile(known[0], tail), np.quantile(known[1], 1 - tail)
+        return Estimate(value=value, interval=(max(-1.0, float(ends[0])), float(ends[1])))
+
+    def _times(self) -> list[Array]:
+        rng = np.random.default_rng(self._seed)
+        even = [1 / self._items] * self._items
+        return [
+            rng.multinomial(self._items, even, size=size).astype(np.float64)
+            for size in chunks(self._resamples, self._items)
+        ]
+
+
+def _numbered(units: Sequence[Unit]) -> _Values:
+    number: dict[str | None, int] = {}
+    numbered = [[number.setdefault(value, len(number)) for value in unit.values] for unit in units]
+    _, item = np.unique([unit.item for unit in units], return_inverse=True)
+    return _Values(list(number), numbered, item)
+
+
+def _share(unit: Sequence[int]) -> float:
+    """The share of pairs of people who entered the same."""
+    pairs = [one == other for one, other in permutations(unit, 2)]
+    return sum(pairs) / len(pairs)
+
+
+def _distances(values: Sequence[str | None]) -> Array:
+    """Values × values: 1 - similarity; 1 between a value and none."""
+    texts = [value or "" for value in values]
+    distances: Array = 1 - process.cdist(texts, texts, scorer=fuzz.ratio, dtype=np.float64) / 100
+    if None in values:
+        place = values.index(None)
+        distances[place] = distances[:, place] = 1
+        distances[place, place] = 0
+    return distances
+
+
+def _alpha(values: _Values, distances: Array | None, draw: _Draw) -> Estimate:
+    """Krippendorff's alpha with its interval; without distances, the nominal one."""
+    if len(values.different) == 1:
+        return Estimate(value=None)
+    of = _disagreement(values, distances)
+    if len(values.units) * len(values.different) ** 2 > _MAX_COINCIDENCES:
+        [value] = of.alphas(np.ones((1, values.items)), np.zeros(1), 0)
+    else:
+        value = _packaged(values, distances)
+    return draw.alpha(float(value), of)
+
+
+def _packaged(values: _Values, distances: Array | None) -> float:
+    """Alpha as the package `krippendorff` computes it."""
+    times = np.zeros((len(values.units), len(values.different)), np.int64)
+    for row, unit in zip(times, values.units, strict=True):
+        np.add.at(row, unit, 1)
+    if distances is None:
+        return float(krippendorff_alpha(value_counts=times, level_of_measurement="nominal"))
+
+    def distance(_one: Any, _other: Any, i1: Any, i2: Any, **_: Any) -> Any:
+        return distances[i1, i2]
+
+    return float(krippendorff_alpha(value_counts=times, level_of_measurement=distance))  # type: ignore[arg-type]
+
+
+def _disagreement(values: _Values, distances: Array | None) -> _Disagreement:
+    from scipy.sparse import coo_array  # noqa: PLC0415  slow to import
+
+    observed = [
+        sum(
+            float(one != other) if distances is None else float(distances[one, other])
+            for one, other in permutations(unit, 2)
+        )
+        / (len(unit) - 1)
+        for unit in values.units
+    ]
+    sizes = [len(unit) for unit in values.units]
+    number = values.by_item(sizes)
+    places = np.repeat(values.item, sizes), np.concatenate([*map(np.array, values.units)])
+    shape = (values.items, len(values.different))
+    times = coo_array((np.ones(sum(sizes)), places), shape).tocsr()
+    if distances is None:
+        expected = np.outer(number, number) - (times @ times.T).toarray()
+    else:
+        expected = (times @ distances) @ times.T
+    return _Disagreement(number, values.by_item(observed), expected)

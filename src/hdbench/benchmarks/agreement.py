@@ -1,7 +1,7 @@
 """How well people agree who annotated the same items: `agreement.json` of a built benchmark."""
 
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
@@ -72,17 +72,6 @@ class Ceiling(Strict):
     interval: Ends | None = None
     annotators: Annotated[int, Field(ge=2, le=2**53)]
     items: Annotated[int, Field(ge=1, le=2**53)]
-
-    def values(self) -> dict[str, Any]:
-        """The values of the placeholders of the text about it, in `results/translations`."""
-        low, high = self.interval or (0.0, 0.0)
-        return {
-            "value": self.value,
-            "low": low,
-            "high": high,
-            "count": self.annotators,
-            "items": self.items,
-        }
 
 
 class Agreement(Strict):

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.benchmarks.agreement import AGREEMENT, Agreement
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, read_spec
-from hdbench.common.checked import read_text_file
+from hdbench.common.checked import read_text_file, validate
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_json, read_jsonl
 from hdbench.errors import HdbenchError
@@ -85,6 +86,22 @@ class Benchmark:
             return None
         own = [read_text_file(path) for path in sorted(self.folder.glob(PROMPTS))]
         return AnswerSchema.load(self.schema, [*own, *prompts])
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """How well the people agree who made the ground truth, if the benchmark says it.
+
+        Raises:
+            HdbenchError: its file is unusable.
+        """
+        path = self.folder / AGREEMENT
+        if not path.is_file():
+            return None
+        try:
+            said = parse_json(read_text_file(path))
+        except ValueError as error:
+            raise HdbenchError(f"{path}: not JSON: {error}") from error
+        return validate(Agreement, said, path)
 
     def ids(self) -> Iterator[str]:
         """The ids of all items, also of those without a ground truth, in the dataset's order.

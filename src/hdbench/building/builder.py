@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import yaml
 
+from hdbench.benchmarks.agreement import AGREEMENT, Agreement
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.building.archive import write_archive
@@ -22,6 +23,7 @@ from hdbench.building.namespace import writing
 from hdbench.building.recipe import Recipe
 from hdbench.building.source import MissingFileError, Source
 from hdbench.common import resources
+from hdbench.common.jsonio import write_json
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 
@@ -58,6 +60,7 @@ def build(
     allow_missing: bool = False,
     accept_licence: bool = False,
     accept_changed: Sequence[str] = (),
+    agreement: Agreement | None = None,
 ) -> Built:
     """Write a dataset repository into a namespace folder, whole or not at all.
 
@@ -71,6 +74,7 @@ def build(
         accept_licence: build even if the licence is not an open one.
         accept_changed: names of pinned files that may differ, such as a corrected table; this gives
             a version of its own.
+        agreement: how well the people agree who made the ground truth, if that is known.
 
     Raises:
         HdbenchError: a source file is missing, damaged or not as pinned, an id occurs
@@ -101,7 +105,9 @@ def build(
         )
         (folder / "benchmark.yaml").write_text(description, encoding="utf-8")
         (folder / "eval.yaml").write_text(eval_yaml(spec), encoding="utf-8")
-        write_cards(recipe, built, folder)
+        if agreement is not None:
+            write_json(folder / AGREEMENT, agreement.model_dump(mode="json"))
+        write_cards(recipe, built, folder, agreement)
         write_archive(spec, folder)
     _forget_cached_copy(out / spec.name)
     return replace(built, folder=out / spec.name)

@@ -11,6 +11,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
+from hdbench.building.agreement_card import agreement_section
 from hdbench.building.croissant import CROISSANT, croissant
 from hdbench.building.media import MEDIA_FOLDERS
 from hdbench.common import pdf
@@ -21,6 +22,7 @@ from hdbench.errors import HdbenchError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hdbench.benchmarks.agreement import Agreement
     from hdbench.building.builder import Built
     from hdbench.building.recipe import Recipe
 
@@ -33,15 +35,18 @@ _PDF_PICTURE = "example.png"
 _PICTURE_WIDTH = 800
 
 
-def write_cards(recipe: Recipe, built: Built, folder: Path) -> None:
+def write_cards(
+    recipe: Recipe, built: Built, folder: Path, agreement: Agreement | None = None
+) -> None:
     """Write the README.md of a built repository, its translations, and its Croissant metadata.
 
     The recipe's own README.md is YAML between two `---` lines and a Jinja template, which is given
     `spec`, `rows`, `sample`, `excluded` and `corrections` (of the errata), `missing`, `example`
     (a row of medium length, as JSON) and `picture` (the path of that row's image, or of one that
     is made from the first page of its PDF; empty if the row has neither). What `load_dataset`
-    needs is added to the YAML, as `configs`, and the benchmark's canary at the end. A translation,
-    such as `README.zh.md`, is a template with the same values.
+    needs is added to the YAML, as `configs`; at the end, how well people agree, if that is known,
+    and the benchmark's canary. A translation, such as `README.zh.md`, is a template with the same
+    values.
 
     Raises:
         HdbenchError: a template does not have that form.
@@ -70,6 +75,8 @@ def write_cards(recipe: Recipe, built: Built, folder: Path) -> None:
         "example": json.dumps(_readable(example), ensure_ascii=False, indent=2),
     }
     card = fill_card(recipe.folder / "README.md", header, **values)
+    if agreement is not None:
+        card += f"\n{agreement_section(agreement)}"
     if recipe.spec.canary is not None:
         card += f"\n{_CANARY.format(recipe.spec.canary)}\n"
     (folder / "README.md").write_text(card, encoding="utf-8")

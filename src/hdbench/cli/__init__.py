@@ -5,6 +5,7 @@ import sys
 import typer
 
 from hdbench.cli import (  # noqa: F401  each enters its commands
+    agreeing,
     annotating,
     datasets,
     new,

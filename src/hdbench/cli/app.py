@@ -17,7 +17,7 @@ TRUST = "Trust the figures"
 SHARE = "Share"
 
 _ORDER = (
-    *("demo", "sample", "new", "annotate", "check", "build", "errata"),
+    *("demo", "sample", "new", "annotate", "agreement", "check", "build", "errata"),
     *("run", "eval"),
     *("score", "report", "export"),
     *("compare", "leaderboard"),

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -12,6 +12,10 @@ from hdbench.building.checks.problems import EXAMPLES, FaultyFolderError, Report
 from hdbench.cli.app import DEFAULT_OUT, MAKE, app, one_line
 from hdbench.cli.problems import lines_of, warnings_line
 from hdbench.errors import HdbenchError
+
+if TYPE_CHECKING:
+    from hdbench.benchmarks.agreement import Agreement
+    from hdbench.building.recipe import Recipe
 
 
 @app.command(rich_help_panel=MAKE)
@@ -111,6 +115,7 @@ def build(
                 allow_missing=allow_missing,
                 accept_licence=accept_licence,
                 accept_changed=accept_changed or (),
+                agreement=_agreement(recipe),
             )
         except HdbenchError as error:
             if not every:
@@ -131,6 +136,17 @@ def build(
         typer.echo(f"{folder}: Space")
     if failed:
         raise typer.Exit(2)
+
+
+def _agreement(recipe: "Recipe") -> "Agreement | None":
+    """How well the people agree who annotated a collection, if several did."""
+    from hdbench.annotating.annotation import ANNOTATION  # noqa: PLC0415
+
+    if recipe.sample or not (recipe.folder / ANNOTATION).is_file():
+        return None
+    from hdbench.annotating.agreement import agreement_of  # noqa: PLC0415  numpy is slow to import
+
+    return agreement_of(recipe.folder)
 
 
 def _checked(names: Iterable[str], out: Path, *, allow_missing: bool) -> list[Report]:

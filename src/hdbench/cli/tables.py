@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.printing import (
     HEADING_WIDTH,
     MAX_NOTE,
@@ -20,6 +21,7 @@ from hdbench.common.printing import (
 )
 from hdbench.report.items import LOST
 from hdbench.results.items import WORST
+from hdbench.results.warning_texts import in_words, people_in_words
 from hdbench.scoring.metric import Figure, Metric
 
 if TYPE_CHECKING:  # scipy takes long to import
@@ -110,6 +112,9 @@ def print_result(
     console.print(_coverage(figures))
     if strictly := _strictly(figures):
         console.print(strictly)
+    if people := figures.get("people"):
+        said = people_in_words(Ceiling.model_validate(people))
+        console.print(Text(f"{said}. {in_words('people_means', {})}"), soft_wrap=True)
     for note in figures.get("notes", ()):
         console.print(Text.assemble("note: ", printable(note, MAX_NOTE)), soft_wrap=True)
     for warning in figures.get("warnings", ()):

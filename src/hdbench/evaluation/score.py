@@ -234,8 +234,8 @@ def _score_read(
         for each in answers.differences
     ]
     results = []
-    for (_, settings), (_, tally, checks) in zip(rules, scorers, strict=True):
-        result = tally.result(dataset=_about(run.benchmark))
+    for (_, settings), (metric, tally, checks) in zip(rules, scorers, strict=True):
+        result = tally.result(dataset=_about(run.benchmark) | _people(run.benchmark, metric))
         reading = {
             **settings.read_as._asdict(),
             "notes": [
@@ -267,6 +267,18 @@ def _about(benchmark: Benchmark) -> dict[str, object]:
         **({} if sample is None else {"sample": sample.model_dump(mode="json")}),
         **({} if public is None else {"public_since": public.isoformat()}),
     }
+
+
+def _people(benchmark: Benchmark, metric: Metric) -> dict[str, object]:
+    """What people reach against each other, if that was computed by the same rules."""
+    agreement, own = benchmark.agreement, benchmark.spec.make_metric()
+    if agreement is None or agreement.ceiling is None:
+        return {}
+    if metric.protocol != own.protocol or metric.options != own.options:
+        return {}
+    if agreement.ceiling.headline != benchmark.spec.headline:
+        return {}
+    return {"people": agreement.ceiling.model_dump(mode="json")}
 
 
 def _without_truth(number: int) -> list[str]:

@@ -32,7 +32,7 @@ APART = {"also", "held_out"}
 """The keys that hold records of their own, which are compared like the first, and what follows from
 a file that is not public."""
 
-MOVABLE = {"benchmark", "dataset_revision", "notes", "public_since"}
+MOVABLE = {"benchmark", "dataset_revision", "notes", "people", "public_since"}
 """The keys of what may be elsewhere now, or may be learned only later."""
 
 

@@ -8,6 +8,7 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from hdbench.benchmarks.agreement import Ceiling
 from hdbench.reading import READ_AS
 from hdbench.results.files import item_set
 from hdbench.results.model_facts import ModelFacts
@@ -127,6 +128,7 @@ class Board:
         higher_is_better: its direction.
         rows: the models, the best figure first.
         public_since: the day from which the ground truth was public; None if that is not known.
+        people: what people reach against each other; None if the benchmark does not say it.
     """
 
     kind: Kind
@@ -134,10 +136,15 @@ class Board:
     higher_is_better: bool
     rows: list[Row]
     public_since: str | None = None
+    people: Ceiling | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON data."""
-        return {**asdict(self), "rows": [_row_data(row) for row in self.rows]}
+        return {
+            **asdict(self),
+            "rows": [_row_data(row) for row in self.rows],
+            "people": self.people and self.people.model_dump(mode="json"),
+        }
 
 
 def leaderboards(
@@ -190,7 +197,9 @@ def leaderboards(
             )
             for each in standings
         ]
-        boards.append(Board(kind, first.headline, first.higher_is_better, rows, public))
+        every = (result for runs in models.values() for result in runs)
+        people = next((result.people for result in every if result.people is not None), None)
+        boards.append(Board(kind, first.headline, first.higher_is_better, rows, public, people))
     order = list(dict.fromkeys(board.kind.benchmark for board in boards))
     return sorted(
         boards,

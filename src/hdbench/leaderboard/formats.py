@@ -11,13 +11,15 @@ from rich.table import Table
 from rich.text import Text
 from tabulate import tabulate
 
+from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.printing import folded, heading, plain_table, printable
 from hdbench.errors import escaped
 from hdbench.leaderboard.boards import Board, Row
 from hdbench.leaderboard.changes import Changes
 from hdbench.report.csv_files import csv_bytes
 from hdbench.report.rows import Cell, Rows
-from hdbench.statistics.bootstrap import MIN_ITEMS, too_few
+from hdbench.results.warning_texts import in_words
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, too_few
 
 MAX_NAME = 60
 """How many characters of an untrusted name are shown."""
@@ -26,6 +28,7 @@ MAX_RUNS = 8
 """How many runs of a model are named if they lie far apart."""
 
 _SEVERAL = "several runs"
+_INTERVAL = "95 % interval"
 
 AFTER_PUBLIC = "†"
 """Marks a model that was released when the ground truth was public."""
@@ -207,6 +210,8 @@ def notes(board: Board) -> list[str]:
             "Ranks run from 1 + the number of models that are significantly better to the number "
             "of all models minus the significantly worse ones, all pairs tested together at 5 %."
         )
+    if board.people is not None:
+        lines.append(in_words("people_means", {}))
     if any(row.without_media is not None for row in board.rows):
         lines.append(
             "Without media: what the model scores with the prompt alone, which is memory or "
@@ -292,16 +297,31 @@ def _wanted(head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
 def _shown(board: Board, *, plus_minus: bool = False) -> tuple[list[str], list[list[str]]]:
     """The head and the cells; columns about which nothing is known are left out."""
     rows = [_cells(board, row, plus_minus) for row in board.rows]
+    if board.people is not None:
+        rows.insert(0, dict.fromkeys(rows[0], "") | _of_people(board, board.people, plus_minus))
     head = [name for name in rows[0] if name == "model" or any(row[name] for row in rows)]
     return head, [[row[name] for name in head] for row in rows]
 
 
+def _of_people(board: Board, people: Ceiling, plus_minus: bool) -> dict[str, str]:
+    """The cells of what people reach: it stands first, as the ceiling above the models."""
+    ends = people.interval and Interval(*people.interval)
+    value, interval = _value(people.value, ends, plus_minus)
+    name = f"people: {_count(people.annotators, 'annotator')}, {_count(people.items, 'item')}"
+    return {"model": name, board.headline: value, _INTERVAL: interval}
+
+
+def _value(value: float, ends: Interval | None, plus_minus: bool) -> tuple[str, str]:
+    """A headline and its interval: in two cells, or, with `plus_minus`, in one."""
+    if ends is None:
+        return f"{value:.3f}", ""
+    if plus_minus:
+        return f"{value:.3f} ± {max(ends.high - value, value - ends.low):.3f}", ""
+    return f"{value:.3f}", ends.shown(3)
+
+
 def _cells(board: Board, row: Row, plus_minus: bool) -> dict[str, str]:
-    value, interval = f"{row.value:.3f}", ""
-    if row.interval is not None and plus_minus:
-        value += f" ± {max(row.interval.high - row.value, row.value - row.interval.low):.3f}"
-    elif row.interval is not None:
-        interval = f"{row.interval.low:.3f} to {row.interval.high:.3f}"
+    value, interval = _value(row.value, row.interval, plus_minus)
     spread = ""
     if row.spread is not None:
         spread = f"{len(row.runs)} runs, {row.spread[0]:.3f} to {row.spread[1]:.3f}"
@@ -310,7 +330,7 @@ def _cells(board: Board, row: Row, plus_minus: bool) -> dict[str, str]:
         "rank": "" if row.rank is None else row.rank.shown(),
         "model": _name(row.model) + (f" {AFTER_PUBLIC}" if row.after_public else ""),
         board.headline: value,
-        "95 % interval": interval,
+        _INTERVAL: interval,
         "without media": "" if row.without_media is None else f"{row.without_media:.3f}",
         _SEVERAL: spread,
         "answered": f"{row.answered:.0%}",
@@ -321,7 +341,7 @@ def _cells(board: Board, row: Row, plus_minus: bool) -> dict[str, str]:
 
 
 def _lines(board: Board) -> list[dict[str, Cell]]:
-    kind = board.kind
+    kind, people = board.kind, board.people
     return [
         {
             "benchmark": kind.benchmark,
@@ -345,6 +365,11 @@ def _lines(board: Board) -> list[dict[str, Cell]]:
             "low": row.interval.low if row.interval else None,
             "high": row.interval.high if row.interval else None,
             "without_media": row.without_media,
+            "people": people.value if people else None,
+            "people_low": people.interval[0] if people and people.interval else None,
+            "people_high": people.interval[1] if people and people.interval else None,
+            "people_items": people.items if people else None,
+            "annotators": people.annotators if people else None,
             "lowest_run": row.spread[0] if row.spread else row.value,
             "highest_run": row.spread[1] if row.spread else row.value,
             "runs": " ".join(run.run or "" for run in row.runs),

@@ -15,7 +15,7 @@ from hdbench.report.rendering import TEXTS, render
 from hdbench.report.truth_errors import truth_error_url
 from hdbench.results.files import errors_by_class, given_options
 from hdbench.results.result import Result
-from hdbench.results.warning_texts import in_language, in_words
+from hdbench.results.warning_texts import in_language, in_words, people_in_words
 from hdbench.scoring.metric import higher_is_better
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
 from hdbench.statistics.resampling import rate_names
@@ -114,6 +114,8 @@ def report_page(
         licence=benchmark.spec.licence,
         run=_run(result),
         headline=_figure(result, result.headline, found),
+        people=None if result.people is None else people_in_words(result.people, language),
+        people_means=in_words("people_means", {}, language),
         floor=None if floor is None else _figure(floor, result.headline, floor.intervals),
         figures=[_figure(result, name, found) for name in _rate_names(result)],
         counts=figures,

@@ -10,6 +10,7 @@ from hdbench.common.excel import write_text, xlsx_writer
 from hdbench.report.rows import Cell, direction, error_rows, field_rows, item_rows, text
 from hdbench.results.files import errors_by_class, item_set
 from hdbench.results.result import Result
+from hdbench.results.warning_texts import in_words, people_in_words
 from hdbench.scoring.metric import figure_of
 from hdbench.statistics.bootstrap import Intervals
 
@@ -165,6 +166,9 @@ def _summary(result: Result, found: Intervals) -> Iterator[tuple[str, Sequence[C
     )
     if result.estimated:
         yield _TEXT, ["rates", result.estimated]
+    if result.people is not None:
+        yield _TEXT, ["people", people_in_words(result.people).partition(": ")[2]]
+        yield _TEXT, ["", in_words("people_means", {})]
     yield _TEXT, []
     what = "single items" if found.why else f"{100 * found.level:g} %"
     yield _HEAD, ["figure", "value", f"{what} from", f"{what} to", "direction"]

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeGuard
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from hdbench import __version__
+from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.sample import Sample
 from hdbench.common.checked import validate
 from hdbench.common.texts import LANGUAGES
@@ -63,6 +64,11 @@ def _read_sample(value: Any) -> Any:
     return Sample.model_validate(value) if isinstance(value, dict) else value
 
 
+def _read_ceiling(value: Any) -> Any:
+    """What people reach, from JSON, in which an interval is a list."""
+    return Ceiling.model_validate(value) if isinstance(value, dict) else value
+
+
 class _Dataset(_Checked):
     benchmark: str
     dataset_version: str
@@ -72,6 +78,7 @@ class _Dataset(_Checked):
     higher_is_better: bool
     sample: Annotated[Sample | None, BeforeValidator(_read_sample)] = None
     public_since: Annotated[str, AfterValidator(_checked_day)] | None = None
+    people: Annotated[Ceiling | None, BeforeValidator(_read_ceiling)] = None
 
 
 class _Reading(_Checked):
@@ -294,7 +301,8 @@ def _dataset(value: dict[str, Any], metric: str, where: str) -> dict[str, Any]:
         check_headline(metric, dataset.headline)
     except HdbenchError as error:
         raise HdbenchError(f"{where}: {error}") from error
-    absent = {name for name in ("sample", "public_since") if getattr(dataset, name) is None}
+    optional = ("sample", "public_since", "people")
+    absent = {name for name in optional if getattr(dataset, name) is None}
     return dataset.model_dump(mode="json", exclude=absent)
 
 

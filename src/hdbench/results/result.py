@@ -10,6 +10,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from hdbench import __version__
+from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.sample import Sample, Weighed, weighed
 from hdbench.reading import READ_AS, READING
 from hdbench.reading.answer import KINDS, OTHER_FORMATS, STATUSES, Kind, Status
@@ -58,8 +59,9 @@ class Result:
             for those items whose answer is a record but was not valid JSON only.
         dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`,
             `dataset_revision` (the commit, if it is from the Hub), its `headline` and the direction
-            of that, `higher_is_better`; `public_since`, if the benchmark says it; empty if the
-            ground truths came alone.
+            of that, `higher_is_better`; `public_since`, if the benchmark says it; `people`, what
+            people reach against each other, if it says that; empty if the ground truths came
+            alone.
         reading: what reading a file of answers showed: `options`, `notes`, `schema_violations`,
             `warnings`; empty if the answers did not come from a file.
         reading_version: the version of the reading rules, `hdbench.reading.READING`.
@@ -132,6 +134,11 @@ class Result:
         kind = "stratified" if self.sample.by else "simple"
         values = {"whole": self.sample.of, "items": len(self.ids)}
         return in_words(f"estimated_{kind}", values, language)
+
+    @cached_property
+    def people(self) -> Ceiling | None:
+        """What people reach against each other by the same rules, if the benchmark says it."""
+        return Ceiling.model_validate(self.dataset["people"]) if "people" in self.dataset else None
 
     @cached_property
     def whole_totals(self) -> dict[str, float]:

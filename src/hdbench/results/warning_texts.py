@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import Texts
 from hdbench.reading.ids import Difference
 
@@ -69,6 +70,27 @@ def in_words(key: str, values: Mapping[str, Any], language: str = "en") -> str:
         return _TEXTS.text(key, language, **shown)
     except (KeyError, IndexError, TypeError, OverflowError) as error:
         raise ValueError(f"no message {key!r} of {', '.join(values)}") from error
+
+
+def people_in_words(people: Ceiling, language: str = "en") -> str:
+    """What people reach against each other, in one line.
+
+    Args:
+        people: from the benchmark.
+        language: same as in `in_words`.
+
+    Example:
+        >>> ends = (0.93, 0.98)
+        >>> people_in_words(
+        ...     Ceiling(headline="f1", value=0.96, interval=ends, annotators=2, items=20)
+        ... )
+        'people: 0.960 (0.930 to 0.980), 2 annotators, 20 items'
+    """
+    low, high = people.interval or (None, None)
+    values = {"value": people.value, "annotators": people.annotators, "count": people.items}
+    if low is None:
+        return in_words("people_few", values, language)
+    return in_words("people", {**values, "low": low, "high": high}, language)
 
 
 def id_message(difference: Difference) -> Message:

@@ -12,6 +12,7 @@ from hdbench.leaderboard.formats import AFTER_PUBLIC
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
 from hdbench.results.model_facts import ModelFacts
+from hdbench.results.warning_texts import in_words, people_in_words
 from hdbench.space.jobs.rankings import Ranking
 from hdbench.space.texts import text
 from hdbench.space.views.summary import render
@@ -108,6 +109,8 @@ def board_view(
         floors=any(row.without_media is not None for row in rows),
         marked=any(row.after_public for row in rows),
         apart=[row for row in rows if row.runs_apart],
+        people=None if board.people is None else people_in_words(board.people, language),
+        people_means=in_words("people_means", {}, language),
         facts=ranking.facts,
         bar=lambda row: _bar(row, span),
         span=span,

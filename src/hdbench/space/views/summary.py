@@ -10,7 +10,7 @@ from hdbench.common.texts import decimal
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
 from hdbench.results.result import Result
-from hdbench.results.warning_texts import in_language
+from hdbench.results.warning_texts import in_language, in_words, people_in_words
 from hdbench.space.texts import text
 from hdbench.space.views.example import MADE
 
@@ -48,6 +48,8 @@ def summary(
         value=partial(_value, language=language),
         ends=partial(_ends, language=language),
         number=partial(four_digits, language=language),
+        people=None if result.people is None else people_in_words(result.people, language),
+        people_means=in_words("people_means", {}, language),
         warnings=[in_language(warning, language) for warning in result.reading["warnings"]],
         cut=cut,
         most=MAX_MESSAGE,

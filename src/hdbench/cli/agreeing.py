@@ -1,0 +1,41 @@
+"""The command that says how well people agree."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from hdbench.cli.app import MAKE, app
+from hdbench.errors import HdbenchError
+
+
+@app.command(rich_help_panel=MAKE)
+def agreement(
+    folder: Annotated[Path, typer.Argument(help="The collection's folder.")],
+    *,
+    seed: Annotated[int, typer.Option(help="For the random numbers of the intervals.", min=0)] = 0,
+    json_out: Annotated[
+        Path | None, typer.Option("--json", help="Write the figures to this file.", metavar="OUT")
+    ] = None,
+) -> None:
+    """How well do the people agree who annotated the same items?
+
+    For each field, and as the score that they reach against each other, by the benchmark's own
+    rules. It follows from what each of them entered before anything was settled.
+    """
+    from hdbench.annotating.agreement import agreement_of  # noqa: PLC0415  slow to import
+    from hdbench.annotating.assigned import count_unfinished  # noqa: PLC0415
+    from hdbench.cli.agreement_table import print_agreement  # noqa: PLC0415
+    from hdbench.common.jsonio import write_json  # noqa: PLC0415
+
+    found = agreement_of(folder, seed=seed)
+    unfinished = count_unfinished(folder)
+    if found is None:
+        raise HdbenchError(
+            f"{folder}: no item yet that several people annotated and are done with "
+            f"({unfinished} assigned): assign some with hdbench annotate --assign"
+        )
+    if json_out:
+        write_json(json_out, found.model_dump(mode="json"))
+    print_agreement(Console(), found, unfinished)

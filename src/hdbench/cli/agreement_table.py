@@ -1,0 +1,55 @@
+"""How well people agree, as a table for a terminal."""
+
+from rich.console import Console
+from rich.text import Text
+
+from hdbench.benchmarks.agreement import Agreement
+from hdbench.building.agreement_card import estimate_in_words
+from hdbench.common.printing import plain_table, printable
+from hdbench.results.warning_texts import in_words, people_in_words
+from hdbench.statistics.agreement import MIN_ITEMS
+
+
+def print_agreement(console: Console, agreement: Agreement, unfinished: int) -> None:
+    """Print the agreement in each field, and what people reach against each other.
+
+    Args:
+        console: where to.
+        agreement: the figures.
+        unfinished: how many assigned items not all their annotators are done with.
+    """
+    heads = ["values", "same", "alpha", "alpha by similarity"]
+    table = plain_table(None, "field", right=heads)
+    for name, each in agreement.fields.items():
+        figures = map(estimate_in_words, (each.share, each.alpha, each.alpha_similarity))
+        table.add_row(printable(name), f"{each.units:,}", *figures)
+    items = _count(agreement.items, "item")
+    console.print(f"{agreement.annotators} annotators, {items}", style="bold", highlight=False)
+    console.print(table)
+    for line in _lines(agreement, unfinished):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _lines(agreement: Agreement, unfinished: int) -> list[str]:
+    lines = []
+    if agreement.ceiling is not None:
+        lines.append(f"{agreement.ceiling.headline}, {people_in_words(agreement.ceiling)}")
+        lines.append(in_words("people_means", {}))
+    if agreement.items < MIN_ITEMS:
+        lines.append(f"fewer than {MIN_ITEMS} items: too few for intervals")
+    if agreement.without_truth:
+        of = _count(agreement.without_truth, "item")
+        lines.append(f"{of}: at least one annotator said that nobody can know the ground truth")
+    if any(each.alpha.value is None for each in agreement.fields.values()):
+        lines.append("–: alpha is not defined where all values are equal")
+    if unfinished:
+        are = "is" if unfinished == 1 else "are"
+        lines.append(
+            f"{_count(unfinished, 'assigned item')} {are} not here yet: not all are done with "
+            f"{'it' if unfinished == 1 else 'them'}"
+        )
+    return lines
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hdbench.annotating.fields import parse_field
+from hdbench.benchmarks.provenance import IMPORTED as WAS_IMPORTED
+from hdbench.benchmarks.provenance import Provenance, is_model, is_provenance
 from hdbench.common.jsonio import is_too_deep, parse_line
 from hdbench.errors import HdbenchError
 
@@ -44,7 +46,9 @@ _PSEUDONYM = re.compile(r"[a-z0-9_-]{1,32}")
 _ID = re.compile(r"[0-9a-f]{32}")
 _AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 _LARGE = re.compile(rb"[eE]\+?\d{3}|\d{300}")
-_HOW = re.compile(r"blind|imported|corrected after audit|settled|draft:[^\x00-\x1f]{1,200}")
+
+SETTLED = "settled"
+"""How a value was made that somebody chose among those of several annotators."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,8 @@ class Change:
         after: the change that this one was made on top of: the last one of the same item and what.
         how: where the value comes from: `blind`, `draft:RUN`, `imported`, `corrected after audit`
             or `settled`.
+        model: the model that wrote the draft; None without a draft, and where only the change
+            that filled it in says so.
         also: further changes of the same item and what that were known, and that `after` does not
             have behind it: others made them elsewhere.
         undoes: the change that this one takes back.
@@ -83,6 +89,7 @@ class Change:
     also: tuple[str, ...] = ()
     undoes: str | None = None
     was_there: bool = True
+    model: str | None = None
 
     @property
     def parents(self) -> tuple[str, ...]:
@@ -97,7 +104,7 @@ class Change:
     def is_by(self, annotator: str) -> bool:
         """Whether it may be in an annotator's history."""
         if self.is_base:
-            return self == base_change(self.item, self.to)
+            return self == base_change(self.item, self.to, Provenance(self.how, self.model))
         return self.by == annotator
 
 
@@ -119,12 +126,30 @@ def check_pseudonym(annotator: str) -> None:
         )
 
 
-def base_change(item: str, record: Any) -> Change:
-    """The change that notes a record from `metadata.jsonl`: the same one for everybody."""
-    digest = hashlib.sha256(as_text([item, record]).encode()).hexdigest()[:32]
-    what = "ground_truth"
+def base_change(item: str, record: Any, made: Provenance | None = None) -> Change:
+    """The change that notes a record from `metadata.jsonl`: the same one for everybody.
+
+    Args:
+        item: the item's id.
+        record: its record there.
+        made: what the row says about how it was made; without it, it is imported.
+    """
+    how, model = made or Provenance(WAS_IMPORTED)
+    said = [item, record] if how == WAS_IMPORTED else [item, record, how, model]
+    digest = hashlib.sha256(as_text(said).encode()).hexdigest()[:32]
     return Change(
-        digest, item, IMPORTED, _LONG_AGO, what, "", None, record, None, "imported", was_there=False
+        digest,
+        item,
+        IMPORTED,
+        _LONG_AGO,
+        "ground_truth",
+        "",
+        None,
+        record,
+        None,
+        how,
+        was_there=False,
+        model=None if how == WAS_IMPORTED else model,
     )
 
 
@@ -160,6 +185,8 @@ def as_line(change: Change) -> bytes:
     if change.was_there:
         line["from"] = change.old
     line |= {"to": change.to, "after": change.after, "how": change.how}
+    if change.model:
+        line["model"] = change.model
     if change.also:
         line["also"] = list(change.also)
     if change.undoes:
@@ -209,6 +236,7 @@ def read_change(raw: bytes, where: str) -> Change:
         tuple(line.get("also", ())),
         line.get("undoes"),
         "from" in line,
+        line.get("model"),
     )
 
 
@@ -255,7 +283,8 @@ _CHECKS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "field": _is_field,
     "to": _is_value,
     "after": lambda line: "after" in line and (line["after"] is None or _is(_ID, line["after"])),
-    "how": lambda line: _is(_HOW, line.get("how")),
+    "how": lambda line: line.get("how") == SETTLED or is_provenance(line.get("how")),
+    "model": lambda line: line.get("model") is None or is_model(line["model"]),
     "also": lambda line: _are_ids(line.get("also", [])),
     "undoes": lambda line: line.get("undoes") is None or _is(_ID, line["undoes"]),
 }

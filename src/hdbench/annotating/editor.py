@@ -11,6 +11,7 @@ from hdbench.annotating.form import form_of
 from hdbench.annotating.media import Media
 from hdbench.annotating.store import Store
 from hdbench.annotating.suggestions import Suggestions
+from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
 from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError
 from hdbench.reading.schema import AnswerSchema
@@ -156,9 +157,14 @@ class Editor:
             record = draft.record(item)
             if record is None:
                 raise HdbenchError(f"{draft.model}: gave no usable answer to this item")
-            how = f"draft:{draft.run}"
             state = self._store.change(
-                item, "ground_truth", "", record, after=_after(asked), how=how
+                item,
+                "ground_truth",
+                "",
+                record,
+                after=_after(asked),
+                how=f"{DRAFT}{draft.run}",
+                model=draft.model,
             )
             self._changed("ground_truth")
         return as_json(state)
@@ -192,10 +198,10 @@ class Editor:
 
     def _how(self, item: str, what: str) -> str:
         """How a value is made that is entered by hand: a corrected draft remains a draft."""
-        if what != "ground_truth" or self._store.state(item).record is None:
-            return "blind"
-        ways = [each.how for each in self._store.history(item) if each.what == what]
-        return next((way for way in reversed(ways) if way != "settled"), "imported")
+        state = self._store.state(item)
+        if what != "ground_truth" or state.record is None:
+            return BLIND
+        return state.made.how if state.made else IMPORTED
 
     def _draft(self, number: Any) -> Draft:
         if type(number) is not int or not 0 <= number < len(self._drafts):

@@ -10,6 +10,8 @@ from typing import Any
 
 from hdbench.annotating.changes import SETTLED, WHATS, Change, base_change, same
 from hdbench.annotating.fields import covers, get, overlap, parse_field, with_value
+from hdbench.annotating.provenance import provenance_of
+from hdbench.benchmarks.provenance import Provenance
 
 JOIN = "+"
 """Between the ids of several last changes, in what `ItemState.head` gives."""
@@ -69,13 +71,15 @@ class ItemState:
         record: the ground truth; None if there is none.
         status: one of `STATUSES`.
         comment: what was said of it; empty if nothing.
-        how: how the ground truth was made; empty if there was none yet.
+        how: how the last change of the ground truth was made; empty if there was none yet.
         by: who changed anything, sorted.
         head: for each of `WHATS`, what a further change has to be made on top of; None if there is
             no change. Hand it back as it is: it has several ids where there are conflicts.
         conflicts: what has to be settled.
         stage: how far the item is if several people annotate it, each alone.
         differences: what they differ in; known once they are all done.
+        made: how the ground truth as a whole was made; None where nothing but a record in
+            `metadata.jsonl` is known that does not say it.
     """
 
     item: str
@@ -88,9 +92,15 @@ class ItemState:
     conflicts: tuple[Conflict, ...]
     stage: Stage = Stage.plain
     differences: tuple[Difference, ...] = ()
+    made: Provenance | None = None
 
 
-def fold(item: str, changes: Iterable[Change], base: dict[str, Any] | None) -> ItemState:
+def fold(
+    item: str,
+    changes: Iterable[Change],
+    base: dict[str, Any] | None,
+    made: Provenance | None = None,
+) -> ItemState:
     """What an item's changes add up to.
 
     Args:
@@ -98,6 +108,7 @@ def fold(item: str, changes: Iterable[Change], base: dict[str, Any] | None) -> I
         changes: all changes of that item, in any order, each id once.
         base: the record in `metadata.jsonl`, which counts if no change of the ground truth is
             known.
+        made: what the row there says about how it was made.
     """
     found: dict[str, list[Change]] = {what: [] for what in WHATS}
     for change in changes:
@@ -106,8 +117,9 @@ def fold(item: str, changes: Iterable[Change], base: dict[str, Any] | None) -> I
     truths = ordered["ground_truth"]
     head = {what: joined_tips(each) for what, each in ordered.items()}
     if not truths and base is not None:
-        head["ground_truth"] = base_change(item, base).id
-    how = truths[-1].how if truths else "imported" if base is not None else ""
+        head["ground_truth"] = base_change(item, base, made).id
+    base_how = "" if base is None else made.how if made else "imported"
+    how = truths[-1].how if truths else base_how
     status, comment = ordered["status"], ordered["comment"]
     return ItemState(
         item,
@@ -118,6 +130,7 @@ def fold(item: str, changes: Iterable[Change], base: dict[str, Any] | None) -> I
         tuple(sorted({one.by for each in ordered.values() for one in each if not one.is_base})),
         head,
         tuple(one for each in ordered.values() for one in _conflicts(each)),
+        made=provenance_of(truths) if truths else made if base is not None else None,
     )
 
 

@@ -122,7 +122,12 @@ def merge(folder: Path, path: Path) -> Merged:
             touched |= history.refresh() | metadata.refresh()
             # Who has annotated an assigned item sees nothing of the others before it is settled.
             states = [
-                fold(item, history.changes[item].values(), metadata.records[item])
+                fold(
+                    item,
+                    history.changes[item].values(),
+                    metadata.records[item],
+                    metadata.made[item],
+                )
                 for item in sorted(touched & metadata.records.keys())
                 if is_plain(history.changes[item].values(), annotation.annotators(item))
             ]
@@ -182,7 +187,7 @@ def _bases(new: list[Change], metadata: Metadata, history: History) -> list[Chan
     for item in dict.fromkeys(change.item for change in new):
         record, known = metadata.records[item], history.changes[item].values()
         if record is not None and not any(each.what == "ground_truth" for each in known):
-            base = base_change(item, record)
+            base = base_change(item, record, metadata.made[item])
             if base.id not in ids:
                 bases.append(base)
     return bases

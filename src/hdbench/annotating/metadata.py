@@ -14,6 +14,7 @@ from hdbench.annotating.changes import WITHOUT_TRUTH
 from hdbench.annotating.folding import ItemState
 from hdbench.annotating.history import HISTORY, lock_file
 from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.provenance import COLUMNS, IMPORTED, PROVENANCE, Provenance
 from hdbench.building.namespace import is_ours
 from hdbench.common.jsonio import parse_line, write_whole
 from hdbench.errors import HdbenchError
@@ -30,6 +31,7 @@ class Metadata:
 
     Attributes:
         records: item → the ground truth in the file, in the order of the file.
+        made: item → what the file says about how it was made, where it does.
         notes: what was found to be odd, for the user.
 
     Raises:
@@ -39,7 +41,9 @@ class Metadata:
     def __init__(self, folder: Path) -> None:
         self._folder, self._path = folder, folder / METADATA
         self.records: dict[str, dict[str, Any] | None] = {}
+        self.made: dict[str, Provenance | None] = {}
         self.notes: list[str] = []
+        self._has_own_column = False
         self._lines: dict[str, bytes] = {}
         self._stamp: tuple[int, ...] = ()
         if not folder.is_dir():
@@ -49,6 +53,11 @@ class Metadata:
         if (folder / "build.py").is_file():
             raise HdbenchError(f"{folder}: build.py makes its ground truths: edit what that reads")
         self._read()
+        if self._has_own_column:
+            self.notes.append(
+                f"{self._path}: has a column {PROVENANCE} of its own, so how the ground truths "
+                "are made is only in the history"
+            )
 
     def write(self, states: Iterable[ItemState]) -> None:
         """Bring the file up to date; not touched if it is.
@@ -56,16 +65,28 @@ class Metadata:
         Args:
             states: the items that may differ from the file; call with the lock of `writing`.
         """
-        changed: dict[str, dict[str, Any] | None] = {}
+        changed: dict[str, tuple[dict[str, Any] | None, Provenance | None]] = {}
         for state in states:
             record = None if state.status in WITHOUT_TRUTH else state.record
-            if state.item in self._lines and not _equal(record, self.records[state.item]):
-                changed[state.item] = record
+            if state.item not in self._lines:
+                continue
+            made = state.made if record is not None else None
+            is_other = made is not None and made != self.made[state.item]
+            if not _equal(record, self.records[state.item]) or (
+                is_other and not self._has_own_column
+            ):
+                changed[state.item] = record, made
         if not changed:
             return
         self._keep_what_others_wrote()
-        for item, record in changed.items():
+        for item, (record, made) in changed.items():
             row = parse_line(self._lines[item], self._path.name) | {"ground_truth": record}
+            if not self._has_own_column:
+                row = {key: value for key, value in row.items() if key not in COLUMNS}
+                if record is not None:
+                    made = made or Provenance(IMPORTED)  # noqa: PLW2901
+                    row |= made.as_row()
+                self.made[item] = made
             try:
                 text = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
             except ValueError as error:
@@ -116,7 +137,9 @@ class Metadata:
 
     def _read(self) -> None:
         records: dict[str, dict[str, Any] | None] = {}
+        made: dict[str, Provenance | None] = {}
         lines: dict[str, bytes] = {}
+        has_own_column = False
         try:
             stamp = self._stamped()
             data = self._path.read_bytes()
@@ -134,11 +157,13 @@ class Metadata:
                     f"{self._path}:{number}: needs an id of its own, and a ground_truth that is "
                     "an object or null: hdbench check names all that is wrong"
                 )
-            records[item] = truth
+            records[item], made[item] = truth, Provenance.of_row(row)
+            has_own_column |= PROVENANCE in row and made[item] is None
             lines[item] = raw if raw.endswith(b"\n") else raw + b"\n"
         if not lines:
             raise HdbenchError(f"{self._path}: has no rows")
-        self.records, self._lines, self._stamp = records, lines, stamp
+        self.records, self.made, self._lines, self._stamp = records, made, lines, stamp
+        self._has_own_column = has_own_column
 
     def _stamped(self) -> tuple[int, ...]:
         found = self._path.stat()

@@ -15,6 +15,7 @@ from hdbench.annotating.assigned import (
 from hdbench.annotating.changes import MAX_COMMENT, SETTLED, WHATS, Change, same
 from hdbench.annotating.fields import FieldPath, as_field, get, overlap, parse_field
 from hdbench.annotating.folding import Difference, ItemState, Stage, causal_order, fold, joined_tips
+from hdbench.benchmarks.provenance import Provenance
 
 _UNSPELLABLE = frozenset(".[]")
 
@@ -24,7 +25,9 @@ def seen_by(
     item: str,
     changes: Collection[Change],
     annotators: tuple[str, ...],
+    *,
     base: dict[str, Any] | None,
+    made: Provenance | None,
 ) -> ItemState:
     """What somebody may see of an item.
 
@@ -34,9 +37,10 @@ def seen_by(
         changes: all its changes.
         annotators: who annotates it without seeing what the others entered; nobody for most items.
         base: the record in `metadata.jsonl`.
+        made: how it was made; None if that is not known.
     """
     if is_plain(changes, annotators):
-        return fold(item, changes, base)
+        return fold(item, changes, base, made)
     own = own_states(item, changes, annotators)
     if all_finished(own):
         return _settling_state(item, changes, own)

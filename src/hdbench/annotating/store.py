@@ -137,7 +137,15 @@ class Store:
             return causal_order(self._visible(self._state(item)))
 
     def change(
-        self, item: str, what: str, field: str, to: Any, *, after: str | None, how: str
+        self,
+        item: str,
+        what: str,
+        field: str,
+        to: Any,
+        *,
+        after: str | None,
+        how: str,
+        model: str | None = None,
     ) -> ItemState:
         """Change an item; when this returns, it is saved.
 
@@ -148,6 +156,7 @@ class Store:
             to: the value from now on.
             after: what `head` gave for it.
             how: where the value comes from; see `Change`.
+            model: the model that wrote it, if it is a draft.
 
         Returns:
             What the item is now.
@@ -162,7 +171,8 @@ class Store:
             state = self._state(item)
             if after != state.head.get(what):
                 raise StaleError(state)
-            wish = _Wish(what, field, to, SETTLED if state.stage is Stage.settling else how)
+            way = SETTLED if state.stage is Stage.settling else how
+            wish = _Wish(what, field, to, way, model=model)
             _check_stage(state, wish)
             return self._save(state, wish)
 
@@ -204,7 +214,7 @@ class Store:
             truths = [change for change in known.values() if change.what == "ground_truth"]
             missing = {parent for change in truths for parent in change.parents} - known.keys()
             if missing and record is not None and not any(change.is_base for change in truths):
-                bases.append(as_line(base_change(item, record)))
+                bases.append(as_line(base_change(item, record, self._metadata.made[item])))
         if bases:
             self._history.append(self.annotator, bases)
 
@@ -213,8 +223,14 @@ class Store:
             raise HdbenchError(f"{item[:100]!r}: no such item")
         if item not in self._states:
             changes = self._history.changes.get(item, {}).values()
-            annotators, base = self._annotation.annotators(item), self._metadata.records[item]
-            self._states[item] = seen_by(self.annotator, item, changes, annotators, base)
+            self._states[item] = seen_by(
+                self.annotator,
+                item,
+                changes,
+                self._annotation.annotators(item),
+                base=self._metadata.records[item],
+                made=self._metadata.made[item],
+            )
         return self._states[item]
 
     def _visible(self, state: ItemState) -> list[Change]:
@@ -253,7 +269,7 @@ class Store:
         base = self._metadata.records[item]
         if base is not None and not any(each.what == "ground_truth" for each in known.values()):
             # Otherwise nothing would know of it once metadata.jsonl is written.
-            lines.append(as_line(base_change(item, base)))
+            lines.append(as_line(base_change(item, base, self._metadata.made[item])))
         head = dict(state.head)
         for each in [*self._in_common(state, wish.what), wish]:
             *also, after = (head.get(each.what) or "").split(JOIN)
@@ -272,6 +288,7 @@ class Store:
                 tuple(also),
                 each.undoes,
                 was_there,
+                each.model,
             )
             head[each.what] = change.id
             lines.append(as_line(change))
@@ -340,6 +357,7 @@ class _Wish(NamedTuple):
     to: Any
     how: str
     undoes: str | None = None
+    model: str | None = None
 
 
 def _check_stage(state: ItemState, wish: _Wish) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.benchmarks.agreement import AGREEMENT, Agreement
+from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, read_spec
 from hdbench.common.checked import read_text_file, validate
@@ -28,10 +29,17 @@ class NoBenchmarkError(HdbenchError):
 
 
 class Item(NamedTuple):
-    """An item of a benchmark without its media, to be scored."""
+    """An item of a benchmark without its media, to be scored.
+
+    Attributes:
+        id: its id.
+        ground_truth: its ground truth.
+        provenance: how that was made; None if the benchmark does not say it.
+    """
 
     id: str
     ground_truth: dict[str, Any]
+    provenance: Provenance | None = None
 
 
 class Shown(NamedTuple):
@@ -109,7 +117,7 @@ class Benchmark:
         Raises:
             HdbenchError: see `items`, except for the ground truth's JSON.
         """
-        return (item_id for _, item_id, _ in self._rows())
+        return (item_id for _, item_id, _, _ in self._rows())
 
     def items(self) -> Iterator[Item]:
         """The items that have a ground truth, in the dataset's order, without their media.
@@ -119,7 +127,7 @@ class Benchmark:
         Raises:
             HdbenchError: a line of the metadata is unusable, or an id occurs twice.
         """
-        for where, item_id, truth in self._rows():
+        for where, item_id, truth, made in self._rows():
             if truth is None:
                 continue
             try:
@@ -128,7 +136,7 @@ class Benchmark:
                 raise HdbenchError(f"{where}: ground_truth is not JSON: {error}") from error
             if not isinstance(ground_truth, dict):
                 raise HdbenchError(f"{where}: ground_truth is not an object")
-            yield Item(item_id, ground_truth)
+            yield Item(item_id, ground_truth, made)
 
     def media(self) -> dict[str, list[Path]]:
         """Id → the files shown to a model; see `shown`."""
@@ -201,8 +209,8 @@ class Benchmark:
         lines = read_jsonl(self.folder / METADATA)
         return {str(line.value.get("id")): line.value.get(name) for line in lines}
 
-    def _rows(self) -> Iterator[tuple[str, str, str | None]]:
-        """The place, the id and the ground truth's JSON, if any, of each line of the metadata."""
+    def _rows(self) -> Iterator[tuple[str, str, str | None, Provenance | None]]:
+        """The place, the id, the ground truth's JSON and how it was made, of each line."""
         path = self.folder / METADATA
         seen: set[str] = set()
         for line in read_jsonl(path):
@@ -215,7 +223,7 @@ class Benchmark:
             if item_id in seen:
                 raise HdbenchError(f"{where}: the id {item_id!r} occurs twice")
             seen.add(item_id)
-            yield where, item_id, truth
+            yield where, item_id, truth, Provenance.of_row(line.value)
 
     def content_hash(self) -> str:
         """The sha256 of the metadata, which names every media file by its own sha256."""

@@ -3,8 +3,9 @@
 import hashlib
 import re
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ import yaml
 
 from hdbench.benchmarks.agreement import AGREEMENT, Agreement
 from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.building.archive import write_archive
 from hdbench.building.card import write_cards
@@ -42,6 +44,7 @@ class Built:
         missing: the media files that the source lacks.
         without_truth: how many rows have no ground truth.
         metadata_sha256: the content hash.
+        made: how a ground truth was made, where rows say it → how many were made so.
     """
 
     folder: Path
@@ -50,6 +53,7 @@ class Built:
     missing: list[str]
     without_truth: int
     metadata_sha256: str
+    made: Mapping[Provenance, int] = field(default_factory=dict)
 
 
 def build(
@@ -155,6 +159,7 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
     ids: set[str] = set()
     missing: list[str] = []
     without_truth = 0
+    made = Counter[Provenance]()
     text_columns = [name for name, kind in spec.columns.items() if kind == "string"]
     all_dates: dict[str, bool] = {}  # text column → whether each of its values begins like a date
     if spec.media != "text":
@@ -166,6 +171,8 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
                 raise HdbenchError(f"{where}: the id {row.id!r} occurs twice")
             ids.add(row.id)
             without_truth += row.ground_truth is None
+            if row.ground_truth is not None and (how := Provenance.of_row(row.columns)):
+                made[how] += 1
             copies: list[tuple[str, str]] = []
             for path in row.media:
                 try:
@@ -173,7 +180,7 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
                 except MissingFileError:
                     missing.append(path)
             metadata.write(metadata_line(row, copies, spec))
-            texts = {"id": row.id, **{name: row.columns[name] for name in text_columns}}
+            texts = {"id": row.id, **{name: row.columns.get(name) for name in text_columns}}
             if spec.media == "text":
                 texts["text"] = row.text
             for name, text in texts.items():
@@ -195,7 +202,7 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
         )
         raise HdbenchError(f"{spec.name}: every {name} begins like a date: {remedy}")
     content_hash = hashlib.sha256((folder / METADATA).read_bytes()).hexdigest()
-    return Built(folder, spec.version, len(ids), missing, without_truth, content_hash)
+    return Built(folder, spec.version, len(ids), missing, without_truth, content_hash, made)
 
 
 def _copy(source: Path, target: Path) -> None:

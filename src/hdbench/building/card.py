@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import jinja2
@@ -10,6 +11,7 @@ import yaml
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
 from hdbench.building.agreement_card import agreement_section
 from hdbench.building.croissant import CROISSANT, croissant
@@ -17,18 +19,25 @@ from hdbench.building.media import MEDIA_FOLDERS
 from hdbench.common import pdf
 from hdbench.common.jsonio import read_jsonl, write_json
 from hdbench.common.templates import STRICT
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, escaped
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from hdbench.benchmarks.agreement import Agreement
+    from hdbench.benchmarks.provenance import Provenance
     from hdbench.building.builder import Built
     from hdbench.building.recipe import Recipe
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 _CANARY = "hdbench canary GUID {}: benchmark data should never be in training corpora"
+
+_TOLD = {
+    BLIND: "without a draft",
+    IMPORTED: "imported",
+    AUDITED: "corrected after an audit",
+}
 
 _PDF_PICTURE = "example.png"
 
@@ -41,12 +50,13 @@ def write_cards(
     """Write the README.md of a built repository, its translations, and its Croissant metadata.
 
     The recipe's own README.md is YAML between two `---` lines and a Jinja template, which is given
-    `spec`, `rows`, `sample`, `excluded` and `corrections` (of the errata), `missing`, `example`
+    `spec`, `rows`, `provenance` (how many ground truths were made how; empty if the rows do not say
+    it), `sample`, `excluded` and `corrections` (of the errata), `missing`, `example`
     (a row of medium length, as JSON) and `picture` (the path of that row's image, or of one that
     is made from the first page of its PDF; empty if the row has neither). What `load_dataset`
-    needs is added to the YAML, as `configs`; at the end, how well people agree, if that is known,
-    and the benchmark's canary. A translation, such as `README.zh.md`, is a template with the same
-    values.
+    needs is added to the YAML, as `configs`; at the end, the provenance if the template leaves it
+    out, how well people agree, if that is known, and the benchmark's canary. A translation, such as
+    `README.zh.md`, is a template with the same values.
 
     Raises:
         HdbenchError: a template does not have that form.
@@ -64,9 +74,11 @@ def write_cards(
         "size_categories": [next((name for most, name in _SIZES if built.rows < most), "n>1M")],
         "configs": [_config(recipe.spec, built)],
     }
+    provenance = _provenance(built)
     values = {
         "spec": recipe.spec,
         "rows": built.rows,
+        "provenance": provenance,
         "sample": recipe.sample,
         "excluded": () if recipe.sample else recipe.errata.exclude,
         "corrections": () if recipe.sample else recipe.errata.of_fields,
@@ -75,6 +87,8 @@ def write_cards(
         "example": json.dumps(_readable(example), ensure_ascii=False, indent=2),
     }
     card = fill_card(recipe.folder / "README.md", header, **values)
+    if provenance not in card:
+        card += f"\n## How the ground truth was made\n\n{provenance}\n"
     if agreement is not None:
         card += f"\n{agreement_section(agreement)}"
     if recipe.spec.canary is not None:
@@ -86,6 +100,28 @@ def write_cards(
     _, front, body = card.split("---\n", 2)
     about = croissant(recipe.spec, built, folder, _summary(body), yaml.safe_load(front))
     write_json(folder / CROISSANT, about)
+
+
+def _provenance(built: Built) -> str:
+    """How many ground truths were made how, as Markdown; empty if nothing is known."""
+    if not built.made:
+        return ""
+    told = Counter[str]()
+    for made, number in built.made.items():
+        told[_TOLD.get(made.how) or _told_of_draft(made)] += number
+    told["not recorded"] = built.rows - built.without_truth - told.total()
+    lines = (f"- {what}: {number:,}" for what, number in told.most_common() if number)
+    return "\n".join(["How many ground truths were made how:", "", *lines])
+
+
+def _told_of_draft(made: Provenance) -> str:
+    model = f" of {_code(made.model)}" if made.model else ""
+    return f"by correcting drafts{model} (run {_code(made.run or '')})"
+
+
+def _code(text: str) -> str:
+    """Untrusted text in a line of Markdown."""
+    return f"`{escaped(text).replace('`', chr(39))}`"
 
 
 def _summary(body: str) -> str:

@@ -5,6 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.provenance import (
+    AUDITED,
+    BLIND,
+    DRAFT,
+    DRAFT_MODEL,
+    IMPORTED,
+    PROVENANCE,
+)
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
 from hdbench.building.citation import Creator, creators, year
 from hdbench.building.licences import OPEN_LICENCES
@@ -49,6 +57,12 @@ _DATA_TYPES = {
     "date32": "sc:Date",
 }
 
+_OF_PROVENANCE = {
+    PROVENANCE: f"How the ground truth was made: {BLIND} (without a draft), {DRAFT}RUN (by "
+    f"correcting the answers of a run), {IMPORTED}, or {AUDITED}.",
+    DRAFT_MODEL: "The model that wrote the draft.",
+}
+
 _MIME_TYPES = {
     ".jpg": "image/jpeg",
     ".pdf": "application/pdf",
@@ -75,7 +89,7 @@ def croissant(
         header: the YAML of the card.
     """
     files = [_metadata_file(built)]
-    record_sets = [_items(spec)]
+    record_sets = [_items(spec, built)]
     media = "" if spec.media == "text" else MEDIA_FOLDERS[spec.media]
     if media and (suffixes := sorted({path.suffix for path in (folder / media).iterdir()})):
         files.append(_media_files(media, suffixes))
@@ -149,7 +163,7 @@ def _media_files(media: str, suffixes: list[str]) -> dict[str, Any]:
     }
 
 
-def _items(spec: BenchmarkSpec) -> dict[str, Any]:
+def _items(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:
     """The record set of the rows, with the keys that they have in the file."""
     several = "strings" if spec.media == "pages" else "string"
     shown = {MEDIA_KEYS[spec.media]: several, "sha256": several}
@@ -158,6 +172,7 @@ def _items(spec: BenchmarkSpec) -> dict[str, Any]:
         MEDIA_KEYS[spec.media]: "The path of what a model is shown, in this repository.",
         "sha256": "The sha256 of that file.",
         "ground_truth": "What answers are scored against, as JSON.",
+        **(_OF_PROVENANCE if built.made else {}),
     }
     if spec.media == "text":
         shown = {"text": "string"}

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
 from hdbench.building.recipe import Row
 from hdbench.errors import HdbenchError
@@ -30,12 +31,14 @@ def metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec) 
     Raises:
         HdbenchError: the row's columns are not the benchmark's, or a value is unusable.
     """
-    if row.columns.keys() != spec.columns.keys():
+    # Only some rows have those that say how the ground truth was made.
+    columns = {**dict.fromkeys(COLUMNS.keys() & spec.columns.keys()), **row.columns}
+    if columns.keys() != spec.columns.keys():
         raise HdbenchError(
             f"{row.id}: columns {', '.join(row.columns) or 'none'} "
             f"where benchmark.yaml has {', '.join(spec.columns) or 'none'}"
         )
-    for name, value in row.columns.items():
+    for name, value in columns.items():
         if value is not None and type(value) is not COLUMN_TYPES[spec.columns[name]]:
             raise HdbenchError(f"{row.id}: column {name}: {value!r} is not {spec.columns[name]}")
     truth = None
@@ -44,7 +47,7 @@ def metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec) 
     line = {
         **_shown(row, copies, spec.media),
         "ground_truth": truth,
-        **{name: row.columns[name] for name in spec.columns},
+        **{name: columns[name] for name in spec.columns},
     }
     try:
         return (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode()

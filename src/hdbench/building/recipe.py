@@ -10,7 +10,15 @@ from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple, Self
 
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, HubSource, UrlSource, read_spec
+from hdbench.benchmarks.provenance import COLUMNS
+from hdbench.benchmarks.spec import (
+    MEDIA_KEYS,
+    BenchmarkSpec,
+    ColumnType,
+    HubSource,
+    UrlSource,
+    read_spec,
+)
 from hdbench.building.errata import Errata
 from hdbench.building.source import (
     SHA256_DIGITS,
@@ -99,13 +107,17 @@ class Recipe:
         return download_source(published.url, published.revision, registry)
 
     def of_source(self, source: Source) -> Self:
-        """This recipe, under a version of its own if the source was changed."""
-        changed = source.changes()
-        if not changed:
-            return self
-        digest = hashlib.sha256("".join(changed).encode()).hexdigest()[:8]
-        version = {"version": f"{self.spec.version}+changed.{digest}"}
-        return replace(self, spec=self.spec.model_copy(update=version))
+        """This recipe, under a version of its own if the source was changed.
+
+        It declares the columns about how the ground truths were made, where rows have them.
+        """
+        update: dict[str, Any] = {}
+        if changed := source.changes():
+            digest = hashlib.sha256("".join(changed).encode()).hexdigest()[:8]
+            update["version"] = f"{self.spec.version}+changed.{digest}"
+        if made := self._columns_of_provenance():
+            update["columns"] = {**self.spec.columns, **made}
+        return replace(self, spec=self.spec.model_copy(update=update)) if update else self
 
     def prompt(self, source: Source) -> bytes:
         """The prompt: the published one if there is one, otherwise this project's own."""
@@ -137,6 +149,13 @@ class Recipe:
         if not self.sample:
             rows = self.errata.apply(rows, changed=bool(source.changes()))
         yield from map(self._with_columns, rows)
+
+    def _columns_of_provenance(self) -> dict[str, ColumnType]:
+        """Those that rows in the plain form have and `benchmark.yaml` need not declare."""
+        if self.has_script or COLUMNS.keys() & self.spec.columns.keys():
+            return {}
+        found = {key for line in read_jsonl(self.plain_folder / METADATA) for key in line.value}
+        return {name: kind for name, kind in COLUMNS.items() if name in found}
 
     def _with_columns(self, row: Row) -> Row:
         """A row with the columns that the recipe's script makes from its ground truth."""

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.provenance import COLUMNS, Provenance
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import HELD_OUT_ENDING
 from hdbench.common.checked import read_text_file, read_yaml
@@ -111,13 +112,19 @@ def hold_out(folder: Path, share: float, seed: int) -> Path:
     drawn = set(split(rows, share, seed))
     held = [{key: row[key] for key in ("id", "ground_truth")} for row in rows if row["id"] in drawn]
     data = _lines(held)
-    public = [row | {"ground_truth": None} if row["id"] in drawn else row for row in rows]
+    public = [_without_truth(row) if row["id"] in drawn else row for row in rows]
     about = {"held_out": {"items": len(held), "sha256": hashlib.sha256(data).hexdigest()}}
     # The truths first: whatever happens after that, none is lost.
     write_whole(beside, data)
     write_whole(folder / METADATA, _lines(public))
     write_whole(description, _with(read_text_file(description), said, about))
     return beside
+
+
+def _without_truth(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row that says neither its ground truth nor how that was made."""
+    made = COLUMNS if Provenance.of_row(row) else {}
+    return {key: value for key, value in row.items() if key not in made} | {"ground_truth": None}
 
 
 def _lines(rows: Sequence[Mapping[str, Any]]) -> bytes:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import BenchmarkSpec, read_spec
 from hdbench.building.licences import unusable
@@ -35,7 +36,9 @@ AS_COLUMN = "column:"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _COLUMN_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
-_RESERVED = frozenset({"id", "image", "pages", "pdf", "text", "sha256", "ground_truth", STRATUM})
+_RESERVED = frozenset(
+    {"id", "image", "pages", "pdf", "text", "sha256", "ground_truth", STRATUM, *COLUMNS}
+)
 
 COMPARE: dict[str, Any] = {
     "integer": "number",

@@ -14,6 +14,7 @@ from PIL import Image
 
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.provenance import IMPORTED, Provenance
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import HELD_OUT_ENDING, MEDIA_KEYS
 from hdbench.building.media import MEDIA_FOLDERS
@@ -104,6 +105,7 @@ def _row(item: MediaItem, plan: Plan, folder: Path) -> dict[str, Any]:
         MEDIA_KEYS[kind]: shown,
         "id": item.id,
         "ground_truth": None if truth is None else truth.record,
+        **({} if truth is None or truth.record is None else Provenance(IMPORTED).as_row()),
         **({STRATUM: plan.strata[item.id]} if plan.strata else {}),
         **plan.own_columns.get(item.id, {}),
     }

@@ -7,6 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.provenance import (
+    AUDITED,
+    BLIND,
+    COLUMNS,
+    DRAFT,
+    DRAFT_MODEL,
+    IMPORTED,
+    PROVENANCE,
+    is_model,
+    is_provenance,
+)
 from hdbench.benchmarks.spec import MEDIA_KEYS
 from hdbench.building.checks.description import Described
 from hdbench.building.checks.problems import Example, Problems, shown
@@ -166,6 +177,8 @@ class Rows:
             self._schema.add(truth, place)
 
     def _check_columns(self, place: Place, columns: dict[str, Any], known: dict[str, str]) -> None:
+        if not COLUMNS.keys() & known.keys():
+            self._check_provenance(place, {name: columns.pop(name, None) for name in COLUMNS})
         for name in columns.keys() - known.keys():
             remedy = "add it to columns in benchmark.yaml, or take it out of the row"
             what = "is a column that benchmark.yaml does not have"
@@ -184,6 +197,28 @@ class Rows:
                 continue
             example = Example(*place, shown(value) if name in columns else None)
             self._problems.error("column_wrong", METADATA, what, remedy, example, field=name)
+
+    def _check_provenance(self, place: Place, made: dict[str, Any]) -> None:
+        how, model = made[PROVENANCE], made[DRAFT_MODEL]
+        if how is not None and not is_provenance(how):
+            self._problems.error(
+                "provenance_wrong",
+                METADATA,
+                f"is none of {BLIND}, {IMPORTED}, {AUDITED} and {DRAFT}RUN",
+                "correct it; if it is a column of your own, add it to columns in benchmark.yaml",
+                _example(place, how),
+                field=PROVENANCE,
+            )
+        if model is not None and not is_model(model):
+            what = "is not the name of a model, a text of at most 200 characters"
+            self._problems.error(
+                "provenance_wrong",
+                METADATA,
+                what,
+                "correct it",
+                _example(place, model),
+                field=DRAFT_MODEL,
+            )
 
     def _note_date(self, name: str, value: str) -> None:
         if self._all_dates.get(name, True):

@@ -36,13 +36,15 @@ def check_version(
     digest = hashlib.sha256()
     try:
         recipe = find_recipe(str(folder))
-        for row in recipe.rows(recipe.source(None)):
+        source = recipe.source(None)
+        recipe = recipe.of_source(source)
+        for row in recipe.rows(source):
             known = (media[path] for path in row.media if path in media)
             copies = [
                 (f"{MEDIA_FOLDERS[spec.media]}/{each.sha256}.{each.suffix}", each.sha256)
                 for each in known
             ]
-            digest.update(metadata_line(row, copies, spec))
+            digest.update(metadata_line(row, copies, recipe.spec))
     except HdbenchError as error:
         problems.error("errata_unusable", ERRATA, str(error), "correct it")
         return

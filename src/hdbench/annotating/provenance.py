@@ -1,0 +1,67 @@
+"""How the ground truth of an item was made, from all changes that it is made of."""
+
+from collections.abc import Iterable, Sequence
+
+from hdbench.annotating.changes import SETTLED, Change
+from hdbench.benchmarks.provenance import AUDITED, BLIND, DRAFT, IMPORTED, Provenance
+
+_BY_WEIGHT = (AUDITED, IMPORTED, BLIND)
+"""Ways without a draft; what is made in several ways counts as the first of them."""
+
+
+def provenance_of(truths: Sequence[Change]) -> Provenance | None:
+    """How a ground truth was made.
+
+    A record with any value that may come from a draft counts as a draft, however much of it was
+    corrected since; of several drafts, the last one counts. What several annotators settled counts
+    as a draft if one of them had one.
+
+    Args:
+        truths: all changes of an item's ground truth, in causal order.
+
+    Returns:
+        None if nobody changed an imported record, or if there is none: nothing was made, or all of
+        it was taken away.
+    """
+    if all(change.is_base and change.how == IMPORTED for change in truths):
+        return None
+    ways: dict[str, frozenset[str]] = {}  # change → in which ways the record was made by then
+    models: dict[str, str] = {}
+    changes = {change.id: change for change in truths}
+    for change in truths:
+        if change.model:
+            models[change.how] = change.model
+        before = _joined(ways, change.parents)
+        undone = changes.get(change.undoes or "")
+        if not change.field and change.to is None:
+            ways[change.id] = frozenset()
+        elif undone and undone.field:
+            ways[change.id] = before
+        elif undone:  # the whole record is again what it was
+            ways[change.id] = _joined(ways, (*undone.parents, *change.also))
+        elif change.field:
+            ways[change.id] = before if change.how == SETTLED else before | {change.how}
+        elif change.how != SETTLED:
+            ways[change.id] = frozenset({change.how})
+        else:
+            ways[change.id] = _of_settled(before)
+    behind = {parent for change in truths for parent in change.parents}
+    last = [change.id for change in truths if change.id not in behind] or list(ways)[-1:]
+    found = _joined(ways, last)
+    drafts = [change.how for change in truths if change.how in found and _is_draft(change.how)]
+    how = next(iter((*reversed(drafts), *(way for way in _BY_WEIGHT if way in found))), None)
+    return None if how is None else Provenance(how, models.get(how))
+
+
+def _of_settled(before: frozenset[str]) -> frozenset[str]:
+    """The ways of a whole record that was settled: people made it, unless they had a draft."""
+    drafts = frozenset(filter(_is_draft, before))
+    return drafts or (before - {IMPORTED}) or before or frozenset({BLIND})
+
+
+def _joined(ways: dict[str, frozenset[str]], ids: Iterable[str]) -> frozenset[str]:
+    return frozenset[str]().union(*(ways.get(each, frozenset()) for each in ids))
+
+
+def _is_draft(how: str) -> bool:
+    return how.startswith(DRAFT)

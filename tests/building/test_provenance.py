@@ -1,0 +1,143 @@
+"""How the ground truths of a collection were made, in what is built from it."""
+
+import json
+from collections import Counter
+
+import datasets
+import pytest
+import yaml
+from helpers.lines import write_lines
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.provenance import Provenance
+from hdbench.benchmarks.spec import read_spec
+from hdbench.building.builder import build
+from hdbench.building.recipe import find_recipe
+from hdbench.collecting.held_out import hold_out
+
+ROWS = [
+    {"ground_truth": {"text": "roter Wein"}, "provenance": "draft:qwen-1", "draft_model": "Qwen"},
+    {"ground_truth": {"text": "roter Wein"}, "provenance": "draft:qwen-1", "draft_model": "Qwen"},
+    {"ground_truth": {"text": "roter Wein"}, "provenance": "draft:`x`\u200b"},
+    {"ground_truth": {"text": "roter Wein"}, "provenance": "blind"},
+    {"ground_truth": {"text": "roter Wein"}, "provenance": "imported"},
+    {"ground_truth": {"text": "roter Wein"}, "provenance": "corrected after audit"},
+    {"ground_truth": {"text": "roter Wein"}},
+    {"ground_truth": None},
+]
+
+
+def write(folder, rows=ROWS, **spec):
+    whole = [{"text": f"Rother {n}", "id": f"a{n}"} | row for n, row in enumerate(rows)]
+    return write_lines(folder, whole, **spec)
+
+
+def lines(folder):
+    return list(map(json.loads, (folder / "metadata.jsonl").read_text().splitlines()))
+
+
+@pytest.fixture
+def built(tmp_path):
+    return build(find_recipe(str(write(tmp_path / "lines"))), tmp_path / "hdb").folder
+
+
+def test_the_dataset_says_it_for_each_row(built):
+    found = [(row["provenance"], row["draft_model"]) for row in lines(built)]
+    assert found == [(row.get("provenance"), row.get("draft_model")) for row in ROWS]
+    loaded = datasets.load_dataset(str(built), split="test")
+    assert loaded["provenance"] == [row.get("provenance") for row in ROWS]
+    assert loaded["draft_model"] == [row.get("draft_model") for row in ROWS]
+
+
+def test_it_is_declared(built):
+    spec = read_spec(built / "benchmark.yaml")
+    assert spec.columns == {"provenance": "string", "draft_model": "string"}
+    [items] = json.loads((built / "croissant.json").read_text())["recordSet"]
+    told = {field["name"]: field.get("description") for field in items["field"]}
+    assert "without a draft" in told["items/provenance"]
+    assert told["items/draft_model"] == "The model that wrote the draft."
+    assert (built / "ground_truth.csv").read_text().splitlines()[0] == "id,field,value"
+
+
+def test_the_items_of_the_benchmark_know_it(built):
+    items = {item.id: item.provenance for item in load_benchmark(str(built)).items()}
+    assert items["a0"] == Provenance("draft:qwen-1", "Qwen")
+    assert items["a3"] == Provenance("blind")
+    assert items["a6"] is None
+    values = load_benchmark(str(built)).column("provenance").values()
+    assert Counter(values)["draft:qwen-1"] == 2
+
+
+def test_the_card_counts_them(built):
+    card = (built / "README.md").read_text()
+    told = card.partition("## How the ground truth was made\n\n")[2].strip().splitlines()
+    assert told == [
+        "How many ground truths were made how:",
+        "",
+        "- by correcting drafts of `Qwen` (run `qwen-1`): 2",
+        "- by correcting drafts (run `'x'\\u200b`): 1",
+        "- without a draft: 1",
+        "- imported: 1",
+        "- corrected after an audit: 1",
+        "- not recorded: 1",
+    ]
+
+
+def test_a_card_that_says_it_somewhere_says_it_once(tmp_path):
+    folder = write(tmp_path / "lines")
+    card = folder / "README.md"
+    card.write_text(card.read_text() + "\n{{ provenance }}\n\n## The end\n")
+    shown = (build(find_recipe(str(folder)), tmp_path / "hdb").folder / "README.md").read_text()
+    assert shown.count("How many ground truths were made how:") == 1
+    assert shown.rstrip().endswith("## The end")
+
+
+def test_where_no_row_says_it_nothing_is_added(tmp_path):
+    rows = [{"ground_truth": {"text": "roter Wein"}}]
+    folder = build(find_recipe(str(write(tmp_path / "lines", rows))), tmp_path / "hdb").folder
+    assert lines(folder)[0].keys() == {"text", "id", "ground_truth"}
+    assert "ground truths were made" not in (folder / "README.md").read_text()
+    assert "columns" not in yaml.safe_load((folder / "benchmark.yaml").read_text())
+
+
+def test_a_column_of_its_own_stays_what_it_is(tmp_path):
+    rows = [{"ground_truth": {"text": "x"}, "provenance": "St. Gallen, Stiftsbibliothek"}]
+    folder = write(tmp_path / "lines", rows, columns={"provenance": "string"})
+    built = build(find_recipe(str(folder)), tmp_path / "hdb").folder
+    assert lines(built)[0]["provenance"] == "St. Gallen, Stiftsbibliothek"
+    assert next(load_benchmark(str(built)).items()).provenance is None
+    assert "ground truths were made" not in (built / "README.md").read_text()
+    assert "without a draft" not in (built / "croissant.json").read_text()
+
+
+def test_check_names_what_is_no_provenance(tmp_path, run_hdbench):
+    rows = [
+        {"ground_truth": {"text": "x"}, "provenance": "guessed"},
+        {"ground_truth": {"text": "y"}, "provenance": "blind", "draft_model": 3},
+    ]
+    write(tmp_path / "lines", rows)
+    done = run_hdbench("check", "lines", cwd=tmp_path)
+    shown = " ".join(done.stdout.split())
+    assert done.returncode == 2, done.stderr
+    assert "provenance: is none of blind, imported, corrected after audit and draft:RUN" in shown
+    assert "draft_model: is not the name of a model" in shown
+    assert "2 errors" in shown
+
+
+def test_building_again_is_no_change_of_the_data(tmp_path, run_hdbench):
+    folder = write(tmp_path / "lines")
+    for _ in range(2):
+        done = run_hdbench("build", "./lines", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    text = (folder / "metadata.jsonl").read_text()
+    (folder / "metadata.jsonl").write_text(text.replace('"blind"', '"imported"'))
+    done = run_hdbench("build", "./lines", cwd=tmp_path)
+    assert "has other data under the same version" in " ".join(done.stderr.split())
+
+
+def test_what_is_held_out_does_not_say_how_it_was_made(tmp_path):
+    folder = write(tmp_path / "lines")
+    hold_out(folder, 0.5, 1)
+    for row in lines(folder):
+        assert (row["ground_truth"] is None) <= ("provenance" not in row)
+    assert sum(row["ground_truth"] is None for row in lines(folder)) == 5

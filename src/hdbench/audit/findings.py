@@ -163,6 +163,52 @@ def audit(runs: Mapping[str, Result]) -> Audit:
     )
 
 
+def agreeing_values(runs: Mapping[str, Result]) -> list[Finding]:
+    """The ground-truth values that most good models, by several makers, read as they are.
+
+    An audit alone would correct a ground truth only where the models contradict it. A random share
+    of these values, looked at in the same way, shows how many slips it misses.
+
+    Args:
+        runs: as for `audit`.
+    """
+    first = next(iter(runs.values()))
+    good = [each for each in ask(runs) if each.good]
+    items = {each.name: {item["id"]: item for item in runs[each.name].per_item} for each in good}
+    found = []
+    for item_id in first.ids:
+        votes: dict[_Place, dict[AskedRun, Any]] = {}
+        truths: dict[_Place, Any] = {}
+        for run in good:
+            item = items[run.name][item_id]
+            matches = () if item["status"] in _LOST else item["fields"]
+            for match in (FieldMatch(**match) for match in matches):
+                place = _Place(match.field, text_of(match.reference))
+                if match.outcome == "correct" and place.truth:
+                    truths.setdefault(place, match.reference)
+                    votes.setdefault(place, {}).setdefault(run, match.prediction)
+        for place, by_run in sorted(votes.items()):
+            makers = sorted({run.maker for run in by_run})
+            if len(makers) < MAKERS or len(by_run) <= len(good) / 2:
+                continue
+            found.append(
+                Finding(
+                    id=item_id,
+                    field=place.field,
+                    truth=truths[place],
+                    value=_value(by_run),
+                    agreeing=len(by_run),
+                    good=len(good),
+                    makers=makers,
+                    models=[run.model for run in by_run],
+                    runs=[run.name for run in by_run],
+                    similarity=similarity(truths[place], _value(by_run)),
+                    error_class="",
+                )
+            )
+    return found
+
+
 def _of_item(
     item_id: str, answers: Sequence[tuple[AskedRun, Mapping[str, Any]]], metric: Metric
 ) -> tuple[list[Finding], int]:

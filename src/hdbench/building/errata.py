@@ -81,10 +81,22 @@ class Correction(_OfField):
     Attributes:
         old: the published value; null where the field is absent.
         new: the correct value; null removes the field.
+        second_looks: how many people read the value again; None if that was not counted.
+        blind: whether all of them did so before they were shown any value.
     """
 
     old: Any
     new: Any
+    second_looks: int | None = None
+    blind: bool | None = None
+
+    @property
+    def signed(self) -> str:
+        """Who vouches for it, and who looked, as sentences for a card."""
+        if not self.second_looks:
+            return super().signed
+        looks = f"{self.second_looks} second look{'s' if self.second_looks > 1 else ''}"
+        return f"{looks}, {'blind' if self.blind else 'not blind'}. {super().signed}"
 
     def apply(self, truth: Any) -> bool:
         """Correct a ground truth in place; False if the wrong value is not in it."""

@@ -1,4 +1,4 @@
-"""Recording a correction: in the recipe's errata, together with the new version."""
+"""Recording corrections: in the recipe's errata, together with the new version."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import AS_PUBLISHED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _HEAD = """\
 # Reviewed corrections of the published files. The card lists each with its evidence, and with
 # who proposed and who approved it.
 """
+
+ERRATA = "errata.yaml"
 
 _SHOWN = 200
 _INDENT = 2  # of the first correction
@@ -84,13 +86,8 @@ def add_correction(
         HdbenchError: there is no such item, field or published value, it is already corrected,
             nothing would change, or the recipe cannot be edited.
     """
-    recipe = find_recipe(name)
-    if recipe.folder.resolve().is_relative_to(Path(hdbench.__file__).parent.resolve()):
-        raise HdbenchError(
-            f"{name}: the recipes of an installed hdbench cannot be edited: run this in a "
-            "checkout installed with pip install -e, or give a recipe's folder"
-        )
-    path = recipe.folder / "errata.yaml"
+    recipe = _editable(name)
+    path = recipe.folder / ERRATA
     truths = _published(recipe, out)
     given = {
         "id": item,
@@ -103,20 +100,66 @@ def add_correction(
     if not given["evidence"]:
         raise HdbenchError("--evidence: is empty: say what shows that the new value is right")
     correction = validate(Correction, {**given, "old": _json(old), "new": _json(new)}, path)
-    if truths is not None:
-        if _is_text(truths, correction, old):
-            texts = {"old": old, "new": None if new == "null" else new}
-            correction = correction.model_copy(update=texts)
-        _check_published(recipe.spec.name, truths, correction)
-    if correction.old == correction.new:
-        raise HdbenchError(f"{item} {field}: the old value and the new one are the same")
-    _check_errata(recipe.errata, truths, correction, path)
+    if truths is not None and _is_text(truths, correction, old):
+        texts = {"old": old, "new": None if new == "null" else new}
+        correction = correction.model_copy(update=texts)
+    return _record(recipe, truths, [correction])
+
+
+def add_corrections(
+    name: str, corrections: Callable[[Mapping[str, dict[str, Any]]], list[Correction]], *, out: Path
+) -> Added:
+    """Record several corrections as one version; all or none.
+
+    Args:
+        name: the benchmark, or the folder of a recipe.
+        corrections: makes them, given the published ground truths by id.
+        out: the namespace folder in which the dataset is built.
+
+    Raises:
+        HdbenchError: see `add_correction`; or the published ground truth is not available.
+    """
+    recipe = _editable(name)
+    truths = _published(recipe, out)
+    if truths is None:
+        raise HdbenchError(
+            f"{recipe.spec.name}: is not built in {out}, so there is nothing to compare with: "
+            f"build it with: hdbench build {name}"
+        )
+    return _record(recipe, truths, corrections(truths))
+
+
+def _editable(name: str) -> Recipe:
+    recipe = find_recipe(name)
+    if recipe.folder.resolve().is_relative_to(Path(hdbench.__file__).parent.resolve()):
+        raise HdbenchError(
+            f"{name}: the recipes of an installed hdbench cannot be edited: run this in a "
+            "checkout installed with pip install -e, or give a recipe's folder"
+        )
+    return recipe
+
+
+def _record(
+    recipe: Recipe, truths: Mapping[str, dict[str, Any]] | None, corrections: list[Correction]
+) -> Added:
+    """Check corrections, each with those before it, and write them, the version and why."""
+    path = recipe.folder / ERRATA
+    errata = recipe.errata
+    for correction in corrections:
+        if truths is not None:
+            _check_published(recipe.spec.name, truths, correction)
+        if correction.old == correction.new:
+            raise HdbenchError(
+                f"{correction.id} {correction.field}: the old value and the new one are the same"
+            )
+        _check_errata(errata, truths, correction, path)
+        errata = errata.model_copy(update={"corrections": (*errata.corrections, correction)})
     version = _next_version(recipe)
     _write(
         {
-            path: _with_correction(path, recipe.errata, correction),
+            path: _with_corrections(path, errata, corrections),
             recipe.folder / "benchmark.yaml": _with_version(recipe, version),
-            recipe.folder / "CHANGELOG.md": _with_entry(recipe, version, correction),
+            recipe.folder / "CHANGELOG.md": _with_entry(recipe, version, corrections),
         }
     )
     return Added(path, version, truths is not None)
@@ -207,18 +250,20 @@ def _next_version(recipe: Recipe) -> str:
     return f"{major}.{minor}.{int(patch) + 1}"
 
 
-def _with_correction(path: Path, errata: Errata, correction: Correction) -> str:
-    """The errata's text with one more correction; all that was there stays as it is."""
+def _with_corrections(path: Path, expected: Errata, corrections: list[Correction]) -> str:
+    """The errata's text with more corrections; all that was there stays as it is."""
     text = path.read_text(encoding="utf-8") if path.is_file() else _HEAD
-    dumped = correction.model_dump()
-    first = {key: dumped[key] for key in ("id", "field", "old", "new")}  # where null says a lot
-    entry = first | {key: value for key, value in dumped.items() if value is not None}
+    entries = []
+    for correction in corrections:
+        dumped = correction.model_dump()
+        first = {key: dumped[key] for key in ("id", "field", "old", "new")}  # where null says a lot
+        entry = first | {key: value for key, value in dumped.items() if value is not None}
+        entries.append(_quoted(entry))
     written = yaml.dump(
-        [_quoted(entry)], Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=math.inf
+        entries, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=math.inf
     )
     before, after, indent = _around(text)
     result = before + textwrap.indent(written, " " * indent) + after
-    expected = errata.model_copy(update={"corrections": (*errata.corrections, correction)})
     with suppress(yaml.YAMLError, HdbenchError):
         if validate(Errata, yaml.safe_load(result), path) == expected:
             return result
@@ -284,14 +329,16 @@ def _with_version(recipe: Recipe, version: str) -> str:
     return text
 
 
-def _with_entry(recipe: Recipe, version: str, correction: Correction) -> str:
+def _with_entry(recipe: Recipe, version: str, corrections: list[Correction]) -> str:
     path = recipe.folder / "CHANGELOG.md"
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
-    place = "every item" if correction.id == "*" else f"`{correction.id}`"
-    entry = f"## {version}\n\n- {place}, `{correction.field}`: {correction.evidence}.\n"
+    entry = f"## {version}\n\n"
+    for each in corrections:
+        place = "every item" if each.id == "*" else f"`{each.id}`"
+        entry += f"- {place}, `{each.field}`: {each.evidence}.\n"
     head, newest, rest = text.partition("\n## ")
     return f"{head}\n{entry}{newest}{rest}"
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from hdbench.building.checks.problems import EXAMPLES, FaultyFolderError, Report
 from hdbench.cli.app import DEFAULT_OUT, MAKE, app, one_line
 from hdbench.cli.problems import lines_of, warnings_line
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, escaped
 
 if TYPE_CHECKING:
     from hdbench.benchmarks.agreement import Agreement
@@ -229,6 +229,57 @@ def add(
         else ", not yet compared with the published ground truth, which a build does"
     )
     typer.echo(f"{added.path}: recorded as version {added.version}{unchecked}")
+    typer.echo(f"build it: hdbench build {name}")
+
+
+@errata.command()
+def review(
+    name: Annotated[str, typer.Argument(help="The benchmark, or the folder of its recipe.")],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="The list of hdbench audit --list; the looks are beside it.", metavar="LIST"
+        ),
+    ],
+    *,
+    approved_by: Annotated[
+        str,
+        typer.Option(help="Who approved it: nobody who looked, if possible.", metavar="NAME"),
+    ],
+    proposed_by: Annotated[
+        str | None,
+        typer.Option(help="Who proposed it; by default, the second looks.", metavar="NAME"),
+    ] = None,
+) -> None:
+    """Record the slips that second looks found, all as one new version of the dataset.
+
+    A slip is taken if everybody who judged it calls it one and gives the same value. The dataset
+    must be built in ./hdb, in the version that was looked at. Pseudonyms are not recorded.
+    """
+    from hdbench.annotating.reviewing.accepted import (  # noqa: PLC0415  slow to import
+        SECOND_LOOKS,
+        record_review,
+    )
+
+    recorded = record_review(
+        name,
+        path,
+        approved_by=approved_by,
+        proposed_by=proposed_by or SECOND_LOOKS,
+        out=DEFAULT_OUT,
+    )
+    outcome, head, added = recorded.outcome, recorded.review.head, recorded.added
+    for kind, all_of_kind in (("finding", head.findings), ("control", head.controls)):
+        typer.echo(
+            f"{kind}s: {all_of_kind}, looked at {outcome.looked[kind]}, "
+            f"slips in the ground truth {outcome.slips[kind]}"
+        )
+    for entry in outcome.disagreed:
+        typer.echo(escaped(f"left out, as people disagree: {entry.id} {entry.field}"))
+    number = len(outcome.accepted)
+    typer.echo(
+        f"{added.path}: {number} {'slip' if number == 1 else 'slips'}, version {added.version}"
+    )
     typer.echo(f"build it: hdbench build {name}")
 
 

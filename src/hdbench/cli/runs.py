@@ -277,6 +277,26 @@ def audit(
             metavar="OUT",
         ),
     ] = None,
+    list_out: Annotated[
+        Path | None,
+        typer.Option(
+            "--list",
+            help="Write a list to this file, for second looks with hdbench annotate --review.",
+            metavar="OUT",
+        ),
+    ] = None,
+    agreeing: Annotated[
+        float,
+        typer.Option(
+            help="For --list: the share of the values on which ground truth and models agree that "
+            "is to be looked at too.",
+            min=0,
+            max=1,
+        ),
+    ] = 0.1,
+    seed: Annotated[
+        int, typer.Option(help="For --list: the seed of that draw, and of the order.")
+    ] = 1,
 ) -> None:
     """Find ground truths that most good models contradict.
 
@@ -308,4 +328,9 @@ def audit(
         of = load_benchmark(benchmark or found.benchmark or "", media=True)
         page = audit_page(found, of.spec.title, of.media())
         write_whole(html_out, page.encode(errors="backslashreplace"))
+    if list_out:
+        from hdbench.annotating.reviewing.review_list import write_review_list  # noqa: PLC0415
+        from hdbench.audit.review import review_list  # noqa: PLC0415
+
+        write_review_list(list_out, review_list(found, loaded, agreeing=agreeing, seed=seed))
     print_audit(Console(), found)

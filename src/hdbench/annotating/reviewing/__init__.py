@@ -1,0 +1,1 @@
+"""Second looks: values of a ground truth that are read again, before what it says is shown."""

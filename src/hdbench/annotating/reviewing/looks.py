@@ -1,0 +1,232 @@
+"""What people read and judged, saved line by line: nothing is overwritten."""
+
+import json
+import os
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+from filelock import FileLock, Timeout
+from pydantic import Field
+
+from hdbench.annotating.changes import check_pseudonym, is_pseudonym
+from hdbench.annotating.history import lock_file
+from hdbench.common.checked import Strict, validate
+from hdbench.common.jsonio import is_too_deep, parse_line
+from hdbench.errors import HdbenchError
+
+MAX_LINE = 2**20
+"""Maximum number of bytes in a line."""
+
+MAX_EVIDENCE = 2_000
+"""Maximum number of characters in the evidence for a verdict."""
+
+Verdict = Literal["slip", "convention", "models_err", "undecided"]
+
+
+class Line(Strict):
+    """One thing that somebody did.
+
+    Attributes:
+        id: 32 hexadecimal digits.
+        entry: the key of what was looked at.
+        by: the pseudonym of whoever looked.
+        at: when, in UTC.
+        what: a reading of the value, a verdict, or an undo of one of them.
+        after: the same person's line that was the last one for the entry.
+        value: what was read; None for nothing.
+        blind: whether it was read before any value was shown.
+        verdict: what the difference is.
+        new: the right value, if the ground truth is wrong.
+        evidence: what shows it.
+        undoes: the line that is taken back.
+    """
+
+    id: str
+    entry: str
+    by: str
+    at: str
+    what: Literal["reading", "verdict", "undo"]
+    after: str | None = None
+    value: Any = None
+    blind: bool = False
+    verdict: Verdict | None = None
+    new: Any = None
+    evidence: Annotated[str, Field(max_length=MAX_EVIDENCE)] = ""
+    undoes: str | None = None
+
+
+class Look(NamedTuple):
+    """One person's look at one entry, as it stands.
+
+    Attributes:
+        reading: what was read, if anything.
+        verdict: what was judged, if anything.
+        last: the id of the last line; None if there is none.
+        seen: whether the values were shown already: what is read then is not blind.
+    """
+
+    reading: Line | None = None
+    verdict: Line | None = None
+    last: str | None = None
+    seen: bool = False
+
+
+@dataclass
+class _File:
+    lines: list[Line]
+    whole: int  # bytes
+
+
+class Looks:
+    """All looks at a list, as far as they are on disk.
+
+    Args:
+        path: the list; the looks are beside it.
+
+    Attributes:
+        folder: a file for each person.
+
+    Raises:
+        HdbenchError: a file is unusable, or a symbolic link.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.folder = path.with_name(f"{path.stem}.looks")
+        self._files: dict[str, _File] = {}
+        if self.folder.is_symlink():
+            raise HdbenchError(f"{self.folder}: is a symbolic link: put the folder itself there")
+        for file in sorted(self.folder.glob("*.jsonl")):
+            if file.is_symlink() or not file.is_file() or not is_pseudonym(file.stem):
+                raise HdbenchError(f"{file}: must be a file with the looks of one person")
+            self._files[file.stem] = _read(file)
+
+    @property
+    def people(self) -> list[str]:
+        """Who looked."""
+        return sorted(self._files)
+
+    def of(self, entry: str, annotator: str) -> Look:
+        """One person's look at an entry."""
+        return self.all_of(annotator).get(entry, Look())
+
+    def all_of(self, annotator: str) -> dict[str, Look]:
+        """One person's looks, by entry."""
+        lines = self._files[annotator].lines if annotator in self._files else []
+        by_entry: dict[str, list[Line]] = defaultdict(list)
+        for line in lines:
+            by_entry[line.entry].append(line)
+        return {entry: _fold(each) for entry, each in by_entry.items()}
+
+    @contextmanager
+    def lock(self, annotator: str) -> Iterator[None]:
+        """Keep other processes from writing a person's looks, and cut off a killed one's rest.
+
+        Raises:
+            HdbenchError: another process is writing them, or the folder cannot be written.
+        """
+        check_pseudonym(annotator)
+        file = self._file(annotator)
+        try:
+            self.folder.mkdir(exist_ok=True)
+            with FileLock(lock_file(self.folder, annotator), blocking=False, thread_local=False):
+                if file.is_file():
+                    known = self._files[annotator] = _read(file)
+                    os.truncate(file, known.whole)
+                yield
+        except Timeout as error:
+            raise HdbenchError(
+                f"{file}: {annotator} is looking through this list already: go on in that window, "
+                "or close that program first"
+            ) from error
+        except OSError as error:
+            raise HdbenchError(f"{file}: cannot be written: {error.strerror or error}") from error
+
+    def add(self, annotator: str, entry: str, what: str, **said: Any) -> Look:
+        """Add a line; when this returns it is on disk. Only with the lock.
+
+        Raises:
+            HdbenchError: it cannot be written, or is not usable; then nothing of it is there.
+        """
+        file = self._file(annotator)
+        line = validate(
+            Line,
+            {
+                "id": uuid.uuid4().hex,
+                "entry": entry,
+                "by": annotator,
+                "at": datetime.now(UTC).isoformat(timespec="milliseconds")[:23] + "Z",
+                "what": what,
+                "after": self.of(entry, annotator).last,
+                **said,
+            },
+            file,
+        )
+        raw = _raw(line, file)
+        known = self._files.setdefault(annotator, _File([], 0))
+        try:
+            with file.open("ab") as out:
+                try:
+                    out.write(raw)
+                    out.flush()
+                    os.fsync(out.fileno())
+                except OSError:
+                    os.truncate(file, known.whole)
+                    raise
+        except OSError as error:
+            raise HdbenchError(f"{file}: not saved: {error.strerror or error}") from error
+        known.lines.append(line)
+        known.whole += len(raw)
+        return self.of(entry, annotator)
+
+    def _file(self, annotator: str) -> Path:
+        return self.folder / f"{annotator}.jsonl"
+
+
+def _raw(line: Line, file: Path) -> bytes:
+    said = line.model_dump(exclude_unset=True)
+    try:
+        text = json.dumps(said, ensure_ascii=False, allow_nan=False) + "\n"
+    except (ValueError, RecursionError) as error:
+        raise HdbenchError(f"{file}: not saved: the value is not JSON") from error
+    raw = text.encode("utf-8", errors="backslashreplace")
+    if len(raw) > MAX_LINE:
+        raise HdbenchError(f"{file}: not saved: longer than {MAX_LINE >> 20} MiB")
+    return raw
+
+
+def _read(file: Path) -> _File:
+    """The whole lines of a file; what a killed process left of one is not among them."""
+    found = _File([], 0)
+    try:
+        with file.open("rb") as opened:
+            while (raw := opened.readline(MAX_LINE + 1)).endswith(b"\n"):
+                where = Path(f"{file}:{len(found.lines) + 1}")
+                value = parse_line(raw, str(where))
+                if is_too_deep(value, 50):
+                    raise HdbenchError(f"{where}: nested too deep")
+                line = validate(Line, value, where)
+                if line.by != file.stem:
+                    raise HdbenchError(f"{where}: is by {line.by[:100]!r}, not by {file.stem}")
+                found.lines.append(line)
+                found.whole += len(raw)
+            if len(raw) > MAX_LINE:
+                raise HdbenchError(f"{file}: a line is longer than {MAX_LINE >> 20} MiB")
+    except OSError as error:
+        raise HdbenchError(f"{file}: cannot be read: {error.strerror}") from error
+    return found
+
+
+def _fold(lines: list[Line]) -> Look:
+    """What lines about one entry add up to."""
+    undone = {line.undoes for line in lines if line.what == "undo"}
+    stand = [line for line in lines if line.what != "undo" and line.id not in undone]
+    reading = next((line for line in reversed(stand) if line.what == "reading"), None)
+    verdict = next((line for line in reversed(stand) if line.what == "verdict"), None)
+    seen = any(line.what == "reading" for line in lines)
+    return Look(reading, verdict if reading else None, lines[-1].id, seen)

@@ -1,0 +1,127 @@
+"""The list that the audit writes and people look through."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from hdbench.common.checked import Strict, validate
+from hdbench.common.jsonio import read_jsonl, write_whole
+from hdbench.errors import HdbenchError
+
+RULES = (
+    "A finding is a ground-truth value that most good models, by several makers, contradict with "
+    "one value. A control is drawn at random from the values that most of them read as the ground "
+    "truth has them. All are in random order, and whoever looks is not told which is which."
+)
+
+
+class Entry(Strict):
+    """A value to look at again.
+
+    Attributes:
+        key: names it in the looks; the same in every list with the same value of the same field.
+        id: the item's id.
+        field: the field's path.
+        truth: the ground-truth value, as it was scored; None if there is none.
+        value: what the models read; None for nothing.
+        kind: whether the models contradict the ground truth.
+        agreeing: how many good models give this value.
+        good: how many good models there are.
+    """
+
+    key: str
+    id: str
+    field: str
+    truth: Any
+    value: Any
+    kind: Literal["finding", "control"]
+    agreeing: int
+    good: int
+
+
+class Head(Strict):
+    """What the list's first line says.
+
+    Attributes:
+        review: the version of the list's form.
+        benchmark: the benchmark's name.
+        dataset_version: its version.
+        dataset_sha256: the hash of its metadata.
+        metric: what values were compared by.
+        protocol: the metric's protocol.
+        findings: how many there are.
+        controls: how many were drawn.
+        agreeing_values: from how many these were drawn.
+        agreeing: the share that was to be drawn.
+        seed: that of the draw and of the order.
+        rules: what findings and controls are, for readers.
+    """
+
+    review: Literal[1] = 1
+    benchmark: str | None
+    dataset_version: str | None
+    dataset_sha256: str | None
+    metric: str
+    protocol: str
+    findings: int
+    controls: int
+    agreeing_values: int
+    agreeing: float
+    seed: int
+    rules: str = RULES
+
+
+@dataclass(frozen=True)
+class ReviewList:
+    """What is to be looked at, in the order in which it is shown."""
+
+    head: Head
+    entries: tuple[Entry, ...]
+
+
+def key_of(item: str, field: str, truth: Any) -> str:
+    """The key of an entry."""
+    text = json.dumps([item, field, truth], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def write_review_list(path: Path, review: ReviewList) -> None:
+    """Write a list, whole.
+
+    Raises:
+        HdbenchError: the file exists: people may have looked through it already; or it cannot be
+            written.
+    """
+    if path.exists():
+        raise HdbenchError(f"{path}: exists already: choose another name, so that no look is lost")
+    lines = [review.head.model_dump(), *(entry.model_dump() for entry in review.entries)]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    write_whole(path, text.encode("utf-8", errors="backslashreplace"))
+
+
+def read_review_list(path: Path) -> ReviewList:
+    """Read a list.
+
+    Raises:
+        HdbenchError: it is not one, or not whole.
+    """
+    head: Head | None = None
+    entries: dict[str, Entry] = {}
+    for line in read_jsonl(path):
+        where = Path(f"{path}:{line.number}")
+        if head is None:
+            if "review" not in line.value:
+                raise HdbenchError(f"{path}: is not a list of hdbench audit --list")
+            head = validate(Head, line.value, where)
+            continue
+        entry = validate(Entry, line.value, where)
+        if entry.key != key_of(entry.id, entry.field, entry.truth):
+            raise HdbenchError(f"{where}: key: does not belong to this value: the list was changed")
+        if entry.key in entries:
+            raise HdbenchError(f"{where}: occurs twice")
+        entries[entry.key] = entry
+    if head is None or len(entries) != head.findings + head.controls:
+        raise HdbenchError(f"{path}: is not a whole list of hdbench audit --list")
+    return ReviewList(head, tuple(entries.values()))

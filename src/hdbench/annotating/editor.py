@@ -5,6 +5,8 @@ from pathlib import Path
 from threading import Lock, Timer
 from typing import Any
 
+from hdbench.annotating.annotation import read_annotation
+from hdbench.annotating.authorities import Suggested, read_authorities
 from hdbench.annotating.drafts import Draft, read_drafts
 from hdbench.annotating.folding import ItemState
 from hdbench.annotating.form import form_of
@@ -15,6 +17,7 @@ from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
 from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError
 from hdbench.reading.schema import AnswerSchema
+from hdbench.truths.fields import field_paths
 
 SCHEMA = "answer.schema.json"
 
@@ -50,6 +53,8 @@ class Editor:
         self._language = language
         self._form = form_of(schema)
         self._media = Media(folder)
+        fields = [each.path for each in field_paths(schema)]
+        self._authorities = read_authorities(folder, read_annotation(folder).authorities, fields)
         self._store = Store.open(folder, annotator)
         try:
             self._drafts = read_drafts(drafts, self._store.items, str(folder), schema)
@@ -169,14 +174,14 @@ class Editor:
             self._changed("ground_truth")
         return as_json(state)
 
-    def suggested(self, field: str) -> list[str]:
-        """Values that other items have in a field."""
+    def suggested(self, field: str, typed: str) -> list[Suggested]:
+        """Values that other items have in a field, or that its authority has."""
         with self._lock:
             if self._suggestions is None:
-                self._suggestions = Suggestions()
+                self._suggestions = Suggestions(self._authorities)
                 for state in self._store.states():
                     self._suggestions.add(state.record)
-            return self._suggestions.of(field)
+            return self._suggestions.of(field, typed)
 
     def search(self, wanted: str) -> list[int]:
         """The items whose id, comment or values have a text in them."""

@@ -56,9 +56,7 @@ def build_app(editor: Editor, token: str) -> Starlette:
     routes = [
         _route("/start", lambda *_: editor.start()),
         _route("/search", lambda request, _: editor.search(request.query_params.get("q", ""))),
-        _route(
-            "/suggest", lambda request, _: editor.suggested(request.query_params.get("field", ""))
-        ),
+        _route("/suggest", lambda request, _: editor.suggested(*_typed(request))),
         _route("/leave", lambda *_: editor.leave(), "POST"),
         _route("/items/{n:int}", lambda request, _: editor.item(_number(request))),
         _route("/items/{n:int}/change", _with(editor.change), "POST"),
@@ -156,6 +154,10 @@ def _picture(editor: Editor) -> Callable[[Request], Awaitable[Response]]:
         return Response(data, media_type=media_type)
 
     return endpoint
+
+
+def _typed(request: Request) -> tuple[str, str]:
+    return request.query_params.get("field", ""), request.query_params.get("typed", "")
 
 
 def _number(request: Request) -> int:

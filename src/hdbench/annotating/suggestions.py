@@ -1,12 +1,14 @@
-"""Values already given in a field, to choose from while typing."""
+"""Values to choose from while typing: those already given in a field, then its authority's."""
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-MAX_SUGGESTED = 300
-"""Maximum number of values suggested for a field, the most frequent first."""
+from hdbench.annotating.authorities import Authority, Suggested, folded
+
+MAX_SUGGESTED = 50
+"""Maximum number of values that are suggested at a time."""
 
 MAX_LENGTH = 120
 """A longer text is hardly ever given twice."""
@@ -15,10 +17,15 @@ _NUMBER = re.compile(r"\[\d+\]")
 
 
 class Suggestions:
-    """The values of each field, such as `persons[].name`, and how often they were given."""
+    """The values of each field, such as `persons[].name`, and how often they were given.
 
-    def __init__(self) -> None:
+    Args:
+        authorities: field → what else it may be.
+    """
+
+    def __init__(self, authorities: Mapping[str, Authority] | None = None) -> None:
         self._counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._authorities = authorities or {}
 
     def add(self, value: Any, field: str = "") -> None:
         """Count the values in a record, or in a part of one.
@@ -31,17 +38,28 @@ class Suggestions:
             >>> suggestions = Suggestions()
             >>> suggestions.add({"persons": [{"name": "Frey"}, {"name": "Vischer"}]})
             >>> suggestions.add("Vischer", "persons[0].name")
-            >>> suggestions.of("persons[2].name")
+            >>> [each.value for each in suggestions.of("persons[2].name", "")]
             ['Vischer', 'Frey']
         """
         for path, text in _texts(value, _NUMBER.sub("[]", field)):
             self._counts[path][text] += 1
 
-    def of(self, field: str) -> list[str]:
-        """The values given in a field, the most frequent first."""
-        counts = self._counts.get(_NUMBER.sub("[]", field), Counter[str]())
-        ranked = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
-        return [text for text, _ in ranked[:MAX_SUGGESTED]]
+    def of(self, field: str, typed: str) -> list[Suggested]:
+        """The values with a text in them: those given, the most frequent first, then others.
+
+        Args:
+            field: where it is typed.
+            typed: what is there so far.
+        """
+        path, wanted = _NUMBER.sub("[]", field), folded(typed)
+        given = [each for each in self._counts.get(path, {}).items() if wanted in folded(each[0])]
+        given.sort(key=lambda each: (not folded(each[0]).startswith(wanted), -each[1], each[0]))
+        found = {text: Suggested(text) for text, _ in given[:MAX_SUGGESTED]}
+        if path in self._authorities:
+            # Some of them may have been given already.
+            for each in self._authorities[path].find(typed, MAX_SUGGESTED):
+                found[each.value] = each
+        return list(found.values())[:MAX_SUGGESTED]
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:

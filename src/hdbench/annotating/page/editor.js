@@ -46,7 +46,7 @@ const form = new Form(at("form"), {
   language,
   form: start.form,
   typing: () => said(form.dirty.size || saver.busy ? "saving" : "saved"),
-  suggested: (field) => ask(`suggest?field=${encodeURIComponent(field)}`),
+  suggested: (field, typed) => ask(`suggest?${new URLSearchParams({ field, typed })}`),
   changed(path, to, inPlace = false) {
     const { place, to: sent, whole } = placed(local.record, start.form, path, to);
     local.record = whole;

@@ -3,6 +3,8 @@
 import { asField, begun, get, readable, same } from "./values.js";
 
 const TYPED = 700; // milliseconds after the last key when a value is sent
+const PAUSE = 120; // milliseconds after the last key when values are suggested
+const SUGGESTED = 50; // as many as the server suggests at most
 
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -16,7 +18,7 @@ export function element(name, attributes = {}, ...children) {
 }
 
 export class Form {
-  // `changed(path, to)` for each change, `typing()` for each key, `suggested(field)` for values.
+  // `changed(path, to)` for each change, `typing()` for each key, `suggested(field, typed)` for values.
   constructor(root, { say, language, form, changed, typing, suggested }) {
     Object.assign(this, { root, say, language, form, changed, typing, suggested });
     this.dirty = new Map();
@@ -223,13 +225,26 @@ export class Form {
   }
 
   suggest(input, path) {
+    let all = null; // a text of which all values are there
+    let timer = null;
+    const ask = async () => {
+      const typed = input.value.trim();
+      if (all !== null && typed.includes(all)) return; // the browser chooses from them
+      const values = await this.suggested(asField(path), typed).catch(() => []);
+      if (document.activeElement !== input || typed !== input.value.trim()) return;
+      all = values.length < SUGGESTED ? typed : null;
+      const options = values.map(([value, identifier]) => element("option", { value, label: identifier || null }));
+      this.datalist.replaceChildren(...options);
+    };
     input.setAttribute("list", "suggested");
-    input.addEventListener("focus", async () => {
+    input.addEventListener("focus", () => {
       this.datalist.replaceChildren();
-      const values = await this.suggested(asField(path)).catch(() => []);
-      if (document.activeElement === input) {
-        this.datalist.replaceChildren(...values.map((value) => element("option", { value })));
-      }
+      all = null;
+      ask();
+    });
+    input.addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = setTimeout(ask, PAUSE);
     });
   }
 

@@ -1,0 +1,165 @@
+"""Authority files: lists of the values that a field may have, to choose from while typing."""
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from hdbench.errors import HdbenchError
+from hdbench.reading.csv_lines import lines
+from hdbench.reading.encodings import decode
+
+MAX_LINES = 1_000_000
+"""Maximum number of lines of an authority file."""
+
+MAX_BYTES = 64 * 2**20
+"""Maximum size of an authority file, so that it can be searched between two keys."""
+
+MAX_VALUE = 500
+"""Maximum number of characters of a value and its identifier."""
+
+_LOADED = 8  # authorities that are kept for further editors
+_FIRST = 20  # rows by which the delimiter is recognised
+
+
+class Suggested(NamedTuple):
+    """A value to choose.
+
+    Attributes:
+        value: what is entered.
+        identifier: shown beside it, and not entered; empty if there is none.
+    """
+
+    value: str
+    identifier: str = ""
+
+
+class Authority:
+    """The values of an authority file, in its order.
+
+    Args:
+        values: value → identifier, which may be empty.
+
+    Example:
+        >>> authority = Authority({"Müller, Karl": "118585053", "Frey": "", "Karlsruhe": ""})
+        >>> [each.value for each in authority.find("karl", 50)]
+        ['Karlsruhe', 'Müller, Karl']
+    """
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = _Lines("\n".join(values))
+        self._identifiers = _Lines("\n".join(values.values()))
+        self._folded = _Lines(folded("\n".join(values)))
+
+    def find(self, typed: str, at_most: int) -> list[Suggested]:
+        """The values that begin with a text, then those that have it elsewhere."""
+        wanted = folded(typed)
+        if "\n" in wanted:
+            return []
+        numbers = list(islice(self._folded.find(wanted), at_most))
+        if len(numbers) < at_most:
+            numbers.sort(key=lambda number: not self._folded[number].startswith(wanted))
+        else:  # then what begins with it may come later
+            begun = islice(self._folded.find(f"\n{wanted}"), at_most)
+            numbers = list(dict.fromkeys([*begun, *numbers]))[:at_most]
+        return [Suggested(self._values[each], self._identifiers[each]) for each in numbers]
+
+
+class _Lines:
+    """Many short texts, in little memory, that are searched all at once."""
+
+    def __init__(self, text: str) -> None:
+        self._data = f"\n{text}\n".encode()
+        self._breaks = np.flatnonzero(np.frombuffer(self._data, np.uint8) == ord("\n"))
+
+    def __getitem__(self, number: int) -> str:
+        return self._data[self._breaks[number] + 1 : self._breaks[number + 1]].decode()
+
+    def find(self, wanted: str) -> Iterator[int]:
+        """The lines in which a text is, each once; a line break is at the beginning of each."""
+        sought = wanted.encode(errors="replace")
+        at, last = self._data.find(sought), len(self._breaks) - 1
+        while at >= 0:
+            number = int(np.searchsorted(self._breaks, at, side="right")) - 1
+            if number == last:
+                return
+            yield number
+            at = self._data.find(sought, self._breaks[number + 1])
+
+
+def folded(text: str) -> str:
+    """A text as it is compared: in NFC, and without regard to upper and lower case."""
+    return unicodedata.normalize("NFC", text.casefold())
+
+
+def read_authorities(
+    folder: Path, files: Mapping[str, str], fields: Iterable[str]
+) -> dict[str, Authority]:
+    """The authority of each field that has one.
+
+    Args:
+        folder: the collection.
+        files: field → file in the folder, as `annotation.yaml` says it.
+        fields: the fields of the collection, such as `persons[].name`.
+
+    Raises:
+        HdbenchError: there is no such field, or a file is unusable or not in the folder.
+    """
+    known = list(fields)
+    found = {}
+    for field, name in files.items():
+        if field not in known:
+            raise HdbenchError(
+                f"annotation.yaml: authorities: {field[:100]!r}: no such field: choose one of "
+                f"{', '.join(known)}"
+            )
+        path = (folder / name).resolve()
+        if not path.is_relative_to(folder.resolve()):
+            raise HdbenchError(f"annotation.yaml: authorities: {name}: not in the folder {folder}")
+        try:
+            stat = path.stat()
+            found[field] = _loaded(path, stat.st_mtime_ns, stat.st_size)
+        except OSError as error:
+            raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+    return found
+
+
+@lru_cache(maxsize=_LOADED)
+def _loaded(path: Path, _changed: int, size: int) -> Authority:
+    """The authority in a file that was changed at some time."""
+    if size > MAX_BYTES:
+        raise HdbenchError(f"{path}: larger than {MAX_BYTES >> 20} MiB")
+    text = unicodedata.normalize("NFC", decode(path.read_bytes(), str(path)))
+    values: dict[str, str] = {}
+    for number, cells in _rows(text, path):
+        if number > MAX_LINES:
+            raise HdbenchError(f"{path}: more than {MAX_LINES:,} lines")
+        value, identifier = cells[0].strip(), cells[1].strip() if len(cells) > 1 else ""
+        if len(value) + len(identifier) > MAX_VALUE or "\n" in value or "\n" in identifier:
+            raise HdbenchError(
+                f"{path}:{number}: several lines in a cell, or more than {MAX_VALUE} characters"
+            )
+        if value:
+            values.setdefault(value, identifier)
+    if not values:
+        raise HdbenchError(f"{path}: has no values")
+    return Authority(values)
+
+
+def _rows(text: str, path: Path) -> Iterator[tuple[int, Sequence[str]]]:
+    """The number and the cells of each line."""
+    if path.suffix.lower() != ".csv":
+        return enumerate(zip(text.removesuffix("\n").split("\n")), 1)
+
+    def divided(delimiter: str) -> int:
+        with suppress(HdbenchError):
+            return sum(len(cells) > 1 for _, cells in islice(lines(text, delimiter, ""), _FIRST))
+        return 0
+
+    # Names have commas, so that these come last.
+    return lines(text, max("\t;,", key=divided), str(path))

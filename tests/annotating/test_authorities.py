@@ -1,0 +1,155 @@
+"""Values to choose from: those that other items have, then those of an authority file."""
+
+import random
+import time
+from itertools import product
+
+import httpx
+import pytest
+from annotating.pages import serving, write_collection
+from playwright.sync_api import expect
+
+from hdbench.annotating.annotation import Annotation, write_annotation
+from hdbench.annotating.authorities import MAX_LINES, Authority, folded, read_authorities
+from hdbench.annotating.suggestions import MAX_SUGGESTED, Suggestions
+from hdbench.errors import HdbenchError
+
+
+def read(folder, text, name="names.txt"):
+    folder.joinpath(name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_authorities(folder, {"name": name}, ["name"])["name"]
+
+
+def found(authority, typed):
+    return [tuple(each) for each in authority.find(typed, 50)]
+
+
+def test_what_begins_with_it_comes_first_then_what_has_it_elsewhere(tmp_path):
+    names = read(tmp_path, "Brennecke, Ludwig\n\nLudwig\r\nMay\nLUDWIGSBURG\nMay\n")
+    assert [value for value, _ in found(names, "ludwig")] == [
+        "Ludwig",
+        "LUDWIGSBURG",
+        "Brennecke, Ludwig",
+    ]
+    assert len(found(names, "")) == 4
+    assert found(names, "d\nl") == []
+
+
+def test_letters_are_found_in_either_case_and_form(tmp_path):
+    names = read(tmp_path, "\ufeffMu\u0308ller\nMaße\n")
+    assert found(names, "MÜ") == found(names, "mu\u0308") == [("Müller", "")]
+    assert found(names, "MASSE") == [("Maße", "")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Müller, Karl;118585053\nFrey\n",
+        '"Müller, Karl",118585053,more\nFrey,\n',
+        "Müller, Karl\t118585053\nFrey\t\n",
+    ],
+)
+def test_a_table_has_the_value_first_and_then_an_identifier(tmp_path, text):
+    names = read(tmp_path, text, "names.csv")
+    assert found(names, "m") == [("Müller, Karl", "118585053")]
+    assert found(names, "frey") == [("Frey", "")]
+
+
+def test_the_naive_search_finds_the_same():
+    chance = random.Random(1)
+    values = {"".join(chance.choices("abÄß ", k=chance.randint(1, 6))).strip() or "a": ""}
+    values |= {"".join(chance.choices("abÄß ", k=chance.randint(1, 6))): "" for _ in range(300)}
+    authority = Authority(values)
+    for _ in range(300):
+        typed = "".join(chance.choices("aBäß ", k=chance.randint(0, 3)))
+        wanted = folded(typed)
+        expected = [each for each in values if folded(each).startswith(wanted)]
+        expected += [each for each in values if wanted in folded(each) and each not in expected]
+        for most in (3, 1_000):
+            assert [each.value for each in authority.find(typed, most)] == expected[:most]
+
+
+def test_values_already_given_come_first_and_no_more_than_fifty(tmp_path):
+    authority = read(tmp_path, "".join(f"Basel {n};{n}\n" for n in range(100)), "places.csv")
+    suggestions = Suggestions({"places[].name": authority})
+    for name in ("Basel 70", "Zürich", "Unterbasel", "Basel 70"):
+        suggestions.add({"places": [{"name": name}]})
+    told = suggestions.of("places[3].name", "basel")
+    assert len(told) == MAX_SUGGESTED == 50
+    assert told[:3] == [("Basel 70", ""), ("Unterbasel", ""), ("Basel 0", "0")]
+    assert suggestions.of("places[3].name", "zü") == [("Zürich", "")]
+    assert suggestions.of("title", "basel") == []
+
+
+@pytest.mark.parametrize(
+    ("files", "text", "why"),
+    [
+        ({"nome": "names.txt"}, b"Frey\n", "'nome': no such field: choose one of name"),
+        ({"name": "../names.txt"}, b"Frey\n", "not in the folder"),
+        ({"name": "/etc/passwd"}, b"Frey\n", "not in the folder"),
+        ({"name": "none.txt"}, b"Frey\n", "cannot be read: No such file"),
+        ({"name": "names.txt"}, b"Fr\xe9y\n", "names.txt"),
+        ({"name": "names.txt"}, b"\n \n", "has no values"),
+        ({"name": "names.txt"}, b"Frey\n" + b"x" * 501, "names.txt:2: several lines in a cell"),
+        ({"name": "names.txt"}, b"x\n" * (MAX_LINES + 1), "more than 1,000,000 lines"),
+        ({"name": "names.csv"}, b'"a\nb",1\n', "names.csv:1: several lines in a cell"),
+        ({"name": "names.csv"}, b'"a"b,1\n', "not CSV"),
+    ],
+)
+def test_an_unusable_file_is_one_line(tmp_path, files, text, why):
+    folder = tmp_path / "cards"
+    folder.mkdir()
+    for name in ("cards/names.txt", "cards/names.csv", "names.txt"):
+        (tmp_path / name).write_bytes(text)
+    with pytest.raises(HdbenchError) as error:
+        read_authorities(folder, files, ["name"])
+    assert why in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_link_out_of_the_folder_is_refused(tmp_path):
+    (tmp_path / "cards").mkdir()
+    (tmp_path / "secret.txt").write_text("secret\n")
+    (tmp_path / "cards/names.txt").symlink_to(tmp_path / "secret.txt")
+    with pytest.raises(HdbenchError, match="not in the folder"):
+        read_authorities(tmp_path / "cards", {"name": "names.txt"}, ["name"])
+
+
+@pytest.mark.slow
+def test_a_million_names_are_searched_between_two_keys(tmp_path):
+    syllables = ["ba", "mül", "ler", "frey", "von ", "sch", "ä", "witz, ", "Karl", "heim"]
+    names = map("".join, product(syllables, repeat=6))
+    lines = "".join(f"{name} {number}\n" for number, name in enumerate(names))
+    assert lines.count("\n") == MAX_LINES
+    suggestions = Suggestions({"persons[].name": read(tmp_path, lines)})
+    for typed in ("", "m", "schwitz", "999999", "not there", "ä" * 40):
+        times = []
+        for _ in range(3):
+            begun = time.thread_time()
+            told = suggestions.of("persons[0].name", typed)
+            times.append(time.thread_time() - begun)
+        assert len(told) <= MAX_SUGGESTED
+        assert min(times) < 0.05, typed
+
+
+@pytest.mark.slow
+def test_the_page_suggests_what_fits_while_typing(tmp_path, visit_at):
+    folder = write_collection(tmp_path / "cards", [None, {"persons": [{"name": "Freytag"}]}])
+    rows = "".join(f"Frey, Nr {number};11{number}\n" for number in range(60))
+    (folder / "names.csv").write_text(rows + "<b>Zwingli</b>;118637533\n")
+    write_annotation(folder, Annotation(authorities={"persons[].name": "names.csv"}))
+    with serving(folder) as served:
+        page = visit_at(served.url, awaited="#id:not(:empty)")
+        page.get_by_role("button", name="Add: Persons").click()
+        options = page.locator("#suggested option")
+        expect(options).to_have_count(50)
+        assert options.first.get_attribute("value") == "Freytag"
+        page.keyboard.type("zwing")
+        expect(options).to_have_count(1)
+        assert options.get_attribute("value") == "<b>Zwingli</b>"
+        assert options.get_attribute("label") == "118637533"
+        page.get_by_role("button", name="Add: Keywords").click()
+        expect(options).to_have_count(0)
+        hostile = {"field": "persons[0].name", "typed": "\ud800\n"}
+        query = "&".join(f"{key}=%ED%A0%80%0A" for key in hostile)
+        assert httpx.get(f"{served.url}suggest?{query}").json() == []

@@ -13,6 +13,7 @@ from hdbench.annotating.form import form_of
 from hdbench.annotating.media import Media
 from hdbench.annotating.store import Store
 from hdbench.annotating.suggestions import Suggestions
+from hdbench.annotating.times import Times
 from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
 from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError
@@ -54,7 +55,9 @@ class Editor:
         self._form = form_of(schema)
         self._media = Media(folder)
         fields = [each.path for each in field_paths(schema)]
-        self._authorities = read_authorities(folder, read_annotation(folder).authorities, fields)
+        annotation = read_annotation(folder)
+        self._authorities = read_authorities(folder, annotation.authorities, fields)
+        self._times = Times(folder, annotator) if annotation.keep_time else None
         self._store = Store.open(folder, annotator)
         try:
             self._drafts = read_drafts(drafts, self._store.items, str(folder), schema)
@@ -86,6 +89,7 @@ class Editor:
                 "language": self._language,
                 "texts": _TEXTS.translations,
                 "form": self._form,
+                "keep_time": self._times is not None,
                 "drafts": [draft.model for draft in self._drafts],
                 "items": [[each.item, each.status, bool(each.conflicts)] for each in states],
             }
@@ -190,15 +194,21 @@ class Editor:
             states = self._store.states()
         return [number for number, state in enumerate(states) if wanted in _searched(state)]
 
-    def leave(self) -> None:
-        """Bring the metadata.jsonl up to date: an item is left."""
+    def leave(self, asked: dict[str, Any]) -> None:
+        """Bring the metadata.jsonl up to date: an item is left.
+
+        Raises:
+            HdbenchError: what the page measured is no time, or it cannot be written.
+        """
         with self._lock:
             self._stop_timer()
             self._store.flush()
+            if self._times and "seconds" in asked:
+                self._times.add(self._id(asked.get("item")), asked["seconds"])
 
-    def _id(self, number: int) -> str:
-        if not 0 <= number < len(self._store.items):
-            raise HdbenchError(f"there is no item {number + 1}")
+    def _id(self, number: Any) -> str:
+        if type(number) is not int or not 0 <= number < len(self._store.items):
+            raise HdbenchError("there is no such item")
         return self._store.items[number]
 
     def _how(self, item: str, what: str) -> str:
@@ -219,7 +229,7 @@ class Editor:
         if what == "status":
             self._store.flush()
             return
-        self._timer = Timer(FLUSH_AFTER, self.leave)
+        self._timer = Timer(FLUSH_AFTER, self.leave, [{}])
         self._timer.daemon = True
         self._timer.start()
 

@@ -1,5 +1,6 @@
 // The page: one item at a time, its image beside its form.
 
+import { Clock } from "./clock.js";
 import { Form, element } from "./form.js";
 import { ItemList } from "./list.js";
 import { ask, Refused, Saver } from "./saving.js";
@@ -24,6 +25,7 @@ let page = 0;
 let local = { record: null, status: "open", comment: "" };
 let commentTimer = null;
 let moving = false;
+const clock = start.keep_time ? new Clock() : null;
 
 function message(key, values) {
   at("message").textContent = key ? say(key, values) : "";
@@ -202,7 +204,7 @@ async function open(to, { again = false } = {}) {
       saver.refused = null;
       return;
     }
-    if (number >= 0 && to !== number) ask("leave", {}).catch(() => {});
+    if (number >= 0 && to !== number) leave();
     const value = await ask(`items/${to}`);
     if (to !== number) page = 0;
     const isOther = to !== number;
@@ -215,6 +217,10 @@ async function open(to, { again = false } = {}) {
   } finally {
     moving = false;
   }
+}
+
+function leave() {
+  ask("leave", clock && item ? { item: number, seconds: clock.take() } : {}).catch(() => {});
 }
 
 function show(isOther) {
@@ -386,9 +392,11 @@ function wire() {
     event.preventDefault();
   });
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState !== "hidden" || !saver) return;
+    if (document.visibilityState !== "hidden") return clock?.start();
+    if (!saver) return;
     form.flush();
     sendComment();
+    if (clock) leave();
   });
 }
 

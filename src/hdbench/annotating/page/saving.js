@@ -7,6 +7,7 @@ export class Refused extends Error {}
 export async function ask(address, body) {
   const options = body === undefined ? {} : {
     method: "POST",
+    keepalive: address === "leave", // it is sent though the page is closed
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   };

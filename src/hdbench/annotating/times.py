@@ -1,0 +1,50 @@
+"""The time spent on each item, where a collection's annotators want it kept."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from hdbench.annotating.history import HISTORY, SUFFIX
+from hdbench.errors import HdbenchError
+
+TIMES = "times"
+"""The folder with the times, in that of the histories, which never leaves the collection."""
+
+MAX_SECONDS = 86_400
+"""Maximum number of seconds of a stay at an item."""
+
+
+class Times:
+    """A file for each annotator, with a line for each stay at an item.
+
+    Args:
+        folder: the collection.
+        annotator: the pseudonym.
+    """
+
+    def __init__(self, folder: Path, annotator: str) -> None:
+        self._path = folder / HISTORY / TIMES / f"{annotator}{SUFFIX}"
+
+    def add(self, item: str, seconds: Any) -> None:
+        """Note a stay that has come to its end.
+
+        Args:
+            item: the item's id.
+            seconds: its time, as the page measured it.
+
+        Raises:
+            HdbenchError: that is no time, or it cannot be written.
+        """
+        if type(seconds) not in (int, float) or not 0 <= seconds <= MAX_SECONDS:
+            raise HdbenchError(f"seconds must be a number from 0 to {MAX_SECONDS:,}")
+        at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        line = json.dumps({"item": item, "seconds": round(seconds), "at": at})
+        if self._path.is_symlink() or self._path.parent.is_symlink():
+            raise HdbenchError(f"{self._path}: is a symbolic link: put the file itself there")
+        try:
+            self._path.parent.mkdir(exist_ok=True)
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(f"{line}\n")
+        except OSError as error:
+            raise HdbenchError(f"{self._path}: cannot be written: {error.strerror}") from error

@@ -1,0 +1,83 @@
+"""The time per item is kept only where it is wanted, and stays in the folder."""
+
+import json
+import zipfile
+
+import pytest
+from annotating.pages import serving, write_collection
+from playwright.sync_api import expect
+
+from hdbench.annotating.annotation import Annotation, write_annotation
+from hdbench.annotating.editor import Editor
+from hdbench.annotating.handing_over import hand_over
+from hdbench.errors import HdbenchError
+from hdbench.publishing import repositories
+
+
+def times(folder):
+    path = folder / "history/times/me.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_stay_is_noted_without_its_pauses(tmp_path, visit_at, keep):
+    folder = write_collection(tmp_path / "cards")
+    write_annotation(folder, Annotation(keep_time=keep))
+    with serving(folder) as served:
+        context = visit_at("about:blank", awaited="body").context
+        page = context.new_page()
+        page.clock.install()
+        page.goto(served.url)
+        expect(page.locator("#id")).to_have_text("b1")
+        page.clock.run_for(30_000)
+        page.get_by_label("Title", exact=True).press("F")
+        page.clock.run_for(121_000)  # a pause
+        page.get_by_label("Title", exact=True).press("a")
+        page.clock.run_for(15_000)
+        page.get_by_role("button", name="Next").click()
+        expect(page.locator("#id")).to_have_text("b2")
+        page.clock.run_for(7_000)
+        with page.expect_response("**/leave"):
+            page.evaluate(
+                "Object.defineProperty(document, 'visibilityState', { value: 'hidden' });"
+                "document.dispatchEvent(new Event('visibilitychange'))"
+            ) if keep else page.get_by_role("button", name="Next").click()
+    told = [(each["item"], each["seconds"]) for each in times(folder)]
+    assert told == ([("b1", 45), ("b2", 7)] if keep else [])
+
+
+def test_nothing_else_is_taken_for_a_time_and_none_leaves(tmp_path):
+    folder = write_collection(tmp_path / "cards")
+    write_annotation(folder, Annotation(keep_time=True))
+    editor = Editor(folder, "me")
+    try:
+        for seconds in (-1, 86_401, True, "1", None, float("nan"), [1]):
+            with pytest.raises(HdbenchError, match="seconds must be a number"):
+                editor.leave({"item": 0, "seconds": seconds})
+        for item in (-1, 3, None, "0", True):
+            with pytest.raises(HdbenchError, match="there is no such item"):
+                editor.leave({"item": item, "seconds": 1})
+        editor.leave({"item": 2, "seconds": 1.6})
+        editor.change(0, {"what": "comment", "field": "", "to": "x", "after": None})
+    finally:
+        editor.close()
+    assert [(each["item"], each["seconds"]) for each in times(folder)] == [("b3", 2)]
+    hand_over(folder, "me", tmp_path / "me.zip")
+    with zipfile.ZipFile(tmp_path / "me.zip") as archive:
+        assert not any("time" in name for name in archive.namelist())
+        assert not any(b"seconds" in archive.read(name) for name in archive.namelist())
+    assert not any("times" in str(path) for path in repositories._files(folder))
+
+
+def test_a_link_in_place_of_the_file_is_refused(tmp_path):
+    folder = write_collection(tmp_path / "cards")
+    write_annotation(folder, Annotation(keep_time=True))
+    (tmp_path / "precious").write_text("x")
+    editor = Editor(folder, "me")
+    (folder / "history/times").mkdir()
+    (folder / "history/times/me.jsonl").symlink_to(tmp_path / "precious")
+    with pytest.raises(HdbenchError, match="symbolic link"):
+        editor.leave({"item": 0, "seconds": 1})
+    editor.close()
+    assert (tmp_path / "precious").read_text() == "x"

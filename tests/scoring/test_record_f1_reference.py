@@ -93,7 +93,7 @@ def test_records_of_every_shape(options, item):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(item=items())
 def test_many_records_of_every_shape(options, item):
     assert ours(*item, **options) == theirs(*item, **options)

@@ -116,7 +116,7 @@ def test_pages_of_every_shape(options, pairs):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(pairs=st.lists(items(), min_size=1, max_size=4))
 def test_many_pages_of_every_shape(options, pairs):
     expected, found = reference_figures(pairs, **options), figures(pairs, **options)

@@ -1,5 +1,4 @@
 import io
-import time
 import unicodedata
 
 import pymarc
@@ -374,14 +373,6 @@ def test_a_file_that_is_too_large_or_has_too_many_records_is_refused(refused, mo
     assert refused(as_marcxml(*[book()] * 3)) == "more than 2 records: export fewer"
     monkeypatch.setattr("hdbench.truths.files.MAX_BYTES", 2**20)
     assert refused(b" " * (2**20 + 1)) == "larger than 1 MiB: export it in several files"
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_records_are_read(read):
-    data = as_marc21(with_field(field("245", "a Die Stadt"))) * 100_000
-    started = time.monotonic()
-    assert len(read(data).truths) == 100_000
-    assert time.monotonic() - started < 120
 
 
 # What MARC cannot hold, or the mapping removes.

@@ -7,8 +7,9 @@ from typing import Any
 
 from hdbench.annotating.annotation import read_annotation
 from hdbench.annotating.authorities import Suggested, read_authorities
+from hdbench.annotating.changes import SETTLED
 from hdbench.annotating.drafts import Draft, read_drafts
-from hdbench.annotating.folding import ItemState
+from hdbench.annotating.folding import ItemState, Stage
 from hdbench.annotating.form import form_of
 from hdbench.annotating.media import Media
 from hdbench.annotating.store import Store
@@ -82,7 +83,7 @@ class Editor:
     def start(self) -> dict[str, Any]:
         """What the page needs once: the form, the texts, and all items with their status."""
         with self._lock:
-            states = self._store.states()
+            states, annotation = self._store.states(), self._store.annotation()
             return {
                 "name": self._name,
                 "annotator": self._annotator,
@@ -91,7 +92,16 @@ class Editor:
                 "form": self._form,
                 "keep_time": self._times is not None,
                 "drafts": [draft.model for draft in self._drafts],
-                "items": [[each.item, each.status, bool(each.conflicts)] for each in states],
+                "items": [
+                    [
+                        each.item,
+                        each.status,
+                        bool(each.conflicts),
+                        each.stage,
+                        self._annotator in annotation.annotators(each.item),
+                    ]
+                    for each in states
+                ],
             }
 
     def item(self, number: int) -> dict[str, Any]:
@@ -99,11 +109,18 @@ class Editor:
         item = self._id(number)
         with self._lock:
             state = self._store.state(item)
+            is_blind = self._store.annotation().is_blind(item)
         try:
             text, pages, problem = self._media.text(item), self._media.pages(item), ""
         except HdbenchError as error:
             text, pages, problem = None, 0, str(error)
-        return {"state": as_json(state), "text": text, "pages": pages, "problem": problem}
+        return {
+            "state": as_json(state),
+            "blind": is_blind,
+            "text": text,
+            "pages": pages,
+            "problem": problem,
+        }
 
     def page(self, number: int, page: int) -> tuple[bytes, str]:
         """A page of an item, and its media type."""
@@ -121,12 +138,15 @@ class Editor:
         if not isinstance(what, str) or not isinstance(field, str) or "to" not in asked:
             raise HdbenchError("a change needs what, field and to")
         with self._lock:
-            how = "settled" if asked.get("settled") is True else self._how(item, what)
-            state = self._store.change(item, what, field, to, after=_after(asked), how=how)
+            # What annotators differ in who do not see each other's entries, the store settles.
+            is_plain = self._store.state(item).stage is Stage.plain
+            is_settled = is_plain and asked.get("settled") is True
+            how = SETTLED if is_settled else self._how(item, what)
+            self._store.change(item, what, field, to, after=_after(asked), how=how)
             if self._suggestions and what == "ground_truth":
                 self._suggestions.add(to, field)
             self._changed(what)
-        return as_json(state)
+            return as_json(self._store.state(item))  # by now it may have settled itself
 
     def undo(self, number: int) -> dict[str, Any]:
         """Take the annotator's last change of an item back.
@@ -144,10 +164,11 @@ class Editor:
         """What each of the models answered.
 
         Raises:
-            HdbenchError: an answer cannot be read.
+            HdbenchError: an answer cannot be read, or the item is annotated without a draft.
         """
         item = self._id(number)
         with self._lock:
+            self._check_drafted(item)
             return [
                 {"run": each.run, "model": each.model, "record": each.record(item)}
                 for each in self._drafts
@@ -158,11 +179,12 @@ class Editor:
 
         Raises:
             StaleError: somebody else was faster.
-            HdbenchError: the model gave none.
+            HdbenchError: the model gave none, or the item is annotated without a draft.
         """
         item = self._id(number)
         draft = self._draft(asked.get("draft"))
         with self._lock:
+            self._check_drafted(item)
             record = draft.record(item)
             if record is None:
                 raise HdbenchError(f"{draft.model}: gave no usable answer to this item")
@@ -194,6 +216,11 @@ class Editor:
             states = self._store.states()
         return [number for number, state in enumerate(states) if wanted in _searched(state)]
 
+    def waiting(self) -> dict[str, int]:
+        """Pseudonym → the number of assigned items that wait for them."""
+        with self._lock:
+            return self._store.waiting()
+
     def leave(self, asked: dict[str, Any]) -> None:
         """Bring the metadata.jsonl up to date: an item is left.
 
@@ -210,6 +237,10 @@ class Editor:
         if type(number) is not int or not 0 <= number < len(self._store.items):
             raise HdbenchError("there is no such item")
         return self._store.items[number]
+
+    def _check_drafted(self, item: str) -> None:
+        if self._store.annotation().is_blind(item):
+            raise HdbenchError(f"{item}: is annotated without a draft")
 
     def _how(self, item: str, what: str) -> str:
         """How a value is made that is entered by hand: a corrected draft remains a draft."""
@@ -258,6 +289,11 @@ def as_json(state: ItemState) -> dict[str, Any]:
                 ],
             }
             for conflict in state.conflicts
+        ],
+        "stage": state.stage,
+        "differences": [
+            {"field": each.field, "values": each.values, "settled": each.is_settled}
+            for each in state.differences
         ],
     }
 

@@ -57,6 +57,7 @@ def build_app(editor: Editor, token: str) -> Starlette:
         _route("/start", lambda *_: editor.start()),
         _route("/search", lambda request, _: editor.search(request.query_params.get("q", ""))),
         _route("/suggest", lambda request, _: editor.suggested(*_typed(request))),
+        _route("/waiting", lambda *_: editor.waiting()),
         _route("/leave", lambda _, asked: editor.leave(asked), "POST"),
         _route("/items/{n:int}", lambda request, _: editor.item(_number(request))),
         _route("/items/{n:int}/change", _with(editor.change), "POST"),

@@ -2,6 +2,7 @@
 
 import threading
 import uuid
+from collections import Counter
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -124,6 +125,17 @@ class Store:
             self._refresh()
             return self._annotation
 
+    def waiting(self) -> dict[str, int]:
+        """Pseudonym → the number of assigned items that the annotator is not done with."""
+        counts = Counter[str]()
+        with self._turn:
+            self._refresh()
+            for item in self.items:
+                if self._state(item).stage in {Stage.own, Stage.others}:
+                    own = self._own(item)
+                    counts.update(name for name, each in own.items() if each.status == "open")
+        return dict(counts)
+
     def history(self, item: str) -> list[Change]:
         """An item's changes as far as the annotator may see them.
 
@@ -237,13 +249,17 @@ class Store:
         changes = self._history.changes.get(state.item, {}).values()
         return visible(changes, state.stage, self.annotator)
 
+    def _own(self, item: str) -> dict[str, ItemState]:
+        """What each annotator of an assigned item made of it alone."""
+        changes = self._history.changes.get(item, {}).values()
+        return own_states(item, changes, self._annotation.annotators(item))
+
     def _settled(self, item: str) -> ItemState:
         """What is known of an item, which is settled now if its annotators agree entirely."""
         state = self._state(item)
         if state.stage is not Stage.settling or state.differences:
             return state
-        changes = self._history.changes.get(item, {}).values()
-        status = agreed_status(own_states(item, changes, self._annotation.annotators(item)))
+        status = agreed_status(self._own(item))
         try:
             return self._save(state, _Wish("status", "", status, SETTLED)) if status else state
         except HdbenchError:

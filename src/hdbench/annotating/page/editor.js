@@ -4,11 +4,13 @@ import { Clock } from "./clock.js";
 import { Form, element } from "./form.js";
 import { ItemList } from "./list.js";
 import { ask, Refused, Saver } from "./saving.js";
+import { Settling, unsettled } from "./settling.js";
 import { area, asField, get, placed, readable, same } from "./values.js";
 import { Viewer } from "./viewer.js";
 
 const STATUSES = ["open", "done", "doubtful", "missing", "rejected"];
 const CLOSED = new Set(["done", "missing", "rejected"]);
+const WITHOUT_TRUTH = new Set(["missing", "rejected"]);
 const COMMENT_TYPED = 700;
 
 const at = (id) => document.getElementById(id);
@@ -58,6 +60,19 @@ const form = new Form(at("form"), {
   },
 });
 
+const settling = new Settling(at("conflicts"), {
+  say,
+  form,
+  async resolved({ what, field, to }) {
+    await settled();
+    saver.put({ what, field, path: null, to, settled: true });
+    await saver.idle();
+    await open(number, { again: true });
+    message("settled");
+  },
+});
+
+const beside = (step) => list.beside(number, step);
 const list = new ItemList({ say, items: start.items, open, current: () => number });
 
 // A state from the server: where others changed something, it is shown.
@@ -96,7 +111,7 @@ async function stale({ what, path = [], to }, now, before) {
 
 function chosen(what, path, mine, other) {
   const dialog = at("conflict");
-  at("conflict-field").textContent = fieldName(what, asField(path.slice(1)));
+  at("conflict-field").textContent = settling.fieldName(what, asField(path.slice(1)));
   at("mine").textContent = readable(mine, say("nothing"));
   at("other").textContent = readable(other, say("nothing"));
   dialog.showModal();
@@ -110,54 +125,43 @@ function chosen(what, path, mine, other) {
   });
 }
 
-// A field as the form calls it, such as "Persons 2, Name" for persons[1].name.
-function fieldName(what, field) {
-  if (what !== "ground_truth") return say(what);
-  let node = start.form;
-  const names = [];
-  for (const step of field.match(/[^.[\]]+/g) ?? []) {
-    if (node?.kind === "list" && /^\d+$/.test(step)) {
-      names.push(say("entry", { field: names.pop(), number: Number(step) + 1 }));
-      node = node.item;
-    } else {
-      node = node?.fields?.find((each) => each.name === step);
-      names.push(node ? form.label(node) : step);
-    }
-  }
-  return names.join(", ") || say("whole_record");
-}
-
 function progress() {
+  if (list.onlyMine) {
+    const mine = start.items.filter((each) => each[4]);
+    const done = mine.filter(([, status, , stage]) => stage !== "own" || status !== "open").length;
+    at("progress").textContent = say("progress_mine", { done, all: mine.length });
+    at("progress").title = say("progress_mine_hint");
+    return;
+  }
   const done = start.items.filter(([, status]) => CLOSED.has(status)).length;
   at("progress").textContent = say("progress", { done, all: start.items.length });
   at("progress").title = say("progress_hint");
 }
 
 function drawFacts() {
-  const { how, record, conflicts } = item.state;
+  const { how, record, stage } = item.state;
+  const isOthers = stage === "others";
+  for (const id of ["form", "status", "remark", "how"]) at(id).hidden = isOthers;
+  at("drafts").hidden = isOthers || item.blind;
+  drawStage();
   const key = how.startsWith("draft:") ? "draft" : { "corrected after audit": "audit" }[how] ?? how;
   const made = how && say(`how_${key}`, { run: how.slice("draft:".length) });
   at("how").textContent = record ? made && say("how", { how: made }) : say("no_truth_yet");
-  at("conflicts").replaceChildren(...conflicts.map(conflictShown));
+  settling.draw(item.state, local.record);
 }
 
-function conflictShown({ what, field, changes }) {
-  const choices = changes.map((change) => {
-    const take = element("button", { type: "button", text: say("take_this") });
-    take.addEventListener("click", async () => {
-      await settled();
-      saver.put({ what, field: change.field, path: null, to: change.to, settled: true });
-      await saver.idle();
-      await open(number, { again: true });
-      message("settled");
-    });
-    return element("div", {},
-      element("h4", { text: say("settle_by", { by: change.by, at: change.at.slice(0, 16).replace("T", " ") }) }),
-      element("pre", { text: readable(change.to, say("nothing")), tabindex: 0 }), take);
-  });
-  return element("section", { class: "settle" },
-    element("h3", { text: say("settle_title", { field: fieldName(what, field) }) }),
-    element("div", { class: "pair" }, ...choices));
+// What is to be known of an item that several people annotate without seeing the others' entries.
+function drawStage() {
+  const { stage, status, differences } = item.state;
+  const left = unsettled(item.state);
+  const key = {
+    others: "stage_others_hint",
+    own: status === "open" ? "stage_own_hint" : "stage_own_done_hint",
+    settling: left ? "stage_settling_hint" : "stage_settled_hint",
+    plain: item.blind && start.drafts.length ? "stage_blind_hint" : null,
+  }[stage];
+  const text = key ? say(key, { left, all: differences.length }) : "";
+  if (at("stage").textContent !== text) at("stage").textContent = text;
 }
 
 function drawStatus() {
@@ -167,11 +171,25 @@ function drawStatus() {
 }
 
 function setStatus(status) {
-  if (!item || local.status === status) return;
+  if (!item || item.state.stage === "others" || local.status === status) return;
   form.flush();
   local.status = status;
   drawStatus();
   saver.put({ what: "status", field: "", to: status });
+}
+
+// An item that several people annotated has no status before all is settled in which they differ.
+async function finish(status) {
+  if (item?.state.stage === "settling") {
+    await settled();
+    const left = unsettled(item.state);
+    if (left && !WITHOUT_TRUTH.has(status)) {
+      message("settle_first", { left });
+      return false;
+    }
+  }
+  setStatus(status);
+  return true;
 }
 
 function sendComment() {
@@ -262,7 +280,8 @@ function showPage() {
   if (item.text !== null) viewer.say(item.text, id);
   else if (item.pages) viewer.show(`items/${number}/pages/${page}`, say("image_of", { id }), say("no_image"));
   else viewer.say(item.problem || say("no_image"));
-  if (number + 1 < start.items.length && !page) new Image().src = `items/${number + 1}/pages/0`;
+  const next = beside(1);
+  if (start.items[next] && !page) new Image().src = `items/${next}/pages/0`;
 }
 
 function turnTo(other) {
@@ -298,8 +317,7 @@ async function fillIn(draft) {
 }
 
 async function done() {
-  setStatus("done");
-  await open(number + 1);
+  if (await finish("done")) await open(beside(1));
 }
 
 const isTyping = (target) => target.closest?.("input, textarea, select");
@@ -312,7 +330,7 @@ function pressed(event) {
     what();
   };
   if (event.altKey && !event.ctrlKey && !event.metaKey) {
-    const alt = { ArrowLeft: () => open(number - 1), ArrowRight: () => open(number + 1), Enter: done }[event.key];
+    const alt = { ArrowLeft: () => open(beside(-1)), ArrowRight: () => open(beside(1)), Enter: done }[event.key];
     if (alt) act(alt);
     return;
   }
@@ -324,10 +342,10 @@ function pressed(event) {
   if (!free) return;
   const inView = event.target === at("view");
   const keys = {
-    n: () => open(number + 1), p: () => open(number - 1), "/": () => list.show(), "?": () => at("keys").showModal(),
+    n: () => open(beside(1)), p: () => open(beside(-1)), "/": () => list.show(), "?": () => at("keys").showModal(),
     "+": () => viewer.zoom(1.25), "-": () => viewer.zoom(0.8), 0: () => viewer.fit(), r: () => viewer.rotate(),
     "[": () => turnTo(page - 1), "]": () => turnTo(page + 1),
-    ...Object.fromEntries(STATUSES.map((status, place) => [place + 1, () => setStatus(status)])),
+    ...Object.fromEntries(STATUSES.map((status, place) => [place + 1, () => finish(status)])),
     ...(inView && {
       ArrowLeft: () => viewer.pan(40, 0), ArrowRight: () => viewer.pan(-40, 0),
       ArrowUp: () => viewer.pan(0, 40), ArrowDown: () => viewer.pan(0, -40),
@@ -357,7 +375,7 @@ function words() {
 
 function wire() {
   const clicks = {
-    previous: () => open(number - 1), next: () => open(number + 1), items: () => list.show(), undo,
+    previous: () => open(beside(-1)), next: () => open(beside(1)), items: () => list.show(), undo,
     help: () => at("keys").showModal(), in: () => viewer.zoom(1.25), out: () => viewer.zoom(0.8),
     fit: () => viewer.fit(), rotate: () => viewer.rotate(),
     "page-back": () => turnTo(page - 1), "page-on": () => turnTo(page + 1),
@@ -367,10 +385,11 @@ function wire() {
     button.addEventListener("click", () => button.closest("dialog").close());
   }
   at("conflict").addEventListener("cancel", (event) => event.preventDefault()); // one has to be chosen
+  at("filter").addEventListener("change", progress);
   at("contrast").addEventListener("input", (event) => viewer.contrast(event.target.value));
   for (const status of STATUSES) {
     const button = element("button", { type: "button", value: status, text: say(`status_${status}`) });
-    button.addEventListener("click", () => setStatus(status));
+    button.addEventListener("click", () => finish(status));
     at("status").append(button);
   }
   start.drafts.forEach((model, draft) => {
@@ -403,6 +422,7 @@ function wire() {
 words();
 wire();
 const wanted = decodeURIComponent(location.hash.slice(1));
-const unfinished = start.items.findIndex(([, status]) => status === "open");
+const unfinished = start.items.findIndex(([, status, , stage, mine]) =>
+  status === "open" && (list.onlyMine ? mine && stage !== "plain" : stage !== "others"));
 const named = start.items.findIndex(([id]) => id === wanted);
-await open(named >= 0 ? named : Math.max(unfinished, 0));
+await open(named >= 0 ? named : unfinished >= 0 ? unfinished : beside(1));

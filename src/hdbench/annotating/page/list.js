@@ -6,6 +6,7 @@ import { ask } from "./saving.js";
 const SHOWN = 200;
 const TYPED = 250;
 const FILTERS = ["all", "open", "done", "doubtful", "missing", "rejected", "conflict"];
+const ASSIGNED = ["mine", "settling"]; // shown only if several people annotate the same items
 
 export class ItemList {
   constructor({ say, items, open, current }) {
@@ -13,10 +14,12 @@ export class ItemList {
     this.dialog = document.getElementById("list");
     this.search = document.getElementById("search");
     this.filter = document.getElementById("filter");
-    for (const name of FILTERS) {
-      const key = ["all", "conflict"].includes(name) ? `filter_${name}` : `status_${name}`;
+    this.isAssigned = items.some(([, , , stage, mine]) => mine || stage !== "plain");
+    for (const name of this.isAssigned ? [...FILTERS, ...ASSIGNED] : FILTERS) {
+      const key = ["all", "conflict", ...ASSIGNED].includes(name) ? `filter_${name}` : `status_${name}`;
       this.filter.append(element("option", { value: name, text: say(key) }));
     }
+    if (items.some(([, , , stage, mine]) => mine && stage !== "plain")) this.filter.value = "mine";
     this.search.addEventListener("input", () => {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.draw(), TYPED);
@@ -24,12 +27,30 @@ export class ItemList {
     this.filter.addEventListener("change", () => this.draw());
   }
 
-  update(number, { status, conflicts }) {
-    this.items[number][1] = status;
-    this.items[number][2] = conflicts.length > 0;
+  get onlyMine() {
+    return this.filter.value === "mine";
+  }
+
+  // The item before or behind one; with the filter, of those that are assigned to this annotator.
+  beside(number, step) {
+    let found = number + step;
+    while (this.onlyMine && this.items[found] && !this.items[found][4]) found += step;
+    return found;
+  }
+
+  update(number, { status, conflicts, stage }) {
+    this.items[number].splice(1, 3, status, conflicts.length > 0, stage);
+  }
+
+  // For whom assigned items wait.
+  async waiting() {
+    const counts = await ask("waiting").catch(() => ({}));
+    const names = Object.keys(counts).sort().map((name) => `${name} (${counts[name]})`);
+    document.getElementById("waiting").textContent = names.length ? this.say("waiting", { names: names.join(", ") }) : "";
   }
 
   show() {
+    if (this.isAssigned) this.waiting();
     this.dialog.showModal();
     this.search.focus();
     this.search.select();
@@ -44,8 +65,9 @@ export class ItemList {
     if (!numbers || wanted !== this.search.value.trim()) return;
     const filter = this.filter.value;
     const found = numbers.filter((number) => {
-      const [, status, conflict] = this.items[number];
-      return filter === "all" || (filter === "conflict" ? conflict : status === filter);
+      const [, status, conflict, stage, mine] = this.items[number];
+      const others = { all: true, conflict, mine, settling: stage === "settling" };
+      return others[filter] ?? (stage !== "others" && status === filter);
     });
     // Around the item that is open, as there may be ten thousand.
     const start = wanted || filter !== "all" ? 0 : Math.max(0, Math.min(this.current() - 20, found.length - SHOWN));
@@ -58,8 +80,10 @@ export class ItemList {
   }
 
   entry(number) {
-    const [id, status, conflict] = this.items[number];
-    const text = conflict ? this.say("filter_conflict") : this.say(`status_${status}`);
+    const [id, status, conflict, stage] = this.items[number];
+    const key = { others: "stage_others", settling: "filter_settling" }[stage]
+      ?? (conflict ? "filter_conflict" : `status_${status}`);
+    const text = this.say(key);
     const button = element("button", { type: "button", "aria-current": number === this.current() ? "true" : null },
       element("span", { text: id }), element("span", { class: "mark", "data-status": status, text }));
     button.addEventListener("click", () => {

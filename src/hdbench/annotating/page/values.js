@@ -21,6 +21,9 @@ export function set(value, path, to) {
 export const asField = (path) =>
   path.map((step, place) => (typeof step === "number" ? `[${step}]` : (place ? "." : "") + step)).join("");
 
+export const asPath = (field) =>
+  [...field.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(([, place, key]) => key ?? Number(place));
+
 export function same(one, other) {
   return JSON.stringify(sorted(one ?? null)) === JSON.stringify(sorted(other ?? null));
 }

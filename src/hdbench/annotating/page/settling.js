@@ -1,0 +1,75 @@
+// Where people entered different values: all of them are shown, and one is taken.
+
+import { element } from "./form.js";
+import { asPath, get, readable, same } from "./values.js";
+
+export const unsettled = ({ differences }) => differences.filter((each) => !each.settled).length;
+
+export class Settling {
+  // `resolved(change)` when one of two changes is taken that did not know of each other.
+  constructor(root, { say, form, resolved }) {
+    Object.assign(this, { root, say, form, resolved });
+  }
+
+  draw({ differences, conflicts }, record) {
+    const focused = this.root.contains(document.activeElement) ? document.activeElement.id : "";
+    const shown = [...differences.map((each) => this.difference(each, record)), ...conflicts.map((each) => this.conflict(each))];
+    this.root.replaceChildren(...shown);
+    if (focused) document.getElementById(focused)?.focus();
+  }
+
+  // What annotators differ in who did not see each other's entries.
+  difference({ field, values, settled }, record) {
+    const path = asPath(field);
+    const title = this.fieldName("ground_truth", field);
+    const choices = Object.entries(values).map(([name, value]) => {
+      const take = element("button", {
+        type: "button", id: `take:${field}:${name}`, text: this.say("take_this"),
+        "aria-label": this.say("take_of", { name, field: title }),
+        "aria-pressed": String(settled && same(get(record, path), value)),
+      });
+      take.addEventListener("click", () => {
+        this.form.flush();
+        this.form.changed(path, value);
+      });
+      return this.choice(name, value, take);
+    });
+    const mark = element("span", { class: "mark", text: this.say(settled ? "is_settled" : "is_not_settled") });
+    return element("section", { class: settled ? "settle over" : "settle" },
+      element("h3", { text: `${title} ` }, mark), element("div", { class: "pair" }, ...choices));
+  }
+
+  conflict({ what, field, changes }) {
+    const choices = changes.map((change) => {
+      const take = element("button", { type: "button", text: this.say("take_this") });
+      take.addEventListener("click", () => this.resolved({ what, field: change.field, to: change.to }));
+      const by = this.say("settle_by", { by: change.by, at: change.at.slice(0, 16).replace("T", " ") });
+      return this.choice(by, change.to, take);
+    });
+    return element("section", { class: "settle" },
+      element("h3", { text: this.say("settle_title", { field: this.fieldName(what, field) }) }),
+      element("div", { class: "pair" }, ...choices));
+  }
+
+  choice(title, value, take) {
+    const shown = element("pre", { text: readable(value, this.say("nothing")), tabindex: 0 });
+    return element("div", {}, element("h4", { text: title }), shown, take);
+  }
+
+  // A field as the form calls it, such as "Persons 2, Name" for persons[1].name.
+  fieldName(what, field) {
+    if (what !== "ground_truth") return this.say(what);
+    let node = this.form.form;
+    const names = [];
+    for (const step of asPath(field)) {
+      if (node?.kind === "list" && typeof step === "number") {
+        names.push(this.say("entry", { field: names.pop(), number: step + 1 }));
+        node = node.item;
+      } else {
+        node = node?.fields?.find((each) => each.name === step);
+        names.push(node ? this.form.label(node) : step);
+      }
+    }
+    return names.join(", ") || this.say("whole_record");
+  }
+}

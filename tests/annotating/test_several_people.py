@@ -1,0 +1,213 @@
+"""Several people at the same items, each with a browser and a process of their own."""
+
+import json
+import re
+
+import httpx
+import pytest
+from annotating.pages import Served, serving, truths, write_collection
+from playwright.sync_api import expect
+
+from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
+from hdbench.annotating.assigned import annotated, count_unfinished
+from hdbench.annotating.store import Store
+
+pytestmark = pytest.mark.slow
+
+SECRET = "Ludwigsburg"
+
+
+def assigned(folder, items=("b1", "b3"), number=4, **more):
+    """A collection with items that both Anna and Ben annotate."""
+    both = Assignment(annotators=("anna", "ben"), items=items)
+    write_collection(folder, [None] * number)
+    write_annotation(folder, Annotation(assignments=(both,), **more))
+    return folder
+
+
+@pytest.fixture
+def visit(visit_at):
+    def visit(served, **options):
+        return visit_at(served.url, awaited="#id:not(:empty)", **options)
+
+    return visit
+
+
+def finish(folder, name, record):
+    with Store.open(folder, name) as store:
+        store.change("b1", "ground_truth", "", record, after=None, how="blind")
+        store.change("b1", "status", "", "done", after=None, how="blind")
+
+
+def saved(page):
+    expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
+
+
+def fill(page, **values):
+    for label, value in values.items():
+        page.get_by_label(label, exact=True).fill(value)
+        page.keyboard.press("Tab")
+    saved(page)
+
+
+def test_two_people_annotate_alone_and_where_they_agree_an_item_settles_itself(tmp_path, visit):
+    folder = assigned(tmp_path / "cards")
+    with serving(folder, "--as", "anna") as one, serving(folder, "--as", "ben") as other:
+        anna, ben = visit(one), visit(other)
+        received = []
+        ben.on("response", lambda response: received.append(response.body()))
+        expect(anna.locator("#progress")).to_have_text("0 of 2 of yours done")
+        expect(anna.locator("#stage")).to_contain_text("your own entries only")
+        fill(anna, Title="Faust", Year="1808", Comment=SECRET)
+        anna.get_by_role("button", name="Add: Persons").click()
+        anna.keyboard.type(SECRET)
+        anna.keyboard.press("Alt+Enter")
+        expect(anna.locator("#id")).to_have_text("b3")  # b2 is not hers
+        fill(anna, Title="Egmont")
+        anna.get_by_role("button", name="done", exact=True).click()
+        saved(anna)
+        expect(anna.locator("#stage")).to_contain_text("You are done")
+
+        ben.reload()
+        expect(ben.get_by_label("Title", exact=True)).to_have_value("")
+        ben.get_by_role("button", name="Add: Persons").click()
+        ben.get_by_label("Name").focus()
+        expect(ben.locator("#suggested option")).to_have_count(0)
+        ben.get_by_role("button", name="Remove Persons 1").click()
+        ben.get_by_role("button", name="Items").click()
+        expect(ben.locator("#found-items button")).to_have_count(2)
+        expect(ben.locator("#waiting")).to_have_text("Assigned items wait for ben (2).")
+        ben.get_by_label("Status").select_option("all")
+        ben.get_by_label("Search").fill(SECRET)
+        expect(ben.locator("#found")).to_have_text("0 found")
+        ben.get_by_label("Search").fill("")
+        ben.get_by_label("Status").select_option("assigned to me")
+        ben.keyboard.press("Escape")
+        assert received
+        assert not any(SECRET.encode() in each or b"anna" in each for each in received)
+        assert truths(folder) == dict.fromkeys(("b1", "b2", "b3", "b4"))
+
+        ben.keyboard.press("Alt+ArrowRight")
+        fill(ben, Title="Egmont ")
+        ben.keyboard.press("Alt+Enter")  # they agree: it settles itself
+        expect(ben.locator("#message")).to_have_text("This is the last item.")
+        expect(ben.locator("#progress")).to_have_text("1 of 2 of yours done")
+        expect(ben.locator("#how")).to_have_text("Made: settled between annotators")
+        assert truths(folder)["b3"]["title"] == "Egmont"
+        assert truths(folder)["b1"] is None
+    assert count_unfinished(folder) == 1
+
+
+def test_what_differs_is_taken_or_typed_and_then_it_is_done(tmp_path, visit):
+    folder = assigned(tmp_path / "cards")
+    anna = {"title": "Faust", "kind": None, "year": 1808, "persons": [{"name": "May", "roles": []}]}
+    finish(folder, "anna", anna)
+    finish(folder, "ben", anna | {"title": "<b>Urfaust</b>", "persons": []})
+    with serving(folder, "--as", "ben") as served:
+        ben = visit(served)
+        expect(ben.locator("#stage")).to_contain_text("Still to be settled: 2 of 2")
+        expect(ben.locator(".settle h3").first).to_contain_text("Title")
+        expect(ben.locator(".settle pre").nth(1)).to_have_text("<b>Urfaust</b>")
+        ben.get_by_role("button", name="done", exact=True).click()
+        expect(ben.locator("#message")).to_contain_text("Still to be settled: 2")
+        ben.get_by_role("button", name="Take what anna entered: Persons").click()
+        expect(ben.locator("#stage")).to_contain_text("1 of 2")
+        expect(ben.get_by_label("Name")).to_have_value("May")
+        expect(ben.get_by_label("Year")).to_have_value("1808")
+        fill(ben, Title="Faust. Ein Fragment")  # a third
+        expect(ben.locator("#stage")).to_contain_text("all values are settled")
+        ben.keyboard.press("Alt+Enter")
+        expect(ben.locator("#id")).to_have_text("b3")
+        assert truths(folder)["b1"] == anna | {"title": "Faust. Ein Fragment"}
+        ben.get_by_role("button", name="Previous").click()
+        expect(ben.locator("#how")).to_have_text("Made: settled between annotators")
+        expect(ben.locator(".settle")).to_have_count(0)
+    records = annotated(folder)[0].records
+    assert (records["anna"]["title"], records["ben"]["title"]) == ("Faust", "<b>Urfaust</b>")
+
+
+def test_nothing_of_the_others_is_sent_and_they_cannot_be_overwritten(tmp_path):
+    folder = assigned(tmp_path / "cards", items=("b1",))
+    with Store.open(folder, "anna") as store:
+        for what, to in [
+            ("ground_truth", {"title": SECRET, "persons": [{"name": SECRET}]}),
+            ("comment", SECRET),
+            ("status", "doubtful"),
+        ]:
+            store.change("b1", what, "", to, after=None, how="blind")
+        head = store.state("b1").head["ground_truth"]
+    record = {"title": "Draft", "kind": None, "year": None, "persons": []}
+    (tmp_path / "run.jsonl").write_text(json.dumps({"id": "b1", "prediction": record}))
+    for name in ("ben", "clara"):
+        with (
+            serving(folder, "--as", name, "--drafts", tmp_path / "run.jsonl") as served,
+            httpx.Client(base_url=served.url) as client,
+        ):
+            asked = {"what": "ground_truth", "field": "title", "to": "x", "settled": True}
+            answers = [
+                *map(client.get, ["start", "items/0", f"search?q={SECRET}", "items/0/drafts"]),
+                *(client.get(f"suggest?field={field}") for field in ("title", "persons[0].name")),
+                client.post("items/0/undo", json={}),
+                client.post("items/0/change", json=asked | {"after": head}),
+                client.post("items/0/draft", json={"draft": 0, "after": None}),
+                client.post("leave", json={}),
+            ]
+            said = b"".join(each.content for each in answers)
+            for secret in (SECRET, "anna", head, "Draft"):
+                assert secret.encode() not in said
+            assert answers[0].json()["items"][0][1] == "open"
+            assert answers[1].json()["state"]["status"] == "open"
+            assert answers[2].json() == []
+            assert answers[3].status_code == answers[8].status_code == 400
+            # What waits for whom is said as a number.
+            assert client.get("waiting").json() == {"ben": 1}
+    assert truths(folder)["b1"] is None
+    assert not (folder / "history/ben.jsonl").exists()
+    with Store.open(folder, "anna") as store:
+        assert store.state("b1").record["title"] == SECRET
+
+
+def test_who_is_not_assigned_sees_the_image_alone(tmp_path, visit):
+    folder = assigned(tmp_path / "cards", items=("b2",), blind=("b3",))
+    (tmp_path / "run.jsonl").write_text(json.dumps({"id": "b3", "prediction": {"title": "x"}}))
+    with serving(folder, "--as", "clara", "--drafts", tmp_path / "run.jsonl") as served:
+        page = visit(served, language="de-DE")
+        expect(page.get_by_role("button", name="Entwurf")).to_be_visible()
+        page.keyboard.press("Alt+ArrowRight")
+        expect(page.locator("#stage")).to_contain_text("Andere bearbeiten diesen Eintrag")
+        expect(page.locator("#view img")).to_be_visible()
+        for hidden in ("#form", "#status", "#comment", "#drafts"):
+            expect(page.locator(hidden)).to_be_hidden()
+        page.keyboard.press("2")
+        page.keyboard.press("Alt+Enter")
+        expect(page.locator("#stage")).to_contain_text("ohne Entwurf")
+        expect(page.get_by_role("button", name="Entwurf")).to_be_hidden()
+        page.get_by_role("button", name="Einträge").click()
+        expect(page.locator("#found-items button").nth(1)).to_contain_text("bei anderen")
+    assert not (folder / "history/clara.jsonl").exists()
+
+
+def test_what_was_settled_survives_kill_9(tmp_path, browser):
+    folder = assigned(tmp_path / "cards", items=("b1",))
+    for name in ("anna", "ben"):
+        finish(folder, name, {"title": name, "kind": None, "year": len(name), "persons": []})
+    served = Served(folder, "--as", "ben")
+    page = browser.new_page(locale="en-GB")
+    page.goto(f"{served.url}#b1")
+    page.get_by_role("button", name="Take what anna entered: Title").click()
+    expect(page.locator("#stage")).to_contain_text("1 of 2")
+    saved(page)
+    assert served.kill() == -9
+    page.close()
+    with serving(folder, "--as", "clara") as again:
+        page = browser.new_page(locale="en-GB")
+        page.goto(f"{again.url}#b1")
+        expect(page.get_by_label("Title", exact=True)).to_have_value("anna")
+        expect(page.locator(".settle.over")).to_have_count(1)
+        page.get_by_role("button", name=re.compile("Take what ben entered: Year")).click()
+        expect(page.locator(".settle.over")).to_have_count(2)
+        page.keyboard.press("Escape")
+        page.keyboard.press("2")
+        expect(page.locator("#how")).to_contain_text("settled between annotators")
+        page.close()
+    assert truths(folder)["b1"] == {"title": "anna", "kind": None, "year": 3, "persons": []}

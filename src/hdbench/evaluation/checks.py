@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from hdbench.evaluation.shared_fields import SharedFields
 from hdbench.reading.answer import KINDS, STATUSES, Answer, Status
 from hdbench.reading.answer import Kind as AnswerKind
 from hdbench.reading.schema import Violation
+from hdbench.results.drafts import own_drafts
 from hdbench.results.items import ScoredItem
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import Message, in_words, message
@@ -21,6 +22,7 @@ from hdbench.scoring.person_names import read_name
 
 Kind = Literal[
     "ids",
+    "drafted",
     "partial",
     "unparsable",
     "no_record",
@@ -123,6 +125,19 @@ class RunWarning:
         """The warning as JSON data."""
         about = {"count": self.count, "of": self.of, "ids": self.ids}
         return {"kind": self.kind, "message": self.message, **self.said, **about}
+
+
+def with_draft_warning(result: Result) -> Result:
+    """A result that warns if its ground truths were made from drafts of its own model.
+
+    Call it whenever the model's name is known, or another one.
+    """
+    others = [each for each in result.reading["warnings"] if each["kind"] != "drafted"]
+    count, of = own_drafts(result), len(result.ids)
+    if count:
+        told = message("drafted", count=count, items=of)
+        others.insert(0, RunWarning("drafted", told, count, of, []).to_dict())
+    return replace(result, reading={**result.reading, "warnings": others})
 
 
 @dataclass(slots=True)

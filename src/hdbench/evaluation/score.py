@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
+from hdbench.benchmarks.provenance import Provenance
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.checks import EXAMPLES, Checks, RunWarning
+from hdbench.evaluation.checks import EXAMPLES, Checks, RunWarning, with_draft_warning
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.reading import ReadAs
 from hdbench.reading.bounds import Bounds
 from hdbench.reading.run_info import RUN_FILE
 from hdbench.reading.usage import Usage
+from hdbench.results.drafts import DRAFTS
 from hdbench.results.files import answers_sha256
 from hdbench.results.items import Tally, candidate_of, prepare
 from hdbench.results.result import Result
@@ -125,10 +127,11 @@ def score_loaded(
         answers = {"path": str(predictions), "sha256": answers_sha256(path)}
         for model in run.models:
             for scored, result in zip(results, _score_run(run, model, rules), strict=True):
-                scored[model] = replace(result, answers=answers, model=model)
+                named = replace(result, answers=answers, model=model)
                 if run.info is not None:
                     its_model, about = model or run.info.model, run.info.about()
-                    scored[model] = replace(scored[model], model=its_model, run=about)
+                    named = replace(named, model=its_model, run=about)
+                scored[model] = with_draft_warning(named)
     return results
 
 
@@ -157,7 +160,9 @@ def with_names(results: Sequence[Result], names: Sequence[str]) -> list[Result]:
         raise HdbenchError("--name: is blank: give the model's name")
     given = iter(names)
     return [
-        replace(result, model=next(given).strip()) if result.model is None else result
+        with_draft_warning(replace(result, model=next(given).strip()))
+        if result.model is None
+        else result
         for result in results
     ]
 
@@ -207,11 +212,14 @@ def _score_read(
     violations: dict[str, Counter[str]] = defaultdict(Counter)
     scored_items = 0
     strata = run.benchmark.strata()
+    drafts = Counter[Provenance]()
     asked = (item for item in run.benchmark.items() if run.is_asked(item.id))
     for item in progress(asked, "Scoring", answers.number):
         answer = answers.take(item.id)
         scored_items += 1
         usage.add(answer)
+        if item.provenance and item.provenance.run:
+            drafts[item.provenance] += 1
         found = []
         if run.schema and isinstance(answer.prediction, dict):
             found = run.schema.violations(answer.prediction)
@@ -235,7 +243,9 @@ def _score_read(
     ]
     results = []
     for (_, settings), (metric, tally, checks) in zip(rules, scorers, strict=True):
-        result = tally.result(dataset=_about(run.benchmark) | _people(run.benchmark, metric))
+        result = tally.result(
+            dataset=_about(run.benchmark, drafts) | _people(run.benchmark, metric)
+        )
         reading = {
             **settings.read_as._asdict(),
             "notes": [
@@ -253,8 +263,9 @@ def _score_read(
     return results
 
 
-def _about(benchmark: Benchmark) -> dict[str, object]:
-    """What a result says about its benchmark."""
+def _about(benchmark: Benchmark, drafts: Mapping[Provenance, int]) -> dict[str, object]:
+    """What a result says about its benchmark, and the drafts that its items were made from."""
+    made = [{"run": each.run, "model": each.model, "items": n} for each, n in drafts.items()]
     sample = benchmark.spec.sample
     public = benchmark.spec.public_since
     return {
@@ -266,6 +277,7 @@ def _about(benchmark: Benchmark) -> dict[str, object]:
         "higher_is_better": benchmark.spec.higher_is_better,
         **({} if sample is None else {"sample": sample.model_dump(mode="json")}),
         **({} if public is None else {"public_since": public.isoformat()}),
+        **({DRAFTS: made} if made else {}),
     }
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.reading import READ_AS
+from hdbench.results.drafts import own_drafts
 from hdbench.results.files import item_set
 from hdbench.results.model_facts import ModelFacts
 from hdbench.results.result import Result
@@ -87,6 +88,8 @@ class Row:
         provider: who ran it; None if that is not known.
         released: the day or month of its release; None if that is not known.
         after_public: whether it was released when the ground truth was public.
+        drafted: how many of the ground truths were made from its own drafts, at most in one of its
+            runs.
         value: the headline, the mean over its runs.
         interval: its 95 % interval over items; None if there are too few.
         spread: the lowest and the highest headline of its runs; None with one run.
@@ -105,6 +108,7 @@ class Row:
     provider: str | None
     released: str | None
     after_public: bool
+    drafted: int
     value: float
     interval: Interval | None
     spread: tuple[float, float] | None
@@ -263,6 +267,7 @@ def _row(
         provider=providers.pop() if len(providers) == 1 else None,
         released=facts.released if facts else None,
         after_public=facts is not None and facts.released_after(public_since),
+        drafted=max(map(own_drafts, results)),
         value=standing.value,
         interval=standing.interval,
         spread=standing.spread,

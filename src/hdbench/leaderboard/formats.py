@@ -33,6 +33,9 @@ _INTERVAL = "95 % interval"
 AFTER_PUBLIC = "†"
 """Marks a model that was released when the ground truth was public."""
 
+FROM_DRAFTS = "‡"
+"""Marks a model whose own drafts were corrected to make ground truths."""
+
 _DISPENSABLE = ("answered", "s/item", "tokens/item", "USD/run")
 """The columns that are left out, from the right, if there is no room for the models' names."""
 
@@ -231,7 +234,17 @@ def notes(board: Board) -> list[str]:
             "model was released, so the model may have seen it. Where the release date is not "
             "known, there is no mark."
         )
+    if most := max((row.drafted for row in board.rows), default=0):
+        lines.append(
+            f"{FROM_DRAFTS} Ground truths were made by correcting drafts of this model (of up to "
+            f"{_count(most, 'item')}), which favors it."
+        )
     return lines
+
+
+def marks_of(row: Row) -> str:
+    """The marks of a model that `notes` explains."""
+    return (AFTER_PUBLIC if row.after_public else "") + (FROM_DRAFTS if row.drafted else "")
 
 
 def _print(
@@ -328,7 +341,7 @@ def _cells(board: Board, row: Row, plus_minus: bool) -> dict[str, str]:
         spread += ", inconsistent" if row.runs_apart else ""
     return {
         "rank": "" if row.rank is None else row.rank.shown(),
-        "model": _name(row.model) + (f" {AFTER_PUBLIC}" if row.after_public else ""),
+        "model": _name(row.model) + (f" {marks}" if (marks := marks_of(row)) else ""),
         board.headline: value,
         _INTERVAL: interval,
         "without media": "" if row.without_media is None else f"{row.without_media:.3f}",
@@ -360,6 +373,7 @@ def _lines(board: Board) -> list[dict[str, Cell]]:
             "released": row.released,
             "public_since": board.public_since,
             "after_public": row.after_public,
+            "drafted_items": row.drafted,
             "headline": board.headline,
             "value": row.value,
             "low": row.interval.low if row.interval else None,

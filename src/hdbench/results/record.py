@@ -18,6 +18,7 @@ from hdbench.common.texts import LANGUAGES
 from hdbench.errors import HdbenchError
 from hdbench.reading.answer import KINDS, STATUSES, Kind, Status
 from hdbench.reading.run_info import RunInfo
+from hdbench.results.drafts import DRAFTS
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import in_words
 from hdbench.scoring import METRICS, check_headline, make_metric
@@ -69,6 +70,12 @@ def _read_ceiling(value: Any) -> Any:
     return Ceiling.model_validate(value) if isinstance(value, dict) else value
 
 
+class _Draft(_Checked):
+    run: str
+    model: str | None
+    items: int = Field(ge=1, le=MAX_NUMBER)
+
+
 class _Dataset(_Checked):
     benchmark: str
     dataset_version: str
@@ -79,6 +86,7 @@ class _Dataset(_Checked):
     sample: Annotated[Sample | None, BeforeValidator(_read_sample)] = None
     public_since: Annotated[str, AfterValidator(_checked_day)] | None = None
     people: Annotated[Ceiling | None, BeforeValidator(_read_ceiling)] = None
+    drafts: list[_Draft] | None = None
 
 
 class _Reading(_Checked):
@@ -301,7 +309,7 @@ def _dataset(value: dict[str, Any], metric: str, where: str) -> dict[str, Any]:
         check_headline(metric, dataset.headline)
     except HdbenchError as error:
         raise HdbenchError(f"{where}: {error}") from error
-    optional = ("sample", "public_since", "people")
+    optional = ("sample", "public_since", "people", DRAFTS)
     absent = {name for name in optional if getattr(dataset, name) is None}
     return dataset.model_dump(mode="json", exclude=absent)
 

@@ -60,8 +60,9 @@ class Result:
         dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`,
             `dataset_revision` (the commit, if it is from the Hub), its `headline` and the direction
             of that, `higher_is_better`; `public_since`, if the benchmark says it; `people`, what
-            people reach against each other, if it says that; empty if the ground truths came
-            alone.
+            people reach against each other, if it says that; `drafts`, if ground truths of these
+            items were made from drafts: of each, its `run` and `model`, and the number of `items`;
+            empty if the ground truths came alone.
         reading: what reading a file of answers showed: `options`, `notes`, `schema_violations`,
             `warnings`; empty if the answers did not come from a file.
         reading_version: the version of the reading rules, `hdbench.reading.READING`.

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import escaped
 from hdbench.leaderboard.boards import Board, Row
-from hdbench.leaderboard.formats import AFTER_PUBLIC
+from hdbench.leaderboard.formats import AFTER_PUBLIC, FROM_DRAFTS, marks_of
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
 from hdbench.results.model_facts import ModelFacts
@@ -106,8 +106,11 @@ def board_view(
         name=_name(board, language),
         rows=rows,
         after_public=AFTER_PUBLIC,
+        from_drafts=FROM_DRAFTS,
+        marks_of=marks_of,
         floors=any(row.without_media is not None for row in rows),
         marked=any(row.after_public for row in rows),
+        drafted=max((row.drafted for row in rows), default=0),
         apart=[row for row in rows if row.runs_apart],
         people=None if board.people is None else people_in_words(board.people, language),
         people_means=in_words("people_means", {}, language),

@@ -1,0 +1,31 @@
+"""Ground truths that were made by correcting the drafts of the very model that is scored."""
+
+from pathlib import Path
+from typing import Any
+
+from hdbench.results.result import Result
+
+DRAFTS = "drafts"
+"""The key of a result's dataset: which drafts the ground truths of its items were made from."""
+
+
+def own_drafts(result: Result) -> int:
+    """How many of a result's ground truths were made from drafts of its run or model.
+
+    A run counts as the same if it has the same name, and a model in whatever capitals. A file of
+    answers that named no model is known by the name of the file.
+    """
+    return sum(each["items"] for each in result.dataset.get(DRAFTS, ()) if _is_own(result, each))
+
+
+def _is_own(result: Result, draft: dict[str, Any]) -> bool:
+    run, model = draft["run"], draft["model"]
+    if result.model and model and _plain(result.model) == _plain(model):
+        return True
+    if result.run:
+        return bool(result.run.get("run") == run)
+    return bool(model in (run, None) and Path(result.answers.get("path", "")).stem == run)
+
+
+def _plain(model: str) -> str:
+    return model.strip().casefold()

@@ -1,0 +1,182 @@
+"""Models whose own drafts were corrected to make ground truths: warned about, and marked."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from helpers.run_folders import RIGHT, SPEC, write_run
+
+from hdbench.api import score
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.verify import verify
+from hdbench.report.page import report_page
+from hdbench.results.files import read_result, write_results
+from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.rankings import Rankings
+from hdbench.space.jobs.scoring import Upload, score_upload
+from hdbench.space.tabs.board import Filter, board_view
+from hdbench.space.views.summary import summary
+
+MADE = [
+    {"provenance": "draft:2026-01-24/Q", "draft_model": "Qwen 3"},
+    {"provenance": "draft:2026-01-24/Q", "draft_model": "Qwen 3"},
+    {"provenance": "draft:typed", "draft_model": "typed"},  # a file without a model's name
+    {"provenance": "blind", "draft_model": None},
+]
+ANSWERS = {f"000{number}": {"prediction": RIGHT} for number in range(4)}
+TOLD = "the ground truth of 2 of 4 items was made by correcting drafts of this model"
+TOLD_GERMAN = (
+    "Die Referenz von 2 von 4 Einträgen entstand aus korrigierten Entwürfen dieses Modells"
+)
+
+
+@pytest.fixture
+def here(cards, monkeypatch):
+    metadata = cards / "hdb/cards/metadata.jsonl"
+    rows = [
+        json.loads(line) | made
+        for line, made in zip(metadata.read_text().splitlines(), MADE, strict=True)
+    ]
+    metadata.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    spec = SPEC | {"columns": dict.fromkeys(MADE[0], "string")}
+    (cards / "hdb/cards/benchmark.yaml").write_text(json.dumps(spec))
+    monkeypatch.chdir(cards)
+    return cards
+
+
+def write_answers(path, **more):
+    lines = [json.dumps({"id": item, **answer, **more}) for item, answer in ANSWERS.items()]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def drafted(result):
+    return [(each["count"], each["of"]) for each in result.reading["warnings"]]
+
+
+@pytest.mark.parametrize(
+    ("info", "found"),
+    [
+        ({"model": "Qwen 3", "run": "another"}, [(2, 4)]),
+        ({"model": "qwen 3 ", "run": "another"}, [(2, 4)]),
+        ({"model": "Qwen 3-VL", "run": "2026-01-24/Q"}, [(2, 4)]),
+        ({"model": "Qwen 3-VL", "run": "another"}, []),
+        ({"model": "Mistral", "run": "typed"}, [(1, 4)]),
+    ],
+)
+def test_a_run_is_warned_about_if_it_or_its_model_wrote_the_drafts(here, info, found):
+    result = score("hdb/cards", write_run(here / "typed", ANSWERS, **info))
+    assert drafted(result) == found
+    assert result.dataset["drafts"] == [
+        {"run": "2026-01-24/Q", "model": "Qwen 3", "items": 2},
+        {"run": "typed", "model": "typed", "items": 1},
+    ]
+
+
+def test_only_the_items_that_were_asked_count(here):
+    asked = {item: ANSWERS[item] for item in ("0001", "0003")}
+    run = write_run(here / "r", asked, model="Qwen 3", run="x", subset="two", items=list(asked))
+    assert drafted(score("hdb/cards", run)) == [(1, 2)]
+
+
+def test_a_model_that_is_named_when_it_is_scored(here, run_hdbench):
+    write_answers(here / "typed.jsonl")
+    assert drafted(score("hdb/cards", here / "typed.jsonl")) == [(1, 4)]  # by the file's name
+    write_answers(here / "a.jsonl")
+    command = ("score", "hdb/cards", "a.jsonl", "--json", "r.json")
+    done = run_hdbench(*command, cwd=here)
+    assert "drafts of this model" not in done.stdout
+    done = run_hdbench(*command, "--name", "Qwen 3", "--by", "provenance", cwd=here)
+    shown = " ".join(done.stdout.split())
+    assert f"warning: {TOLD}" in shown, done.stderr
+    assert "draft:2026-01-24/Q" in shown  # the items by how their truth was made
+    [warning] = json.loads((here / "r.json").read_text())["warnings"]
+    assert (warning["kind"], warning["count"], warning["of"]) == ("drafted", 2, 4)
+    assert run_hdbench("verify", "r.json", cwd=here).returncode == 0
+
+
+def test_a_single_ground_truth_is_told_in_the_singular(here, run_hdbench):
+    write_answers(here / "typed.jsonl")
+    done = run_hdbench("score", "hdb/cards", "typed.jsonl", cwd=here)
+    assert "the ground truth of 1 of 4 items was made" in " ".join(done.stdout.split())
+
+
+def test_a_result_keeps_it(here):
+    run = write_run(here / "r", ANSWERS, model="Qwen 3")
+    write_results(here / "r.json", [score("hdb/cards", run)])
+    result = read_result(here / "r.json")
+    assert drafted(result) == [(2, 4)]
+    assert result.dataset["drafts"][0]["items"] == 2
+    assert verify(here / "r.json")[0].differences == []
+    spoilt = json.loads((here / "r.json").read_text())
+    for wrong in ("x", [{"run": "a"}], [{"run": 1, "model": None, "items": 2}]):
+        (here / "r.json").write_text(json.dumps(spoilt | {"drafts": wrong}))
+        with pytest.raises(HdbenchError, match="drafts"):
+            read_result(here / "r.json")
+
+
+def test_a_benchmark_that_does_not_say_how_it_was_made_warns_of_nothing(cards, monkeypatch):
+    monkeypatch.chdir(cards)
+    result = score("hdb/cards", write_run(cards / "r", ANSWERS, model="Qwen 3"))
+    assert "drafts" not in result.dataset
+    assert drafted(result) == []
+
+
+@pytest.mark.parametrize(("language", "told"), [("en", TOLD), ("de", TOLD_GERMAN)])
+def test_report_and_space_say_it_in_both_languages(here, language, told):
+    write_answers(here / "a.jsonl", model="Qwen 3")
+    _, results = score_upload(SpaceContext(here / "hdb"), Upload("cards", here / "a.jsonl"))
+    shown = summary(Path("a.jsonl"), results, "Qwen 3", language, done=True)
+    assert told in " ".join(shown.split())
+    page = report_page(results["Qwen 3"], load_benchmark("hdb/cards"), language=language)
+    assert told in " ".join(page.split())
+
+
+@pytest.fixture
+def ranked(here):
+    for model in ("Qwen 3", "Mistral"):
+        write_run(here / "hdb/results/cards" / model, ANSWERS, run=model, model=model)
+    return here
+
+
+@pytest.mark.parametrize(
+    ("form", "mark"), [("table", "{} ‡"), ("markdown", "| {} ‡"), ("latex", "{} ‡")]
+)
+def test_the_leaderboard_marks_it_and_one_sentence_says_why(ranked, run_hdbench, form, mark):
+    done = run_hdbench("leaderboard", "hdb/results/cards", "--format", form, cwd=ranked)
+    assert mark.format("Qwen 3") in done.stdout, done.stderr
+    assert mark.format("Mistral") not in done.stdout
+    sentence = "‡ Ground truths were made by correcting drafts of this model (of up to 2 items)"
+    assert " ".join(done.stdout.split()).count(sentence) == 1
+
+
+def test_the_mark_is_data_in_csv_and_json(ranked, run_hdbench):
+    done = run_hdbench("leaderboard", "hdb/results", "--format", "csv", cwd=ranked)
+    rows = {row["model"]: row for row in csv.DictReader(io.StringIO(done.stdout))}
+    assert {model: row["drafted_items"] for model, row in rows.items()} == {
+        "Qwen 3": "2",
+        "Mistral": "0",
+    }
+    done = run_hdbench("leaderboard", "hdb/results", "--format", "json", cwd=ranked)
+    [board] = json.loads(done.stdout)["leaderboards"]
+    assert {row["model"]: row["drafted"] for row in board["rows"]} == {"Qwen 3": 2, "Mistral": 0}
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "‡ Ground truths were made by correcting drafts of this model"),
+        ("de", "‡ Referenzdaten entstanden aus korrigierten Entwürfen dieses Modells"),
+    ],
+)
+def test_the_leaderboard_of_the_space_marks_it_too(ranked, language, sentence):
+    context = SpaceContext(ranked / "hdb")
+    ranking = Rankings(context).of("cards", "documented").ready.result(timeout=60)
+    benchmark, board = context.benchmark("cards"), ranking.boards[0]
+    shown = board_view(benchmark, ranking, board, Filter(), language)
+    assert " ".join(shown.split()).count(sentence) == 1
+    assert shown.count("</bdi> ‡</th>") == 1
+    assert "‡" not in board_view(benchmark, ranking, board, Filter(words="Mistral"), language)

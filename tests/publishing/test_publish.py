@@ -128,17 +128,17 @@ def test_again_nothing_is_sent_and_only_what_changed_is(hub, publish, place):
     assert head(hub, "datasets", "hdb/zettelkatalog").oid == before
 
     folder = place / "hdb/zettelkatalog"
-    raise_version(folder, "1.0.1+sample")
+    raise_version(folder, "1.0.2+sample")
     (folder / "prompt.txt").unlink()
     sent = len(hub.requests)
-    assert "files sent: 1, removed: 1, tagged hdbench-1.0.1+sample" in publish(
+    assert "files sent: 1, removed: 1, tagged hdbench-1.0.2+sample" in publish(
         "--only", "zettelkatalog"
     )
     assert not [each for each in hub.requests[sent:] if each.path.startswith("/lfs")]
     assert files(hub, "datasets", "hdb/zettelkatalog") == contents(folder)
     assert set(hub.repositories["datasets", "hdb/zettelkatalog"].tags) == {
-        "hdbench-1.0.0+sample",
         "hdbench-1.0.1+sample",
+        "hdbench-1.0.2+sample",
     }
 
 
@@ -162,9 +162,9 @@ def test_a_version_that_is_published_never_changes(hub, publish, place):
 
 
 def test_a_sample_does_not_replace_the_whole(hub, publish, place):
-    raise_version(place / "hdb/zettelkatalog", "1.0.0")
+    raise_version(place / "hdb/zettelkatalog", "1.0.1")
     publish("--only", "zettelkatalog")
-    raise_version(place / "hdb/zettelkatalog", "1.0.0+sample")
+    raise_version(place / "hdb/zettelkatalog", "1.0.1+sample")
     assert "this is the sample" in publish("--only", "zettelkatalog", status=2)
 
 
@@ -195,7 +195,7 @@ def test_a_failure_leaves_old_or_new_and_the_same_command_goes_on(
 ):
     publish("--only", "zettelkatalog")
     old = files(hub, "datasets", "hdb/zettelkatalog")
-    raise_version(place / "hdb/zettelkatalog", "1.0.1+sample")
+    raise_version(place / "hdb/zettelkatalog", "1.0.2+sample")
     (place / "hdb/zettelkatalog/images/new.jpg").write_bytes(bytes(range(256)) * 99)
     hub.fail(pattern, 1_000, status)
     told = publish("--only", "zettelkatalog", "--only", "avisblatt", status=2)
@@ -350,7 +350,7 @@ def test_on_a_terminal_it_asks(hub, place, tmp_path, typed, published):
 def test_a_dry_run_lists_all_and_asks_nobody(hub, publish, place):
     told = publish("--dry-run", token="")
     assert hub.requests == []
-    assert "hdb/zettelkatalog (dataset, cc0-1.0, hdbench-1.0.0+sample)" in told
+    assert "hdb/zettelkatalog (dataset, cc0-1.0, hdbench-1.0.1+sample)" in told
     assert "hdb/zettel_f1 (space, apache-2.0" in told
     assert WHEEL in told
     size = (place / "hdb/zettelkatalog/metadata.jsonl").stat().st_size

@@ -3,11 +3,14 @@
 from rich.console import Console
 from rich.text import Text
 
-from hdbench.benchmarks.agreement import Agreement
+from hdbench.benchmarks.agreement import Agreement, Estimate
 from hdbench.building.agreement_card import estimate_in_words
 from hdbench.common.printing import plain_table, printable
 from hdbench.results.warning_texts import in_words, people_in_words
 from hdbench.statistics.agreement import MIN_ITEMS
+
+LEAST_ROOM = 12
+"""The width that a field's name has at least."""
 
 
 def print_agreement(console: Console, agreement: Agreement, unfinished: int) -> None:
@@ -18,16 +21,23 @@ def print_agreement(console: Console, agreement: Agreement, unfinished: int) -> 
         agreement: the figures.
         unfinished: how many assigned items not all their annotators are done with.
     """
-    heads = ["values", "same", "alpha", "alpha by similarity"]
+    heads: list[str | Text] = ["values", "same", "alpha", Text("alpha by\nsimilarity")]
     table = plain_table(None, "field", right=heads)
+    table.columns[0].min_width = LEAST_ROOM
     for name, each in agreement.fields.items():
-        figures = map(estimate_in_words, (each.share, each.alpha, each.alpha_similarity))
+        figures = map(_cell, (each.share, each.alpha, each.alpha_similarity))
         table.add_row(printable(name), f"{each.units:,}", *figures)
     items = _count(agreement.items, "item")
     console.print(f"{agreement.annotators} annotators, {items}", style="bold", highlight=False)
     console.print(table)
     for line in _lines(agreement, unfinished):
         console.print(Text(line), soft_wrap=True)
+
+
+def _cell(estimate: Estimate) -> Text:
+    """A figure, and its interval below it."""
+    value, _, ends = estimate_in_words(estimate).partition(" ")
+    return Text.assemble(value, ("\n" + ends.strip("()"), "dim")) if ends else Text(value)
 
 
 def _lines(agreement: Agreement, unfinished: int) -> list[str]:

@@ -1,0 +1,215 @@
+"""How well two people agree, from their histories to the leaderboard, with the real commands."""
+
+import csv
+import io
+import itertools
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import openpyxl
+import pytest
+from helpers.lines import write_lines
+
+from hdbench.annotating.agreement import agreement_of
+from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
+from hdbench.annotating.changes import Change, as_line
+from hdbench.api import Settings, score
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.errors import HdbenchError
+from hdbench.leaderboard.boards import leaderboards
+from hdbench.leaderboard.formats import as_json, latex, markdown
+from hdbench.leaderboard.formats import csv as as_csv
+from hdbench.report.page import report_page
+from hdbench.report.workbook import workbook
+from hdbench.space.jobs.rankings import Ranking
+from hdbench.space.tabs.board import Filter, board_view
+from hdbench.space.views.summary import summary
+
+ONE, OTHER = "zora-23", "quirin-7"
+ITEMS = [f"a{number:02}" for number in range(24)]
+SHARED = ITEMS[:20]
+SLIP = 1979
+
+# Of forty fields, the other one has two years with a slip, and lacks a title. Either way round, 37
+# match, and two are wrong, which costs both precision and recall: 2·37 / (2·37 + 2·2 + 1).
+REACHED = 74 / 79
+
+
+def truth(item):
+    return {"title": f"Rother Wein {item}", "year": 1800 + int(item[1:])}
+
+
+def changes(by, records):
+    """The history of somebody who entered records at once, and is done with them."""
+    ids = (f"{number:030x}{by[0].encode().hex()}" for number in itertools.count(1))
+    at = "2026-11-22T19:40:01.000Z"
+    for item, record in records.items():
+        yield Change(next(ids), item, by, at, "ground_truth", "", None, record, None, "blind")
+        yield Change(next(ids), item, by, at, "status", "", None, "done", None, "blind")
+
+
+def write_collection(folder):
+    """Twenty of 24 items are annotated by two people, and a twenty-first by one of them so far."""
+    rows = [{"text": f"No. {item}", "id": item, "ground_truth": truth(item)} for item in ITEMS]
+    write_lines(folder, rows, metric="record_f1", headline="f1_micro", higher_is_better=True)
+    of_one = {item: truth(item) for item in [*SHARED, "a20"]}
+    of_other = {item: truth(item) for item in SHARED}
+    of_other["a03"]["year"] = of_other["a11"]["year"] = SLIP
+    of_other["a07"]["title"] = None
+    assignment = Assignment(annotators=(ONE, OTHER), items=(*SHARED, "a20"))
+    write_annotation(folder, Annotation(assignments=(assignment,)))
+    (folder / "history").mkdir()
+    for by, records in ((ONE, of_one), (OTHER, of_other)):
+        lines = b"".join(map(as_line, changes(by, records)))
+        (folder / f"history/{by}.jsonl").write_bytes(lines)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory, run_hdbench):
+    """A folder with the collection, the built benchmark, and a model's answers."""
+    folder = tmp_path_factory.mktemp("work")
+    write_collection(folder / "lines")
+    said(run_hdbench("build", "./lines", cwd=folder))
+    answers = [{"id": item, "prediction": truth(item)} for item in ITEMS]
+    (folder / "answers.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(work):
+    """The agreement that the built benchmark has."""
+    return load_benchmark(str(work / "hdb/lines")).agreement
+
+
+@pytest.fixture(scope="module")
+def result(work):
+    scored = score(str(work / "hdb/lines"), work / "answers.jsonl", Settings(details=True))
+    return replace(scored, model="reader-1")
+
+
+def said(done):
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def in_one_line(text):
+    return " ".join(text.split())
+
+
+def no_secrets(*texts):
+    return not any(secret in text for secret in (ONE, OTHER, str(SLIP)) for text in texts)
+
+
+def test_the_command(work, built, run_hdbench):
+    told = said(run_hdbench("agreement", "lines", "--json", "agreement.json", cwd=work))
+    rows = {line.split()[0]: line for line in told.splitlines() if line.strip()}
+    assert rows["title"].split()[1:3] == ["20", "0.950"]
+    assert rows["year"].split()[1:3] == ["20", "0.900"]
+    low, high = built.fields["title"].share.interval
+    below = told.splitlines()[told.splitlines().index(rows["title"]) + 1]
+    assert below.split()[:3] == [f"{low:.3f}", "to", f"{high:.3f}"]
+    assert "f1_micro, people: 0.937 (" in told
+    assert "1 assigned item is not here yet: not all are done with it" in told
+    assert built.model_dump(mode="json") == json.loads((work / "agreement.json").read_text())
+    assert no_secrets(told)
+
+
+def test_what_is_built(work, built, run_hdbench):
+    assert (built.annotators, built.items, built.without_truth) == (2, 20, 0)
+    assert list(built.fields) == ["title", "year"]
+    assert built.ceiling.value == pytest.approx(REACHED)
+    low, high = built.ceiling.interval
+    assert low < REACHED < high
+    folder = work / "hdb/lines"
+    card = (folder / "README.md").read_text()
+    assert f"they reach f1_micro {REACHED:.3f} ({low:.3f} to {high:.3f})" in card
+    assert "| `year` | 20 | 0.900 (" in card
+    assert "  agreement.json\n" in (folder / "SHA256SUMS").read_text()
+    texts = [path.read_text() for path in folder.rglob("*") if path.is_file()]
+    assert len(texts) > 8
+    assert no_secrets(*texts)
+    told = said(run_hdbench("publish", "hdb", "--dry-run", "--only", "lines", cwd=work))
+    assert "agreement.json" in told
+
+
+def test_score_shows_what_people_reach_by_the_same_rules(work, built, run_hdbench):
+    low, high = built.ceiling.interval
+    line = f"people: {REACHED:.3f} ({low:.3f} to {high:.3f}), 2 annotators, 20 items. Several"
+    command = ("score", "hdb/lines", "answers.jsonl", "--json", "result.json")
+    assert line in in_one_line(said(run_hdbench(*command, cwd=work)))
+    assert "equal" in said(run_hdbench("verify", "result.json", cwd=work))
+    for settings in (Settings(options={"threshold": 0.5}), Settings("published")):
+        other = score(str(work / "hdb/lines"), work / "answers.jsonl", settings)
+        assert other.people is None
+        assert "people" not in other.figures()
+
+
+def test_the_report_shows_it(work, built, result):
+    low, high = built.ceiling.interval
+    benchmark = load_benchmark(str(work / "hdb/lines"))
+    english, german = (report_page(result, benchmark, language=each) for each in ("en", "de"))
+    line = f"{REACHED:.3f} ({low:.3f} to {high:.3f}), 2 annotators, 20 items"
+    assert f"<b>People: {line}</b>. Several people annotated the same items" in english
+    in_german = f"{REACHED:.3f} ({low:.3f} bis {high:.3f})".replace(".", ",")
+    assert f"<b>Menschen: {in_german}, 2 Annotierende, 20 Einträge</b>. Mehrere" in german
+    sheet = openpyxl.load_workbook(io.BytesIO(workbook(result)))["Summary"]
+    cells = [(row[0].value, row[1].value) for row in sheet.iter_rows(max_col=2)]
+    assert ("people", line) in cells
+    assert no_secrets(english, german)
+
+
+def test_the_leaderboard_shows_it_in_every_format(work, built, result, run_hdbench):
+    low, high = built.ceiling.interval
+    said(run_hdbench("score", "hdb/lines", "answers.jsonl", "--json", "one.json", cwd=work))
+    told = said(run_hdbench("leaderboard", "one.json", cwd=work))
+    boards = leaderboards([result])
+    name, value = "people: 2 annotators, 20 items", f"{REACHED:.3f}"
+    for text in (told, markdown(boards), latex(boards)):
+        [row] = [line for line in text.splitlines() if name in line]
+        assert value in row
+        assert "not all that models answered" in in_one_line(text.replace("%", ""))
+    assert f"{low:.3f} to {high:.3f}" in markdown(boards)
+    assert markdown(boards).index(name) < markdown(boards).index("reader-1")
+    assert f"{value} ± {max(high - REACHED, REACHED - low):.3f}" in latex(boards)
+    [of_csv] = csv.DictReader(as_csv(boards).decode("utf-8-sig").splitlines())
+    names = ("people", "people_low", "people_high", "people_items", "annotators")
+    assert [float(of_csv[each]) for each in names] == [built.ceiling.value, low, high, 20, 2]
+    [of_json] = json.loads(as_json(boards))["leaderboards"]
+    assert of_json["people"] == built.ceiling.model_dump(mode="json")
+    assert [row["model"] for row in of_json["rows"]] == ["reader-1"]
+
+
+def test_the_space_shows_it(work, built, result):
+    low, high = built.ceiling.interval
+    boards = leaderboards([replace(result, run={"run": "2026-11-22/T1"})])
+    benchmark = load_benchmark(str(work / "hdb/lines"))
+    for language, line in (
+        ("en", f"People: {REACHED:.3f} ({low:.3f} to {high:.3f})"),
+        ("de", f"Menschen: {REACHED:.3f} ({low:.3f} bis {high:.3f})".replace(".", ",")),
+    ):
+        assert line in summary(Path("a.jsonl"), {None: result}, None, language, done=True)
+        ranking = Ranking(boards, {}, ())
+        assert line in board_view(benchmark, ranking, boards[0], Filter(), language)
+
+
+def test_nobody_agrees_or_differs_yet(tmp_path, run_hdbench):
+    folder = write_collection(tmp_path / "lines")
+    (folder / f"history/{OTHER}.jsonl").unlink()
+    told = run_hdbench("agreement", "lines", cwd=tmp_path)
+    assert told.returncode == 2
+    assert told.stderr.count("\n") == 1
+    assert "21 assigned" in told.stderr
+    assert agreement_of(folder) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [("{", "not JSON"), ('{"annotators": 2}', "Field required"), ("[]", "valid dictionary")],
+)
+def test_a_file_that_is_no_agreement_is_named(content, why, tmp_path):
+    folder = write_collection(tmp_path / "lines")
+    (folder / "agreement.json").write_text(content)
+    with pytest.raises(HdbenchError, match=rf"agreement\.json.*{why}"):
+        _ = load_benchmark(str(folder)).agreement

@@ -12,10 +12,11 @@ from hdbench.annotating.assigned import (
     own_states,
     truth_of,
 )
-from hdbench.annotating.changes import MAX_COMMENT, SETTLED, WHATS, Change, same
+from hdbench.annotating.changes import MAX_COMMENT, SETTLED, WHATS, WITHOUT_TRUTH, Change, same
 from hdbench.annotating.fields import FieldPath, as_field, get, overlap, parse_field
 from hdbench.annotating.folding import Difference, ItemState, Stage, causal_order, fold, joined_tips
 from hdbench.benchmarks.provenance import Provenance
+from hdbench.errors import HdbenchError
 
 _UNSPELLABLE = frozenset(".[]")
 
@@ -101,6 +102,28 @@ def agreed_status(own: Mapping[str, ItemState]) -> str | None:
     """The status that all annotators gave an item; None if they gave different ones."""
     statuses = {each.status for each in own.values()}
     return statuses.pop() if len(statuses) == 1 else None
+
+
+def check_settled(state: ItemState, what: str, to: Any) -> None:
+    """Refuse to change what others annotate, and to finish what is not settled yet.
+
+    Raises:
+        HdbenchError: it is.
+    """
+    if state.stage is Stage.others:
+        raise HdbenchError(f"{state.item}: is annotated by others, who do not see your entries")
+    left = [each.field for each in state.differences if not each.is_settled]
+    if left and what == "status" and to not in WITHOUT_TRUTH:
+        raise HdbenchError(
+            f"{state.item}: {len(left)} not settled yet: take or enter a value for "
+            f"{left[0] or 'the whole record'}"
+        )
+
+
+def is_given(change: Change) -> bool:
+    """Whether it notes what was there, or what annotators have in common: nobody chose it."""
+    is_common = change.how == SETTLED and not change.field and same(change.old, change.to)
+    return change.is_base or is_common
 
 
 def compared(values: Sequence[Any]) -> tuple[Any, list[FieldPath]]:

@@ -3,7 +3,8 @@
 import threading
 import uuid
 from collections import Counter
-from contextlib import ExitStack
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -13,7 +14,6 @@ from hdbench.annotating.assigned import own_states
 from hdbench.annotating.changes import (
     MAX_ITEM_CHANGES,
     SETTLED,
-    WITHOUT_TRUTH,
     Change,
     as_line,
     base_change,
@@ -23,7 +23,7 @@ from hdbench.annotating.fields import FieldPath, as_field, get, parse_field, wit
 from hdbench.annotating.folding import JOIN, Conflict, ItemState, Stage, causal_order, record_of
 from hdbench.annotating.history import History
 from hdbench.annotating.metadata import Metadata
-from hdbench.annotating.settling import agreed_status, seen_by, visible
+from hdbench.annotating.settling import agreed_status, check_settled, is_given, seen_by, visible
 from hdbench.errors import HdbenchError
 
 __all__ = ["Change", "Conflict", "ItemState", "StaleError", "Store"]
@@ -183,10 +183,9 @@ class Store:
             state = self._state(item)
             if after != state.head.get(what):
                 raise StaleError(state)
+            check_settled(state, what, to)
             way = SETTLED if state.stage is Stage.settling else how
-            wish = _Wish(what, field, to, way, model=model)
-            _check_stage(state, wish)
-            return self._save(state, wish)
+            return self._save(state, _Wish(what, field, to, way, model=model))
 
     def undo(self, item: str) -> ItemState:
         """Take back the annotator's last change of an item that is not taken back yet.
@@ -209,7 +208,8 @@ class Store:
                 self._refresh()  # otherwise this could write less than another process just did
                 self._forget(self._metadata.refresh())
                 known = self._due & self._metadata.records.keys()
-                states = [self._settled(item) for item in sorted(known)]
+                self._settle(known)
+                states = [self._state(item) for item in sorted(known)]
                 self._metadata.write(each for each in states if each.stage is Stage.plain)
                 self._due.clear()
 
@@ -254,16 +254,18 @@ class Store:
         changes = self._history.changes.get(item, {}).values()
         return own_states(item, changes, self._annotation.annotators(item))
 
-    def _settled(self, item: str) -> ItemState:
-        """What is known of an item, which is settled now if its annotators agree entirely."""
-        state = self._state(item)
-        if state.stage is not Stage.settling or state.differences:
-            return state
-        status = agreed_status(self._own(item))
-        try:
-            return self._save(state, _Wish("status", "", status, SETTLED)) if status else state
-        except HdbenchError:
-            return state  # left to somebody who opens the item, and is told why
+    def _settle(self, items: Iterable[str]) -> None:
+        """Settle the items whose annotators agree entirely."""
+        lines = []
+        for item in sorted(items):
+            state = self._state(item)
+            agree = state.stage is Stage.settling and not state.differences
+            if agree and (status := agreed_status(self._own(item))):
+                # One that has too many changes is left to somebody who opens it, and is told so.
+                with suppress(HdbenchError):
+                    lines += self._lines(state, _Wish("status", "", status, SETTLED))
+        if lines:
+            self._forget(self._history.append(self.annotator, lines))
 
     def _refresh(self) -> None:
         self._forget(self._history.refresh())
@@ -278,6 +280,11 @@ class Store:
 
     def _save(self, state: ItemState, wish: "_Wish") -> ItemState:
         """Write a change on top of all that is known of the item."""
+        self._forget(self._history.append(self.annotator, self._lines(state, wish)))
+        return self._state(state.item)
+
+    def _lines(self, state: ItemState, wish: "_Wish") -> list[bytes]:
+        """The lines of a change, with what has to be noted before it."""
         item, known = state.item, self._history.changes.get(state.item, {})
         if len(known) >= MAX_ITEM_CHANGES:
             raise HdbenchError(f"{item}: has {MAX_ITEM_CHANGES:,} changes, and no more are kept")
@@ -308,8 +315,7 @@ class Store:
             )
             head[each.what] = change.id
             lines.append(as_line(change))
-        self._forget(self._history.append(self.annotator, lines))
-        return self._state(item)
+        return lines
 
     def _in_common(self, state: ItemState, what: str) -> "list[_Wish]":
         """What annotators agree in has to be settled before what they differ in, or with it.
@@ -335,7 +341,7 @@ class Store:
             (
                 change
                 for change in reversed(own)
-                if not (change.undoes or change.id in undone or _is_given(change))
+                if not (change.undoes or change.id in undone or is_given(change))
             ),
             None,
         )
@@ -359,12 +365,6 @@ class Store:
         return _Wish(last.what, as_field(field), to, how, last.id)
 
 
-def _is_given(change: Change) -> bool:
-    """Whether it notes what was there, or what annotators have in common: nobody chose it."""
-    is_common = change.how == SETTLED and not change.field and same(change.old, change.to)
-    return change.is_base or is_common
-
-
 class _Wish(NamedTuple):
     """A change that is to be made."""
 
@@ -374,22 +374,6 @@ class _Wish(NamedTuple):
     how: str
     undoes: str | None = None
     model: str | None = None
-
-
-def _check_stage(state: ItemState, wish: _Wish) -> None:
-    """Refuse what others annotate, or what is not settled yet.
-
-    Raises:
-        HdbenchError: it is.
-    """
-    if state.stage is Stage.others:
-        raise HdbenchError(f"{state.item}: is annotated by others, who do not see your entries")
-    left = [each.field for each in state.differences if not each.is_settled]
-    if left and wish.what == "status" and wish.to not in WITHOUT_TRUTH:
-        raise HdbenchError(
-            f"{state.item}: {len(left)} not settled yet: take or enter a value for "
-            f"{left[0] or 'the whole record'}"
-        )
 
 
 def _before(state: ItemState, wish: _Wish) -> tuple[Any, bool]:

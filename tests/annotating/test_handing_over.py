@@ -7,6 +7,12 @@ import zipfile
 
 import pytest
 
+from hdbench.annotating.annotation import (
+    Annotation,
+    Assignment,
+    read_annotation,
+    write_annotation,
+)
 from hdbench.annotating.handing_over import hand_over, merge
 from hdbench.annotating.metadata import Metadata
 from hdbench.annotating.store import Store
@@ -59,7 +65,7 @@ def test_the_work_of_two_is_put_together_and_a_second_time_adds_nothing(
     assert truth(collection, "b1") == {"title": "Faust II", "year": 1832}
     assert truth(collection, "b2") == {"title": "Egmont"}
     files = {file: file.read_bytes() for file in collection.glob("**/*") if file.is_file()}
-    assert merge(collection, path) == (0, 3, ())
+    assert merge(collection, path) == (0, 3, (), 0)
     assert {file: file.read_bytes() for file in files} == files
 
 
@@ -324,3 +330,57 @@ def do_something(store, rng):
     head = store.state(item).head[what]
     how = rng.choice(["blind", "settled"])
     store.change(item, what, field, rng.choice(values), after=head, how=how)
+
+
+def assigned(folder, *annotators, items=("b2",), blind=()):
+    assignment = Assignment(annotators=annotators, items=items)
+    write_annotation(folder, Annotation(assignments=(assignment,), blind=blind))
+
+
+def test_what_is_assigned_reaches_a_copy_before_anything_is_seen(collection, other, tmp_path):
+    assigned(collection, "anna", "ben", blind=("b3",))
+    write_annotation(other, Annotation(keep_time=True))
+    handed_over = handed(collection, "anna", tmp_path, "first.zip")  # she has not begun
+    merged = merge(other, handed_over)
+    assert (merged.taken, merged.assigned) == (0, 1)
+    annotation = read_annotation(other)
+    assert (annotation.annotators("b2"), annotation.blind) == (("anna", "ben"), ("b3",))
+    assert annotation.keep_time
+    put(collection, "anna", "b2", "title", "Egmont")
+    path = handed(collection, "anna", tmp_path)
+    merged = merge(other, path)
+    assert (merged.taken, merged.assigned) == (1, 0)
+    assert read_annotation(other) == annotation
+    with Store.open(other, "ben") as store:
+        assert store.state("b2").record is None
+    with zipfile.ZipFile(path) as archive:
+        assert archive.namelist() == ["anna.jsonl", "annotation.json"]
+
+
+def test_no_assignment_is_taken_in_that_does_not_fit(collection, other, tmp_path):
+    put(collection, "anna", "b3", "title", "Egmont")
+    for items, here, message in [
+        (("b9",), None, "not in this collection"),
+        (("b2",), ("anna", "clara"), "is assigned to anna, clara here"),
+        (("b1",), None, "has a ground truth here already"),
+    ]:
+        assigned(collection, "anna", "ben", items=items)
+        (other / "annotation.yaml").unlink(missing_ok=True)
+        if here:
+            assigned(other, *here)
+        path = handed(collection, "anna", tmp_path, f"{items[0]}.zip")
+        before = read_annotation(other)
+        with pytest.raises(HdbenchError, match=message):
+            merge(other, path)
+        assert read_annotation(other) == before
+        assert not (other / "history/anna.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "said", [b"[]", b'{"assignments": [{"annotators": ["anna"], "items": ["b2"]}]}', b"{" * 10_000]
+)
+def test_an_unusable_assignment_is_refused(collection, tmp_path, said):
+    path = packed(tmp_path / "h.zip", {"anna.jsonl": b"", "annotation.json": said})
+    with pytest.raises(HdbenchError, match=r"annotation\.json"):
+        merge(collection, path)
+    assert not (collection / "annotation.yaml").exists()

@@ -1,8 +1,9 @@
 """How a collection is annotated: who looks at what, and what is kept."""
 
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import yaml
 from pydantic import AfterValidator, Field, model_validator
@@ -76,9 +77,18 @@ class Annotation(Strict):
         """Who looks at an item without seeing what the others entered; nobody for most items."""
         return self._annotators.get(item, ())
 
+    @property
+    def assigned_items(self) -> Collection[str]:
+        """The items that several annotators look at."""
+        return self._annotators.keys()
+
     def is_blind(self, item: str) -> bool:
         """Whether an item opens without a draft."""
         return item in self._blind or bool(self.annotators(item))
+
+    def replaced(self, **fields: Any) -> "Annotation":
+        """With other values in some fields."""
+        return Annotation.model_validate(self.model_dump() | fields)
 
     # Sets and dicts, as there may be ten thousand items, and the editor asks for each of them.
     @cached_property

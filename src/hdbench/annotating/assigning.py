@@ -1,11 +1,16 @@
 """Items that are given to several annotators, who do not see each other's entries."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from hdbench.annotating.annotation import Assignment, read_annotation, write_annotation
+from hdbench.annotating.annotation import (
+    Annotation,
+    Assignment,
+    read_annotation,
+    write_annotation,
+)
 from hdbench.annotating.changes import check_pseudonym
 from hdbench.annotating.history import History
 from hdbench.annotating.metadata import Metadata
@@ -75,6 +80,41 @@ def assign(
             items=tuple(item for item in free if item in drawn),
             seed=seed if items < len(free) else None,
         )
-        more = {"assignments": (*annotation.assignments, assignment)}
-        write_annotation(folder, annotation.model_copy(update=more))
+        assignments = (*annotation.assignments, assignment)
+        write_annotation(folder, annotation.replaced(assignments=assignments))
     return Drawn(assignment, len(free))
+
+
+def with_assignments(
+    ours: Annotation, theirs: Annotation, records: Mapping[str, Any], path: Path
+) -> Annotation:
+    """An `annotation.yaml`, and what somebody else's copy of the collection has assigned besides.
+
+    Args:
+        ours: what is there.
+        theirs: what the other one says, untrusted.
+        records: item → its ground truth in `metadata.jsonl`.
+        path: where the other one comes from.
+
+    Raises:
+        HdbenchError: an item is not there, was given to other people, or has a ground truth
+            already, which nobody would see any more.
+    """
+    found = []
+    for assignment in theirs.assignments:
+        for item in assignment.items:
+            here = ours.annotators(item)
+            if item not in records:
+                wrong = "which is not in this collection"
+            elif here and set(here) != set(assignment.annotators):
+                wrong = f"which is assigned to {', '.join(here)} here"
+            elif not here and records[item] is not None:
+                wrong = "which has a ground truth here already"
+            else:
+                continue
+            names = ", ".join(assignment.annotators)
+            raise HdbenchError(f"{path}: assigns {item[:100]!r} to {names}, {wrong}")
+        if items := tuple(item for item in assignment.items if not ours.annotators(item)):
+            found.append(assignment.model_copy(update={"items": items}))
+    blind = dict.fromkeys([*ours.blind, *(item for item in theirs.blind if item in records)])
+    return ours.replaced(assignments=(*ours.assignments, *found), blind=tuple(blind))

@@ -1,6 +1,7 @@
 """Two people without a server: one hands over a history, the other takes it in."""
 
 import io
+import json
 import tempfile
 import zipfile
 from collections import Counter
@@ -8,8 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from hdbench.annotating.annotation import read_annotation
+from hdbench.annotating.annotation import Annotation, read_annotation, write_annotation
 from hdbench.annotating.assigned import is_plain
+from hdbench.annotating.assigning import with_assignments
 from hdbench.annotating.changes import (
     MAX_CHANGE,
     MAX_ITEM_CHANGES,
@@ -24,12 +26,17 @@ from hdbench.annotating.changes import (
 from hdbench.annotating.folding import Conflict, fold
 from hdbench.annotating.history import SUFFIX, History
 from hdbench.annotating.metadata import Metadata
-from hdbench.common.jsonio import write_whole
+from hdbench.common.checked import validate
+from hdbench.common.jsonio import parse_line, write_whole
 from hdbench.errors import HdbenchError
 from hdbench.reading.members import Zip
 
 MAX_CHANGES = 1_000_000
 """Maximum number of changes in a history that is taken in."""
+
+
+ASSIGNED = "annotation.json"
+"""The file in such a ZIP that says which items are assigned to whom."""
 
 
 class Merged(NamedTuple):
@@ -39,15 +46,17 @@ class Merged(NamedTuple):
         taken: how many changes are new.
         known: how many were there already.
         conflicts: what has to be settled in the items that changed.
+        assigned: how many items are assigned to several people that were not before.
     """
 
     taken: int
     known: int
     conflicts: tuple[Conflict, ...]
+    assigned: int
 
 
 def hand_over(folder: Path, annotator: str, path: Path) -> int:
-    """Write an annotator's history into a ZIP, and nothing else.
+    """Write an annotator's history into a ZIP, and which items are assigned to whom.
 
     Args:
         folder: the collection.
@@ -58,22 +67,23 @@ def hand_over(folder: Path, annotator: str, path: Path) -> int:
         How many changes it has.
 
     Raises:
-        HdbenchError: there is no such history, or the file exists or cannot be written.
+        HdbenchError: there is neither of both, or the file exists or cannot be written.
     """
     check_pseudonym(annotator)
     Metadata(folder)
     history = History(folder)
     changes = _own(history, annotator)
-    if not changes:
+    annotation = read_annotation(folder)
+    shared = annotation.model_dump(mode="json", include={"assignments", "blind"})
+    if not changes and not annotation.assignments:
         raise HdbenchError(f"{history.file(annotator)}: {annotator} has changed nothing here yet")
     if path.exists():
         raise HdbenchError(f"{path}: exists already: choose another name")
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        # A date of its own would say when somebody worked, and make equal histories differ.
-        member = zipfile.ZipInfo(f"{annotator}{SUFFIX}")
-        member.compress_type = zipfile.ZIP_DEFLATED
-        archive.writestr(member, b"".join(map(as_line, changes)))
+        _add(archive, f"{annotator}{SUFFIX}", b"".join(map(as_line, changes)))
+        if annotation.assignments or annotation.blind:
+            _add(archive, ASSIGNED, json.dumps(shared).encode())
     write_whole(path, packed.getvalue())
     return len(changes)
 
@@ -91,7 +101,8 @@ def merge(folder: Path, path: Path) -> Merged:
             taken in then.
     """
     metadata, annotation = Metadata(folder), read_annotation(folder)
-    annotator, changes = _unpacked(path)
+    annotator, changes, theirs = _unpacked(path)
+    joined = with_assignments(annotation, theirs, metadata.records, path)
     for change in changes:
         if change.item not in metadata.records:
             raise HdbenchError(
@@ -115,6 +126,8 @@ def merge(folder: Path, path: Path) -> Merged:
         for item, size in sizes.items():
             if len(history.changes[item]) + size > MAX_ITEM_CHANGES:
                 raise HdbenchError(f"{path}: {item[:100]!r}: more changes than are kept")
+        if joined != annotation:
+            write_annotation(folder, joined)  # first: what is assigned must not be seen before
         lines = [as_line(change) for change in _bases(new, metadata, history) + new]
         touched = history.append(annotator, lines) if lines else set()
         with metadata.writing():
@@ -129,11 +142,19 @@ def merge(folder: Path, path: Path) -> Merged:
                     metadata.made[item],
                 )
                 for item in sorted(touched & metadata.records.keys())
-                if is_plain(history.changes[item].values(), annotation.annotators(item))
+                if is_plain(history.changes[item].values(), joined.annotators(item))
             ]
             metadata.write(states)
     conflicts = tuple(one for state in states for one in state.conflicts)
-    return Merged(len(new), len(changes) - len(new), conflicts)
+    assigned = sum(not annotation.annotators(item) for item in joined.assigned_items)
+    return Merged(len(new), len(changes) - len(new), conflicts, assigned)
+
+
+def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    # A date of its own would say when somebody worked, and make equal histories differ.
+    member = zipfile.ZipInfo(name)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(member, data)
 
 
 def _own(history: History, annotator: str) -> list[Change]:
@@ -142,14 +163,14 @@ def _own(history: History, annotator: str) -> list[Change]:
     return [changes[one] for one in dict.fromkeys(history.own.get(annotator, ()))]
 
 
-def _unpacked(path: Path) -> tuple[str, list[Change]]:
-    """Whose history a ZIP has, and its changes, each once."""
+def _unpacked(path: Path) -> tuple[str, list[Change], Annotation]:
+    """Whose history a ZIP has, its changes, each once, and which items are assigned to whom."""
     try:
         archive = Zip(path, str(path))
     except OSError as error:
         raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
     try:
-        names = [*archive.names, *archive.others]
+        names = [name for name in (*archive.names, *archive.others) if name != ASSIGNED]
         annotator = names[0].removesuffix(SUFFIX) if names else ""
         if len(names) != 1 or not names[0].endswith(SUFFIX) or not is_pseudonym(annotator):
             raise HdbenchError(
@@ -157,7 +178,12 @@ def _unpacked(path: Path) -> tuple[str, list[Change]]:
                 "nothing else: hdbench annotate --hand-over writes such a file"
             )
         with tempfile.TemporaryDirectory(prefix="hdbench-") as scratch:
-            return annotator, _read(archive.unpacked(names[0], Path(scratch)), annotator, path)
+            changes = _read(archive.unpacked(names[0], Path(scratch)), annotator, path)
+        annotation = Annotation()
+        if ASSIGNED in archive.names:
+            said = parse_line(archive.read(ASSIGNED), f"{path}: {ASSIGNED}")
+            annotation = validate(Annotation, said, Path(f"{path}: {ASSIGNED}"))
+        return annotator, changes, annotation
     finally:
         archive.close()
 

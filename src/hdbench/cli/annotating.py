@@ -71,7 +71,7 @@ def annotate(
         typer.Option(
             "--hand-over",
             help="Write your history into a ZIP for somebody else who works on the same "
-            "collection, and do no more.",
+            "collection, with which items are assigned to whom, and do no more.",
             metavar="FILE",
         ),
     ] = None,
@@ -127,6 +127,8 @@ def _exchange(folder: Path, annotator: str, handed_over: Path | None, merged: Pa
     if merged:
         done = merge(folder, merged)
         counted = {"new changes": done.taken, "known": done.known, "conflicts": len(done.conflicts)}
+        if done.assigned:
+            counted["newly assigned items"] = done.assigned
         typer.echo(f"{merged}: " + ", ".join(f"{what}: {n:,}" for what, n in counted.items()))
         for conflict in done.conflicts[:MAX_CONFLICTS]:
             typer.echo(f"  {escaped(conflict.item)}: {escaped(conflict.field or conflict.what)}")

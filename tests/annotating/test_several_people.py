@@ -56,7 +56,7 @@ def test_two_people_annotate_alone_and_where_they_agree_an_item_settles_itself(t
         anna, ben = visit(one), visit(other)
         received = []
         ben.on("response", lambda response: received.append(response.body()))
-        expect(anna.locator("#progress")).to_have_text("0 of 2 of yours done")
+        expect(anna.locator("#progress")).to_have_text("yours: 0 of 2")
         expect(anna.locator("#stage")).to_contain_text("your own entries only")
         fill(anna, Title="Faust", Year="1808", Comment=SECRET)
         anna.get_by_role("button", name="Add: Persons").click()
@@ -91,7 +91,7 @@ def test_two_people_annotate_alone_and_where_they_agree_an_item_settles_itself(t
         fill(ben, Title="Egmont ")
         ben.keyboard.press("Alt+Enter")  # they agree: it settles itself
         expect(ben.locator("#message")).to_have_text("This is the last item.")
-        expect(ben.locator("#progress")).to_have_text("1 of 2 of yours done")
+        expect(ben.locator("#progress")).to_have_text("yours: 1 of 2")
         expect(ben.locator("#how")).to_have_text("Made: settled between annotators")
         assert truths(folder)["b3"]["title"] == "Egmont"
         assert truths(folder)["b1"] is None
@@ -108,6 +108,7 @@ def test_what_differs_is_taken_or_typed_and_then_it_is_done(tmp_path, visit):
         expect(ben.locator("#stage")).to_contain_text("Still to be settled: 2 of 2")
         expect(ben.locator(".settle h3").first).to_contain_text("Title")
         expect(ben.locator(".settle pre").nth(1)).to_have_text("<b>Urfaust</b>")
+        expect(ben.locator(".settle pre").nth(2)).to_have_text("1. name: May\n\u2003roles: nothing")
         ben.get_by_role("button", name="done", exact=True).click()
         expect(ben.locator("#message")).to_contain_text("Still to be settled: 2")
         ben.get_by_role("button", name="Take what anna entered: Persons").click()

@@ -36,7 +36,20 @@ function sorted(value) {
 
 export function readable(value, nothing) {
   if (value === null || value === undefined || value === "") return nothing;
-  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  if (!isObject(value)) return String(value);
+  return outline(value, nothing).join("\n") || nothing;
+}
+
+// An object or list as lines, those of what is in it further to the right.
+function outline(value, nothing) {
+  const isList = Array.isArray(value);
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const name = isList ? `${Number(key) + 1}.` : `${key}:`;
+    if (!isObject(inner) || !Object.keys(inner).length) return [`${name} ${readable(inner, nothing)}`];
+    const [first, ...rest] = outline(inner, nothing);
+    const further = rest.map((line) => `\u2003${line}`);
+    return isList ? [`${name} ${first}`, ...further] : [name, `\u2003${first}`, ...further];
+  });
 }
 
 // What an object begins with: all required fields, empty.

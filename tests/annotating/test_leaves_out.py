@@ -1,25 +1,37 @@
 """Who annotated, when, and what they said of an item stays in the folder of the collection."""
 
 import os
+import shutil
 
 import pytest
 from helpers.lines import write_lines
+from helpers.run_folders import write_run
 
+from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
 from hdbench.annotating.store import Store
+from hdbench.api import score
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.building.builder import build
+from hdbench.building.recipe import find_recipe
+from hdbench.evaluation.score import Settings
+from hdbench.exporting.export import export
 from hdbench.publishing import repositories
+from hdbench.report.page import report_page
+from hdbench.results.files import write_results
 
-SECRETS = ("zora-23", "hardly legible, ask Ms Muster", "roter Wain")
+SECRETS = ("zora-23", "hardly legible, ask Ms Muster", "roter Wain", "yves-07")
+STAY = "History, comments and annotators of a collection stay on this computer."
 
 
 @pytest.fixture
 def annotated(tmp_path):
-    """A collection with a comment, a name and a value that is not the last one."""
+    """A collection with a comment, names and a value that is not the last one."""
     rows = [
         {"text": f"Rother Wein {number}", "id": f"a{number}", "ground_truth": None}
         for number in range(2)
     ]
     folder = write_lines(tmp_path / "lines", rows)
-    name, comment, first = SECRETS
+    name, comment, first, other = SECRETS
     with Store.open(folder, name) as store:
         for item in store.items:
             for what, field, to in [
@@ -28,6 +40,8 @@ def annotated(tmp_path):
                 ("comment", "", comment),
             ]:
                 store.change(item, what, field, to, after=store.state(item).head[what], how="blind")
+    assignment = Assignment(annotators=(name, other), items=("a1",))
+    write_annotation(folder, Annotation(assignments=(assignment,)))
     return folder
 
 
@@ -37,24 +51,118 @@ def told(folder):
     return b"".join(os.fsencode(path) + path.read_bytes() for path in paths if path.is_file())
 
 
-def test_build_and_publish_leave_the_history_out(annotated, tmp_path, run_hdbench):
+def says_nothing(data):
+    return not any(secret.encode() in data for secret in SECRETS)
+
+
+def as_it_is(folder):
+    return folder
+
+
+def git_clone(folder):
+    """What a colleague has who cloned it: also the commits, with who made them."""
+    clone = folder.parent / "cloned/lines"
+    shutil.copytree(folder, clone)
+    (clone / ".git/logs").mkdir(parents=True)
+    (clone / ".git/logs/HEAD").write_text("0 1 zora-23 <z@example.org> 1763810000\tcommit: yves-07")
+    (clone / ".git/object").write_bytes((folder / "history/zora-23.jsonl").read_bytes())
+    (clone / ".gitattributes").write_text("history/zora-23.jsonl diff\n")
+    return clone
+
+
+def from_the_hub(folder):
+    """What the Hub's client makes of a repository: links into a folder of blobs."""
+    snapshot = folder.parent / "snapshots/lines"
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            link = snapshot / path.relative_to(folder)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            blob = folder.parent / "blobs" / f"{path.stat().st_ino}"
+            blob.parent.mkdir(exist_ok=True)
+            shutil.copyfile(path, blob)
+            link.symlink_to(blob)
+    return snapshot
+
+
+def built_from(folder):
+    """The dataset that is built from a folder, in hdb beside the collection."""
+    return build(find_recipe(str(folder)), folder.parent / "hdb").folder
+
+
+def files_of(built):
+    """What is published of a dataset: path → content."""
+    [found] = repositories.find_repositories(built.parent, endpoint="", only=[built.name])
+    return {
+        path: each if isinstance(each, bytes) else each.read_bytes()
+        for path, each in found.files.items()
+    }
+
+
+@pytest.mark.parametrize("copied", [as_it_is, git_clone, from_the_hub])
+def test_build_and_publish_leave_the_history_out(annotated, copied):
     assert all(secret.encode() in told(annotated) for secret in SECRETS)
-    done = run_hdbench("build", "./lines", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    built = told(tmp_path / "hdb/lines")
-    assert b"roter Wein" in built
-    assert not any(secret.encode() in built for secret in SECRETS)
-    assert not (tmp_path / "hdb/lines/history").exists()
-    done = run_hdbench("publish", "hdb", "--dry-run", "--only", "lines", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "metadata.jsonl" in done.stdout
-    assert "history" not in done.stdout + done.stderr
+    built = built_from(copied(annotated))
+    assert b"roter Wein" in told(built)
+    assert says_nothing(told(built))
+    assert not {path.name for path in built.rglob("*")} & {"history", "annotation.yaml", ".git"}
+    sent = files_of(built)
+    assert "metadata.jsonl" in sent
+    assert says_nothing(b"".join(sent.values()) + "".join(sent).encode())
+
+
+def test_what_was_put_into_a_built_dataset_is_not_sent(annotated):
+    """As when the folder of the collection is copied over the dataset, or the dataset is in git."""
+    built = built_from(annotated)
+    before = files_of(built)
+    shutil.copytree(annotated / "history", built / "history")
+    shutil.copytree(annotated / "history", built / "data/History")
+    shutil.copyfile(annotated / "annotation.yaml", built / "annotation.yaml")
+    shutil.copytree(git_clone(annotated) / ".git", built / ".git")
+    assert files_of(built) == before
 
 
 def test_a_collection_that_is_published_without_being_built_goes_without_its_history(annotated):
     names = {path.relative_to(annotated).as_posix() for path in repositories._files(annotated)}
     assert "metadata.jsonl" in names
     assert not any(name.startswith("history") for name in names)
+    assert "annotation.yaml" not in names
+    assert says_nothing(b"".join((annotated / name).read_bytes() for name in names))
+
+
+def test_what_leaves_is_listed_and_what_stays_is_said(annotated, tmp_path, run_hdbench):
+    built = built_from(annotated)
+    done = run_hdbench("publish", "hdb", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "metadata.jsonl" in done.stdout
+    assert STAY in done.stdout
+    listed = done.stdout.replace(STAY, "") + done.stderr
+    assert not any(word in listed for word in ("history", "annotation.yaml", *SECRETS))
+    assert f"{(built / 'README.md').stat().st_size:,} B" in listed
+
+    answers = {f"a{number}": {"prediction": {"text": "roter Wein"}} for number in range(2)}
+    write_run(tmp_path / "run", answers, benchmark="hdb/lines")
+    for form in ("csv", "model-index"):
+        done = run_hdbench("export", "run", "--format", form, "-o", form, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        shown = done.stdout + done.stderr
+        assert f"{form}: " in shown
+        assert f"{(tmp_path / form).stat().st_size:,} B: the " in shown
+        assert STAY in shown
+        assert says_nothing((tmp_path / form).read_bytes() + shown.encode())
+    assert b"roter Wein" in (tmp_path / "csv").read_bytes()
+
+
+def test_answers_results_and_reports_know_nothing_of_them(annotated, tmp_path, monkeypatch):
+    built = built_from(annotated)
+    monkeypatch.chdir(tmp_path)
+    run = write_run(tmp_path / "run", {"a0": {"prediction": {"text": "x"}}}, benchmark="hdb/lines")
+    for form in ("csv", "jsonl"):
+        export(run, form, out=tmp_path / form)
+        assert says_nothing((tmp_path / form).read_bytes())
+    result = score("hdb/lines", run, Settings(details=True))
+    write_results(tmp_path / "r.json", [result], details=True)
+    assert says_nothing((tmp_path / "r.json").read_bytes())
+    assert says_nothing(report_page(result, load_benchmark(str(built))).encode())
 
 
 def test_check_finds_nothing_wrong_with_a_history(annotated, tmp_path, run_hdbench):

@@ -342,7 +342,10 @@ def test_on_a_terminal_it_asks(hub, place, tmp_path, typed, published):
     os.close(mine)
     os.close(theirs)
     question = f"{NOT_NAMED[0].upper()}{NOT_NAMED[1:]}. Publish under hdb? [y/N]: "
-    assert question in done.stdout
+    listed, asked, _ = done.stdout.partition(question)
+    assert asked
+    assert "metadata.jsonl" in listed
+    assert "History, comments and annotators of a collection stay on this computer." in listed
     assert bool(done.returncode) != published
     assert (("datasets", "hdb/zettelkatalog") in hub.repositories) == published
 

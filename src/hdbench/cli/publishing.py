@@ -36,9 +36,10 @@ def publish(
 ) -> None:
     """Publish datasets, metrics, runs and the Space on the Hub.
 
-    Only changed files are sent, in one commit per repository, tagged with its version. If it is
-    interrupted, the same command resumes. The token is that of `hf auth login`, or HF_TOKEN. It
-    asks first if the namespace is not the token's, or is `hdb` without --namespace.
+    It lists what leaves, and sends only changed files, in one commit per repository, tagged with
+    its version. If it is interrupted, the same command resumes. The token is that of `hf auth
+    login`, or HF_TOKEN. It asks first if the namespace is not the token's, or is `hdb` without
+    --namespace.
     """
     from huggingface_hub import constants  # noqa: PLC0415  slow to import
 
@@ -57,6 +58,7 @@ def publish(
         print_repositories(Console(), repositories)
         return
     owner, own = repositories[0].id.partition("/")[0], token_namespaces()
+    print_repositories(Console(), repositories)
     if owner not in own:
         _ask(f"{owner} is not a namespace of this token ({', '.join(own)})", owner, yes=yes)
     elif owner == NAMESPACE and namespace is None:

@@ -382,6 +382,8 @@ def export(
     text, whether the model wrote one, null or nothing; and what a page has beside its list is not
     read. JSON Lines lose nothing.
     """
+    from hdbench.cli.tables import STAYS, in_bytes  # noqa: PLC0415  slow to import
+
     match form.value:
         case "eval-results" | "model-index" as hub_form:
             from hdbench.common.jsonio import write_whole  # noqa: PLC0415
@@ -392,6 +394,8 @@ def export(
                 typer.echo(text, nl=False)
             else:
                 write_whole(out, text.encode())
+                size = in_bytes(out.stat().st_size)
+                typer.echo(escaped(f"note: {out}: {size}: the score. {STAYS}."), err=True)
         case table_form:
             from hdbench.exporting.export import export as export_run  # noqa: PLC0415
 
@@ -401,6 +405,9 @@ def export(
                     "leave it out"
                 )
             done = export_run(run_path, table_form, out=out, benchmark=benchmark)
-            typer.echo(escaped(f"{done.path}: {done.rows} rows"))
+            size = in_bytes(done.path.stat().st_size)
+            typer.echo(
+                escaped(f"{done.path}: {done.rows} rows, {size}: the model's answers. {STAYS}.")
+            )
             for note in done.notes:
                 typer.echo(escaped(f"note: {note}"), err=True)

@@ -39,6 +39,9 @@ MAX_VIOLATIONS = 8
 MAX_ALIKE = 5
 """Files below one folder, with one extension, that are each listed; more are counted."""
 
+STAYS = "History, comments and annotators of a collection stay on this computer"
+"""What is told where something leaves."""
+
 MAX_ERRORS = 4
 """How many errors of one item are shown."""
 
@@ -426,7 +429,7 @@ def print_evaluations(console: Console, evaluations: Sequence["Evaluation"]) -> 
 
 
 def print_repositories(console: Console, repositories: Sequence["Repository"]) -> None:
-    """Print what would be published: repositories with their licences, files and sizes.
+    """Print what leaves: repositories with their licences, files and sizes; and what does not.
 
     Args:
         console: where to.
@@ -435,7 +438,7 @@ def print_repositories(console: Console, repositories: Sequence["Repository"]) -
     for each in repositories:
         heading = (
             f"{each.id} ({each.kind}, {each.licence}, {each.tag or 'no tag'}): "
-            f"{len(each.files)} files, {_bytes(each.size)}"
+            f"{len(each.files)} files, {in_bytes(each.size)}"
         )
         console.print(printable(heading, MAX_NOTE), style="bold", soft_wrap=True)
         if each.rights:
@@ -450,10 +453,12 @@ def print_repositories(console: Console, repositories: Sequence["Repository"]) -
             if len(sizes) > MAX_ALIKE:
                 sizes = {f"{pattern} ({len(sizes)} files)": sum(sizes.values())}  # noqa: PLW2901
             for path, size in sizes.items():
-                table.add_row(printable(path, MAX_NOTE), _bytes(size))
+                table.add_row(printable(path, MAX_NOTE), in_bytes(size))
         console.print(table)
+    if any(each.kind == "dataset" for each in repositories):
+        console.print(f"{STAYS}.\n", soft_wrap=True)
 
 
-def _bytes(size: int) -> str:
+def in_bytes(size: int) -> str:
     """A size for people, in powers of 1,000."""
     return f"{size:,} B" if size < 10_000 else f"{size / 1000:,.0f} kB"  # noqa: PLR2004

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import yaml
 
 from hdbench import NAMESPACE, __version__
+from hdbench.annotating.annotation import ANNOTATION
 from hdbench.annotating.history import HISTORY
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.spec import HELD_OUT_ENDING, Rights
@@ -25,6 +26,9 @@ SAMPLE = "+sample"
 
 _WITH_NAMES = (".md", "benchmark.yaml", "croissant.json", "eval.yaml")
 """The files that name repositories with their namespace."""
+
+_STAY = ("__pycache__", HISTORY, ANNOTATION)
+"""Folders and files that are never a part of a repository."""
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
 _REQUIREMENT = re.compile(r"^hdbench(\[[\w,]+\])?$", re.MULTILINE)
@@ -162,7 +166,8 @@ def _card(path: Path) -> dict[str, Any]:
 def _files(folder: Path) -> Iterator[Path]:
     """The files of a repository; hidden ones are the builder's own.
 
-    The history of its ground truth is left out: it says who changed what, and when.
+    What says who made its ground truth, and when, is left out: the history, with all comments, and
+    who was assigned what.
     """
     for path in sorted(folder.rglob("*")):
         if path.name.casefold().endswith(HELD_OUT_ENDING):
@@ -171,9 +176,7 @@ def _files(folder: Path) -> Iterator[Path]:
                 "that is in it is published"
             )
         parts = path.relative_to(folder).parts
-        if parts[0] == HISTORY or any(
-            part.startswith(".") or part == "__pycache__" for part in parts
-        ):
+        if any(part.startswith(".") or part.casefold() in _STAY for part in parts):
             continue
         if path.is_symlink():
             raise HdbenchError(f"{path}: is a link: put the file itself there")

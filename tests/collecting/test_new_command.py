@@ -42,6 +42,8 @@ def test_a_table_becomes_a_benchmark_that_builds(folder, run_hdbench):
         {"verfasser": "Huber", "jahr": 1913, "orte": ["Chur", "Thun"]},
         None,
     ]
+    made = [row.get("provenance", "nothing") for row in rows(folder).values()]
+    assert made == ["imported", "imported", "nothing"]
     about = spec(folder)
     assert (about["metric"], about["headline"]) == ("record_f1", "f1_micro")
     assert about["protocols"]["documented"]["compare"] == {"jahr": "number"}

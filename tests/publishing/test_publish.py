@@ -4,9 +4,11 @@ import hashlib
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 import yaml
@@ -28,6 +30,7 @@ SPACES = (
     "text_cer",
     "zettel_f1",
 )
+DOCS = Path(__file__).parents[2] / "docs"
 RECIPES = resources.folder("dataset_scripts")
 DATASETS = (
     "advertxml",
@@ -359,6 +362,18 @@ def test_a_dry_run_lists_all_and_asks_nobody(hub, publish, place):
     size = (place / "hdb/zettelkatalog/metadata.jsonl").stat().st_size
     assert f"{size:,} B" in told
     assert "images/…/*.jpg (8 files)" in told
+
+
+def test_the_documentation_shows_the_files_that_there_are(publish):
+    shown = (DOCS / "publishing.md").read_text().partition("publish hdb --dry-run")[2]
+    command, _, listed = shown.partition("```")[0].partition("\n")
+    told = publish("--dry-run", *command.split(), token="")
+    assert listed_files(listed) == listed_files(told)
+
+
+def listed_files(told):
+    """How many files each repository has, and their names; sizes change with every version."""
+    return re.findall(r"\): (\d+) files|^  (\S.*?)  +[\d,]+ k?B *$", told, re.MULTILINE)
 
 
 def test_another_namespace_is_that_of_the_cards_too(hub, publish, place):

@@ -1,8 +1,10 @@
 """The Space on the Hub, with what its settings say (see README.md)."""
 
 import os
+import sys
 from pathlib import Path
 
+from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.from_hub import fetch_namespace, follow_results
 
@@ -18,21 +20,25 @@ def namespace() -> Path:
     return fetched
 
 
-def held_out() -> Path | None:
-    """The folder with held-out ground truths, if the operator has one."""
-    folder = os.environ.get("HDBENCH_HELD_OUT")
-    return Path(folder) if folder else None
+def path(setting: str) -> Path | None:
+    """The folder or file that a setting names, if the operator has made it."""
+    named = os.environ.get(setting)
+    return Path(named) if named else None
 
 
 if __name__ == "__main__":
     # Not above: each process that scores a file loads this one too, and Gradio takes long to load.
     from hdbench.space.app import serve
 
-    serve(
-        SpaceContext(
-            namespace(),
-            results_repository=os.environ.get("HDBENCH_RESULTS_REPOSITORY"),
-            models=tuple(os.environ.get("HDBENCH_MODELS", "").split()),
-            held_out=held_out(),
-        )
+    settings = SpaceContext(
+        namespace(),
+        results_repository=os.environ.get("HDBENCH_RESULTS_REPOSITORY"),
+        models=tuple(os.environ.get("HDBENCH_MODELS", "").split()),
+        held_out=path("HDBENCH_HELD_OUT"),
+        annotate=path("HDBENCH_ANNOTATE_FOLDER"),
+        accounts=path("HDBENCH_ANNOTATE_ACCOUNTS"),
     )
+    try:
+        serve(settings)
+    except HdbenchError as error:
+        sys.exit(f"error: {error}")

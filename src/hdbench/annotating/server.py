@@ -17,7 +17,7 @@ from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from hdbench.annotating.editor import Editor, as_json
@@ -33,7 +33,7 @@ MAX_BODY = 8 * 2**20
 _PAGE = Path(__file__).parent / "page"
 
 # Nothing but the page's own files runs or loads, whatever a value of the collection holds.
-_HEADERS = {
+HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
@@ -46,14 +46,13 @@ _HEADERS = {
 Answer = Callable[[Request, dict[str, Any]], Any]
 
 
-def build_app(editor: Editor, token: str) -> Starlette:
-    """The application.
+def page_routes(editor: Editor) -> list[BaseRoute]:
+    """What the page consists of, and what it asks for.
 
     Args:
         editor: what is edited.
-        token: the first part of all addresses, which no other page in the browser can guess.
     """
-    routes = [
+    return [
         _route("/start", lambda *_: editor.start()),
         _route("/search", lambda request, _: editor.search(request.query_params.get("q", ""))),
         _route("/suggest", lambda request, _: editor.suggested(*_typed(request))),
@@ -67,8 +66,17 @@ def build_app(editor: Editor, token: str) -> Starlette:
         Route("/items/{n:int}/pages/{page:int}", _picture(editor)),
         Mount("/", StaticFiles(directory=_PAGE, html=True)),
     ]
+
+
+def build_app(editor: Editor, token: str) -> Starlette:
+    """The application.
+
+    Args:
+        editor: what is edited.
+        token: the first part of all addresses, which no other page in the browser can guess.
+    """
     return Starlette(
-        routes=[Mount(f"/{token}", routes=routes)],
+        routes=[Mount(f"/{token}", routes=page_routes(editor))],
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"]),
             Middleware(BaseHTTPMiddleware, dispatch=_guarded),
@@ -124,7 +132,7 @@ async def _guarded(
     if origin is not None and origin != f"http://{request.headers.get('host')}":
         return Response("another origin", 403)
     response = await call_next(request)
-    response.headers.update(_HEADERS)
+    response.headers.update(HEADERS)
     return response
 
 

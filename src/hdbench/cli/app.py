@@ -22,7 +22,7 @@ _ORDER = (
     *("score", "report", "export"),
     *("compare", "leaderboard"),
     *("verify", "audit", "cite"),
-    *("space", "publish"),
+    *("space", "space-account", "publish"),
 )
 
 

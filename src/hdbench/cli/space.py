@@ -41,6 +41,23 @@ def space(
             metavar="DIR",
         ),
     ] = None,
+    annotate: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="HDBENCH_ANNOTATE_FOLDER",
+            help="A folder with collections, whose ground truths can be made in the browser by "
+            "those who have an account. Needs --accounts.",
+            metavar="DIR",
+        ),
+    ] = None,
+    accounts: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="HDBENCH_ANNOTATE_ACCOUNTS",
+            help="The file with their accounts; hdbench space-account writes it.",
+            metavar="FILE",
+        ),
+    ] = None,
 ) -> None:
     """Serve the web application: score and compare in the browser."""
     from hdbench.common.extras import needed  # noqa: PLC0415
@@ -54,5 +71,38 @@ def space(
         results_repository=results_repository,
         models=tuple(model or ()),
         held_out=held_out,
+        annotate=annotate,
+        accounts=accounts,
     )
     serve(context, host=host, port=port, started=typer.echo)
+
+
+@app.command("space-account", rich_help_panel=SHARE)
+def space_account(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="The pseudonym, which stands in the history: a-z, 0-9, _ and -.",
+            metavar="PSEUDONYM",
+        ),
+    ],
+    *,
+    accounts: Annotated[
+        Path,
+        typer.Option(
+            envvar="HDBENCH_ANNOTATE_ACCOUNTS",
+            help="The file with the accounts; made if it is not there.",
+            metavar="FILE",
+        ),
+    ],
+) -> None:
+    """Give somebody an account for annotating in the Space, or a new password.
+
+    The password is shown once, and kept nowhere. The Space knows it from its next start on.
+    """
+    from hdbench.common.extras import needed  # noqa: PLC0415
+
+    with needed("space", "accounts need"):
+        from hdbench.space.annotate.accounts import add_account  # noqa: PLC0415
+
+    typer.echo(add_account(accounts, name))

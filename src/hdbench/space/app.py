@@ -4,21 +4,24 @@ import os
 import signal
 import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 from starlette.middleware import Middleware
+from starlette.routing import Mount
 
 from hdbench.report.thumbnails import keep_in
+from hdbench.space.annotate.pages import Annotate
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.run_reports import run_reports
 from hdbench.space.jobs.submit_hub import bound_time
 from hdbench.space.jobs.working import Workers, load
 from hdbench.space.server.asking import Gate
 from hdbench.space.server.connections import Answering, impatient
-from hdbench.space.server.limits import Guard, believe_proxies, keep_swept
+from hdbench.space.server.limits import ANNOTATE, Guard, believe_proxies, keep_swept
 from hdbench.space.tabs.about import about_tab
 from hdbench.space.tabs.compare import compare_api, compare_tab
 from hdbench.space.tabs.leaderboard import leaderboard_tab
@@ -62,6 +65,8 @@ def build_app(context: SpaceContext) -> gr.Blocks:
     with app:
         gr.Markdown(say("title"), elem_id="title")
         gr.Markdown(say("intro"))
+        if context.annotate:
+            gr.Markdown(say("annotate_link"))
         announcer()
         with gr.Tab(say("tab_score"), id="score"):
             score_tab(context, workers, say)
@@ -101,11 +106,15 @@ def serve(
         started: called with the address when it can be visited.
 
     Raises:
-        HdbenchError: see `build_app`.
+        HdbenchError: see `build_app` and `Annotate`.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # otherwise the folder would stay
     # In Gradio's own folder, the same for all programs on a computer, any file would be served.
-    with tempfile.TemporaryDirectory(prefix="hdbench-space-") as folder:
+    with ExitStack() as stack:
+        annotate = Annotate.of(context)
+        if annotate is not None:
+            stack.callback(annotate.close)
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="hdbench-space-"))
         os.environ["GRADIO_TEMP_DIR"] = str(Path(folder) / "files")
         os.environ["GRADIO_EXAMPLES_CACHE"] = str(Path(folder) / "examples")
         os.environ["GRADIO_ANALYTICS_MAX_EVENTS"] = "100"  # it goes through all of them after each
@@ -142,7 +151,11 @@ def serve(
                     Middleware(Guard, context=context),
                     Middleware(Gate),
                 ],
-                "routes": [REPORTS, run_reports(context, Path(folder) / "run-reports")],
+                "routes": [
+                    REPORTS,
+                    run_reports(context, Path(folder) / "run-reports"),
+                    *([Mount(ANNOTATE.rstrip("/"), annotate)] if annotate else []),
+                ],
             },
         )
         # Uvicorn's public setting is `Config(http=...)`, but Gradio makes the Config itself, takes

@@ -28,6 +28,8 @@ class SpaceContext:
         max_run_items: maximum items that a visitor may have a model read.
         max_run_seconds: maximum seconds that this may take.
         held_out: a folder with held-out ground truths, of which visitors see totals only.
+        annotate: a folder with collections whose ground truths people with an account can make.
+        accounts: the file with these accounts.
     """
 
     namespace: Path
@@ -42,6 +44,8 @@ class SpaceContext:
     max_run_items: int = 20
     max_run_seconds: float = 300
     held_out: Path | None = None
+    annotate: Path | None = None
+    accounts: Path | None = None
 
     @property
     def results(self) -> Path | None:

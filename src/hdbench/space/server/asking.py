@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hdbench.space.server.limits import UPLOAD, WITHOUT_BODY, visitor
+from hdbench.space.server.limits import ANNOTATE, UPLOAD, WITHOUT_BODY, visitor
 from hdbench.space.texts import language_of, text
 
 MAX_ASKED = 100
@@ -44,7 +44,7 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
         is_asked = scope["type"] == "http" and scope["method"] not in WITHOUT_BODY
-        if not is_asked or scope["path"].startswith(UPLOAD):
+        if not is_asked or scope["path"].startswith((UPLOAD, ANNOTATE)):
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)

@@ -1,0 +1,178 @@
+"""Who may annotate: a file with a line for each account, and the check of a password."""
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import stat
+import time
+from asyncio import Lock
+from base64 import b64decode
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from hdbench.annotating.changes import check_pseudonym, is_pseudonym
+from hdbench.common.jsonio import whole_file
+from hdbench.errors import HdbenchError
+from hdbench.space.server.limits import visitor
+
+MAX_TRIES = 10
+"""Maximum wrong passwords from one address in `WINDOW`."""
+
+WINDOW = 600.0
+"""Seconds in which they are counted."""
+
+MAX_PASSWORD = 200
+"""Maximum number of bytes of a password that is checked."""
+
+_LOG2_COST = 15
+_ENTRY = re.compile(rf"([^:]+):scrypt-{_LOG2_COST}-8-1:([0-9a-f]{{32}}):([0-9a-f]{{64}})")
+_PASSWORD_BYTES = 15  # 20 characters, which nobody guesses
+
+
+class Secret(NamedTuple):
+    """What is kept of a password."""
+
+    salt: bytes
+    key: bytes
+
+
+class TooManyTriesError(Exception):
+    """There were too many wrong passwords from this address."""
+
+
+class Login:
+    """Tells whose request it is, by HTTP's Basic authentication.
+
+    Args:
+        accounts: account → what is kept of its password.
+    """
+
+    def __init__(self, accounts: Mapping[str, Secret]) -> None:
+        self._accounts = accounts
+        # To check a password takes 0.1 s, on purpose, and a browser sends it with each request.
+        self._known: dict[str, bytes] = {}
+        self._pepper = secrets.token_bytes(32)
+        self._nobody = _secret_of(secrets.token_bytes(16))
+        self._checking = Lock()
+        self._tries: Counter[str] = Counter()
+        self._window_ends = 0.0
+
+    async def account(self, request: Request) -> str | None:
+        """The account that a request is made with; None if it has no password, or a wrong one.
+
+        Raises:
+            TooManyTriesError: also for the right password, if it was not given before.
+        """
+        name, password = _credentials(request.headers.get("authorization", ""))
+        if not password:
+            return None
+        digest = hmac.digest(self._pepper, password, "sha256")
+        if hmac.compare_digest(self._known.get(name, b""), digest):
+            return name
+        async with self._checking:  # one at a time: each takes 32 MiB
+            self._count(address := visitor(request.scope))
+            # It takes as long for an account that is not there.
+            secret = self._accounts.get(name, self._nobody)
+            found = await run_in_threadpool(_key, password, secret.salt)
+            if not hmac.compare_digest(found, secret.key) or name not in self._accounts:
+                return None
+            self._tries[address] -= 1
+        self._known[name] = digest
+        return name
+
+    def _count(self, address: str) -> None:
+        now = time.monotonic()
+        if now > self._window_ends:
+            self._tries.clear()
+            self._window_ends = now + WINDOW
+        if self._tries[address] >= MAX_TRIES:
+            raise TooManyTriesError
+        self._tries[address] += 1
+
+
+def read_accounts(path: Path) -> dict[str, Secret]:
+    """The accounts in a file: a line for each, as `add_account` writes it.
+
+    Raises:
+        HdbenchError: it has none, others on this machine may read or change it, or a line is
+            something else; what stands there is not repeated.
+    """
+    try:
+        mode = path.stat().st_mode
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise HdbenchError(f"{path}: cannot be read: {error}") from error
+    if os.name == "posix" and mode & (stat.S_IRWXO | stat.S_IWGRP):
+        raise HdbenchError(f"{path}: others may read or change it: chmod 600 {path}")
+    accounts: dict[str, Secret] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        entry = _ENTRY.fullmatch(line.strip())
+        if entry is None or not is_pseudonym(entry[1]):
+            raise HdbenchError(
+                f"{path}:{number}: not an account: plain passwords are not taken; "
+                "hdbench space-account makes such a line"
+            )
+        if entry[1] in accounts:
+            raise HdbenchError(f"{path}:{number}: there is another line for {entry[1]}")
+        accounts[entry[1]] = Secret(bytes.fromhex(entry[2]), bytes.fromhex(entry[3]))
+    if not accounts:
+        raise HdbenchError(f"{path}: has no accounts: hdbench space-account makes one")
+    return accounts
+
+
+def add_account(path: Path, name: str) -> str:
+    """Write an account into a file, with a new password; an earlier one no longer counts.
+
+    Args:
+        path: the file, which only its owner may read; made if it is not there.
+        name: the pseudonym.
+
+    Returns:
+        The password, which is kept nowhere.
+
+    Raises:
+        HdbenchError: the name is no pseudonym, or the file unusable.
+    """
+    check_pseudonym(name)
+    accounts = read_accounts(path) if path.is_file() and path.stat().st_size else {}
+    password = secrets.token_urlsafe(_PASSWORD_BYTES)
+    accounts[name] = _secret_of(password.encode())
+    lines = [
+        f"{each}:scrypt-{_LOG2_COST}-8-1:{secret.salt.hex()}:{secret.key.hex()}\n"
+        for each, secret in accounts.items()
+    ]
+    with whole_file(path) as beside:
+        beside.touch(mode=0o600)
+        beside.write_text("".join(lines), encoding="utf-8")
+    return password
+
+
+def _secret_of(password: bytes) -> Secret:
+    salt = secrets.token_bytes(16)
+    return Secret(salt, _key(password, salt))
+
+
+def _key(password: bytes, salt: bytes) -> bytes:
+    cost = 1 << _LOG2_COST
+    return hashlib.scrypt(password, salt=salt, n=cost, r=8, p=1, maxmem=64 * 2**20, dklen=32)
+
+
+def _credentials(header: str) -> tuple[str, bytes]:
+    """Name and password of an Authorization header; both empty if it has none."""
+    scheme, _, encoded = header.partition(" ")
+    if scheme.lower() == "basic" and len(encoded) <= 2 * MAX_PASSWORD:
+        try:
+            name, _, password = b64decode(encoded.strip(), validate=True).partition(b":")
+            return name.decode(), password
+        except ValueError:
+            pass
+    return "", b""

@@ -1,0 +1,162 @@
+"""The editors that are open: one for each collection and account."""
+
+import logging
+import os
+import re
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from starlette.routing import Router
+
+from hdbench.annotating.editor import SCHEMA, Editor
+from hdbench.annotating.server import page_routes
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.errors import HdbenchError
+
+logger = logging.getLogger(__name__)
+
+IDLE = 900.0
+"""Seconds without a request after which an editor is closed; the next request opens it again."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder in which what people enter would be lost.
+
+    Args:
+        folder: where the collections are.
+
+    Raises:
+        HdbenchError: it is not there, temporary or not writable, or a collection itself.
+    """
+    why = None
+    try:
+        found = folder.resolve(strict=True)
+        temporary = [tempfile.gettempdir(), os.environ.get("GRADIO_TEMP_DIR")]
+        if any(found.is_relative_to(Path(each).resolve()) for each in temporary if each):
+            why = "is a temporary folder, in which nothing stays: name another one"
+        elif "SPACE_ID" in os.environ and not any(
+            map(os.path.ismount, (found, *found.parents[:-1]))
+        ):
+            why = "is lost when the Space restarts: attach a storage, and name a folder in it"
+        elif (found / METADATA).exists():
+            why = "is a collection: name the folder that it is in"
+        else:
+            with tempfile.TemporaryFile(dir=found):
+                pass
+    except OSError as error:
+        why = f"cannot be written: {error.strerror or error}"
+    if why is not None:
+        raise HdbenchError(f"{folder}: no ground truth can be made there: it {why}")
+
+
+class Editors:
+    """The editors of the collections in a folder.
+
+    Args:
+        folder: the folder that the collections are in.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
+        self._lock = threading.Lock()
+        self._open: dict[tuple[str, str], _Open] = {}
+        self._ended = threading.Event()
+        threading.Thread(target=self._closing, daemon=True).start()
+
+    def collections(self) -> list[str]:
+        """The names of the collections there are."""
+        return sorted(each.name for each in self._folder.iterdir() if _is_collection(each))
+
+    @contextmanager
+    def page(self, collection: str, account: str) -> Iterator[Router | None]:
+        """The page of an editor, which stays open meanwhile; None if there is no such collection.
+
+        Raises:
+            HdbenchError: the collection cannot be used, or another program has it open under this
+                pseudonym.
+        """
+        folder = self._folder / collection
+        if not _is_collection(folder):
+            yield None
+            return
+        with self._lock:
+            if self._ended.is_set():
+                raise HdbenchError("the server ends")
+            opened = self._open.setdefault((collection, account), _Open())
+            opened.users += 1
+        try:
+            with opened.opening:
+                if opened.router is None:
+                    opened.open(folder, account)
+            yield opened.router
+        finally:
+            with self._lock:
+                opened.users -= 1
+                opened.used = time.monotonic()
+
+    def close_idle(self, seconds: float) -> None:
+        """Close the editors that have not been used for some time."""
+        late = time.monotonic() - seconds
+        with self._lock:
+            for key, opened in list(self._open.items()):
+                if not opened.users and opened.used <= late:
+                    del self._open[key]
+                    opened.close()
+
+    def close(self) -> None:
+        """Close all of them; no more are opened."""
+        self._ended.set()
+        with self._lock:
+            for opened in self._open.values():
+                opened.close()
+            self._open.clear()
+
+    def _closing(self) -> None:
+        while not self._ended.wait(IDLE / 30):
+            try:
+                self.close_idle(IDLE)
+            except Exception:
+                logger.exception("an editor could not be closed")
+
+
+def _is_collection(folder: Path) -> bool:
+    files = (folder / METADATA, folder / SCHEMA)
+    return (
+        _NAME.fullmatch(folder.name) is not None
+        and not folder.is_symlink()
+        and all(each.is_file() for each in files)
+    )
+
+
+@dataclass
+class _Open:
+    """An editor that is open, or about to be.
+
+    Attributes:
+        users: how many requests use it.
+        used: when the last of them ended.
+        opening: held while it is opened.
+    """
+
+    users: int = 0
+    used: float = 0.0
+    opening: threading.Lock = field(default_factory=threading.Lock)
+    editor: Editor | None = None
+    router: Router | None = None
+
+    def open(self, folder: Path, account: str) -> None:
+        self.editor = Editor(folder, account)
+        for note in self.editor.notes:
+            logger.warning("%s", note)
+        self.router = Router(page_routes(self.editor))
+
+    def close(self) -> None:
+        if self.editor is not None:
+            self.editor.close()

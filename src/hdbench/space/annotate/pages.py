@@ -1,0 +1,164 @@
+"""The part of the Space in which ground truths are made."""
+
+import ipaddress
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Self
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
+
+from hdbench.annotating.server import HEADERS
+from hdbench.common.templates import html_templates
+from hdbench.errors import HdbenchError, escaped
+from hdbench.space.annotate.accounts import (
+    WINDOW,
+    Login,
+    TooManyTriesError,
+    read_accounts,
+)
+from hdbench.space.annotate.editors import Editors, check_folder
+from hdbench.space.context import SpaceContext
+from hdbench.space.server.limits import WITHOUT_BODY
+from hdbench.space.texts import language_of, text
+
+ACCOUNT = "hdbench.account"
+"""The key of a request's scope with the account that it is made with."""
+
+_CHALLENGE = {"WWW-Authenticate": 'Basic realm="hdbench annotate", charset="UTF-8"'}
+
+
+class Annotate:
+    """A page with the collections, and the editor of each, for those who have an account.
+
+    The account takes the place that the token in the address has on a person's own machine, and is
+    the pseudonym in the history.
+
+    Args:
+        folder: the folder that the collections are in.
+        accounts: the file with the accounts.
+
+    Raises:
+        HdbenchError: one of them must not be used.
+    """
+
+    def __init__(self, folder: Path, accounts: Path) -> None:
+        check_folder(folder)
+        if accounts.resolve().is_relative_to(folder.resolve()):
+            raise HdbenchError(f"{accounts}: must not be in {folder}: put it beside it")
+        self._login = Login(read_accounts(accounts))
+        self._editors = Editors(folder)
+        routes = [Route("/", self._index), Mount("/{collection}", self._editor)]
+        self._app = Starlette(routes=routes)
+
+    @classmethod
+    def of(cls, context: SpaceContext) -> Self | None:
+        """What the operator wants; None if nothing.
+
+        Raises:
+            HdbenchError: a folder or file must not be used, or one of the two is missing.
+        """
+        if context.annotate is None and context.accounts is None:
+            return None
+        if context.annotate is None:
+            raise HdbenchError("HDBENCH_ANNOTATE_ACCOUNTS needs HDBENCH_ANNOTATE_FOLDER")
+        if context.accounts is None:
+            raise HdbenchError(
+                "HDBENCH_ANNOTATE_FOLDER needs HDBENCH_ANNOTATE_ACCOUNTS: without accounts anyone "
+                "could change the ground truth"
+            )
+        return cls(context.annotate, context.accounts)
+
+    def close(self) -> None:
+        """Close all editors."""
+        self._editors.close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, if whoever makes it has an account."""
+        if scope["type"] != "http":
+            await WebSocketClose()(scope, receive, send)
+            return
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        request = Request(scope)
+        app: ASGIApp = self._app
+        if why := _not_ours(request):
+            app = PlainTextResponse(why, 403)
+        else:
+            try:
+                scope[ACCOUNT] = await self._login.account(request)
+            except TooManyTriesError:
+                headers = {"Retry-After": str(int(WINDOW))}
+                app = PlainTextResponse(_say(request, "annotate_tries"), 429, headers)
+            else:
+                if scope[ACCOUNT] is None:
+                    told = _say(request, "annotate_login")
+                    app = PlainTextResponse(told, 401, _CHALLENGE)
+        await app(scope, receive, answer)
+
+    async def _index(self, request: Request) -> Response:
+        language = language_of(request.headers.get("accept-language"))
+        collections = await run_in_threadpool(self._editors.collections)
+        template = html_templates("hdbench.space.views").get_template("annotate.html")
+        page = template.render(
+            language=language,
+            title=text("annotate_title", language),
+            none=text("annotate_none", language),
+            account=request.scope[ACCOUNT],
+            collections=collections,
+        )
+        return HTMLResponse(page)
+
+    async def _editor(self, scope: Scope, receive: Receive, send: Send) -> None:
+        collection, account = scope["path_params"]["collection"], scope[ACCOUNT]
+        with ExitStack() as stack:
+            opening = self._editors.page(collection, account)
+            app: ASGIApp | None
+            try:
+                app = await run_in_threadpool(stack.enter_context, opening)
+            except HdbenchError as error:
+                app = PlainTextResponse(escaped(str(error)), 503)
+            await (app or PlainTextResponse("not found", 404))(scope, receive, send)
+
+
+def _not_ours(request: Request) -> str | None:
+    """Why a request must not be answered, whatever account it has; None if it may be.
+
+    Browsers send a password along with what another page makes them ask, and Gradio lets other
+    pages read its answers. So what another page asks is refused; it may lead here by a link.
+    """
+    if request.url.scheme != "https" and not _is_local(request):
+        return "a password would be readable on its way: use https"
+    headers = request.headers
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        is_link = request.method in WITHOUT_BODY and headers.get("sec-fetch-mode") == "navigate"
+        is_ours = site in ("same-origin", "none") or is_link
+    else:  # an old browser, or a program
+        hosts = {headers.get("host"), headers.get("x-forwarded-host")}
+        origin = headers.get("origin")
+        is_ours = origin is None or urlsplit(origin).netloc in hosts
+    return None if is_ours else "another origin"
+
+
+def _is_local(request: Request) -> bool:
+    """Whether the request is made on this machine."""
+    try:
+        return request.client is not None and ipaddress.ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False
+
+
+def _say(request: Request, key: str) -> str:
+    return text(key, language_of(request.headers.get("accept-language")))

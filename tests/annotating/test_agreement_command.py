@@ -10,18 +10,22 @@ from pathlib import Path
 import openpyxl
 import pytest
 from helpers.lines import write_lines
+from rich.console import Console
 
 from hdbench.annotating.agreement import agreement_of
 from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
 from hdbench.annotating.changes import Change, as_line
 from hdbench.api import Settings, score
+from hdbench.benchmarks.agreement import Estimate
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.cli.agreement_table import print_agreement
 from hdbench.errors import HdbenchError
 from hdbench.leaderboard.boards import leaderboards
 from hdbench.leaderboard.formats import as_json, latex, markdown
 from hdbench.leaderboard.formats import csv as as_csv
 from hdbench.report.page import report_page
 from hdbench.report.workbook import workbook
+from hdbench.results.files import read_result, to_record
 from hdbench.space.jobs.rankings import Ranking
 from hdbench.space.tabs.board import Filter, board_view
 from hdbench.space.views.summary import summary
@@ -146,6 +150,19 @@ def test_score_shows_what_people_reach_by_the_same_rules(work, built, run_hdbenc
         assert "people" not in other.figures()
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"value": "<b>"}, {"value": -1}, {"interval": [0.5]}, {"annotators": 1}, {"by": "x"}]
+)
+def test_a_result_that_says_otherwise_of_people_is_refused(wrong, result, tmp_path):
+    record = to_record(result)
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(record))
+    assert read_result(file).people == result.people
+    file.write_text(json.dumps(record | {"people": record["people"] | wrong}))
+    with pytest.raises(HdbenchError, match="people"):
+        read_result(file)
+
+
 def test_the_report_shows_it(work, built, result):
     low, high = built.ceiling.interval
     benchmark = load_benchmark(str(work / "hdb/lines"))
@@ -174,7 +191,7 @@ def test_the_leaderboard_shows_it_in_every_format(work, built, result, run_hdben
     assert markdown(boards).index(name) < markdown(boards).index("reader-1")
     assert f"{value} ± {max(high - REACHED, REACHED - low):.3f}" in latex(boards)
     [of_csv] = csv.DictReader(as_csv(boards).decode("utf-8-sig").splitlines())
-    names = ("people", "people_low", "people_high", "people_items", "annotators")
+    names = ("people", "people_low", "people_high", "people_items", "people_annotators")
     assert [float(of_csv[each]) for each in names] == [built.ceiling.value, low, high, 20, 2]
     [of_json] = json.loads(as_json(boards))["leaderboards"]
     assert of_json["people"] == built.ceiling.model_dump(mode="json")
@@ -192,6 +209,25 @@ def test_the_space_shows_it(work, built, result):
         assert line in summary(Path("a.jsonl"), {None: result}, None, language, done=True)
         ranking = Ranking(boards, {}, ())
         assert line in board_view(benchmark, ranking, boards[0], Filter(), language)
+
+
+def test_what_stands_below_the_table(built):
+    def shown(unfinished=0, **changed):
+        console = Console(width=200, record=True, file=io.StringIO())
+        print_agreement(console, built.model_copy(update=changed), unfinished)
+        return console.export_text()
+
+    year = built.fields["year"]
+    none = Estimate(value=None)
+    undefined = year.model_copy(update={"alpha": none, "alpha_similarity": none})
+    too_many = year.model_copy(update={"alpha_similarity": none})
+    assert "–" not in shown()
+    assert "not defined where all values are equal" in shown(fields={"year": undefined})
+    assert "more than 3,000 different values" in shown(fields={"year": too_many})
+    assert "fewer than 10 items: too few for intervals" in shown(items=9)
+    assert "1 item: at least one annotator said" in shown(without_truth=1)
+    assert "2 assigned items are not here yet: not all are done with them" in shown(2)
+    assert "people:" not in shown(ceiling=None)
 
 
 def test_nobody_agrees_or_differs_yet(tmp_path, run_hdbench):

@@ -7,7 +7,7 @@ from hdbench.benchmarks.agreement import Agreement, Estimate
 from hdbench.building.agreement_card import estimate_in_words
 from hdbench.common.printing import plain_table, printable
 from hdbench.results.warning_texts import in_words, people_in_words
-from hdbench.statistics.agreement import MIN_ITEMS
+from hdbench.statistics.agreement import MAX_DIFFERENT, MIN_ITEMS
 
 LEAST_ROOM = 12
 """The width that a field's name has at least."""
@@ -50,8 +50,12 @@ def _lines(agreement: Agreement, unfinished: int) -> list[str]:
     if agreement.without_truth:
         of = _count(agreement.without_truth, "item")
         lines.append(f"{of}: at least one annotator said that nobody can know the ground truth")
-    if any(each.alpha.value is None for each in agreement.fields.values()):
+    fields = agreement.fields.values()
+    if any(each.alpha.value is None for each in fields):
         lines.append("–: alpha is not defined where all values are equal")
+    defined = (each for each in fields if each.alpha.value is not None)
+    if any(each.alpha_similarity.value is None for each in defined):
+        lines.append(f"–: no alpha by similarity for more than {MAX_DIFFERENT:,} different values")
     if unfinished:
         are = "is" if unfinished == 1 else "are"
         lines.append(

@@ -383,7 +383,7 @@ def _lines(board: Board) -> list[dict[str, Cell]]:
             "people_low": people.interval[0] if people and people.interval else None,
             "people_high": people.interval[1] if people and people.interval else None,
             "people_items": people.items if people else None,
-            "annotators": people.annotators if people else None,
+            "people_annotators": people.annotators if people else None,
             "lowest_run": row.spread[0] if row.spread else row.value,
             "highest_run": row.spread[1] if row.spread else row.value,
             "runs": " ".join(run.run or "" for run in row.runs),

@@ -111,11 +111,11 @@ def field_agreement(
     their mean width, for two people who each err at random:
 
         field, errors                        n    without unseen     with it
-        300 names, 2 %                      20    .57 (width .12)   1.00 (.24)
-                                           150    .91 (.06)          .95 (.07)
+        300 names, 2 %                      20    .56 (width .12)    .98 (.24)
+                                           150    .94 (.06)          .97 (.07)
         4 languages, one of 85 %, 10 %      20    .86 (.78)          .93 (1.17)
                                            150    .95 (.29)          .96 (.32)
-        yes or no, 2 %                      20    .32 (.12)         1.00 (.44)
+        yes or no, 2 %                      20    .38 (.15)         1.00 (.45)
 
     Args:
         units: what was entered, at least one.

@@ -79,3 +79,11 @@ def test_undo_gives_the_provenance_back(collection):
         put(store, "b2", "title", "Egmont", how="corrected after audit")
         assert store.undo("b2").how == "draft:qwen"
         assert store.undo("b2").record is None
+
+
+def test_a_null_that_is_gone_since_is_not_undone(collection):
+    with Store.open(collection, "anna") as anna, Store.open(collection, "ben") as ben:
+        put(anna, "b2", "place", None)
+        put(ben, "b2", "", None)
+        with pytest.raises(HdbenchError, match="changed again since"):
+            anna.undo("b2")

@@ -347,8 +347,8 @@ class Store:
         )
         if last is None:
             raise HdbenchError(f"{item}: {self.annotator} has nothing to undo")
-        now, _ = _before(state, _Wish(last.what, last.field, None, last.how))
-        if not same(now, last.to):
+        now, is_there = _before(state, _Wish(last.what, last.field, None, last.how))
+        if not (is_there and same(now, last.to)):
             raise HdbenchError(
                 f"{item}: {last.field or last.what} was changed again since, so that "
                 f"{self.annotator}'s change is not undone: change it by hand"

@@ -25,6 +25,7 @@ def provenance_of(truths: Sequence[Change]) -> Provenance | None:
     """
     if all(change.is_base and change.how == IMPORTED for change in truths):
         return None
+    people = frozenset({BLIND})  # who settle what nothing is known of
     ways: dict[str, frozenset[str]] = {}  # change → in which ways the record was made by then
     models: dict[str, str] = {}
     changes = {change.id: change for change in truths}
@@ -40,11 +41,11 @@ def provenance_of(truths: Sequence[Change]) -> Provenance | None:
         elif undone:  # the whole record is again what it was
             ways[change.id] = _joined(ways, (*undone.parents, *change.also))
         elif change.field:
-            ways[change.id] = before if change.how == SETTLED else before | {change.how}
+            ways[change.id] = before or people if change.how == SETTLED else before | {change.how}
         elif change.how != SETTLED:
             ways[change.id] = frozenset({change.how})
         else:
-            ways[change.id] = _of_settled(before)
+            ways[change.id] = _of_settled(before) or people
     behind = {parent for change in truths for parent in change.parents}
     last = [change.id for change in truths if change.id not in behind] or list(ways)[-1:]
     found = _joined(ways, last)
@@ -56,7 +57,7 @@ def provenance_of(truths: Sequence[Change]) -> Provenance | None:
 def _of_settled(before: frozenset[str]) -> frozenset[str]:
     """The ways of a whole record that was settled: people made it, unless they had a draft."""
     drafts = frozenset(filter(_is_draft, before))
-    return drafts or (before - {IMPORTED}) or before or frozenset({BLIND})
+    return drafts or (before - {IMPORTED}) or before
 
 
 def _joined(ways: dict[str, frozenset[str]], ids: Iterable[str]) -> frozenset[str]:

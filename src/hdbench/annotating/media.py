@@ -1,6 +1,7 @@
 """What an item shows: its images, the pages of its PDF, or its text."""
 
 import io
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,6 +48,11 @@ class Media:
             files = row.get("pages_file_names") or row.get("file_name") or []
             shown = files if isinstance(files, list) else [files]
             self._rows[str(row.get("id"))] = (shown, row.get("text"))
+
+    @property
+    def items(self) -> Collection[str]:
+        """The ids of all items."""
+        return self._rows.keys()
 
     def text(self, item: str) -> str | None:
         """The text that an item is; None if it has files."""

@@ -16,11 +16,12 @@ from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from hdbench.annotating.editor import Editor, as_json
+from hdbench.annotating.reviewing.review import ChangedError, Review
 from hdbench.annotating.store import StaleError
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError
@@ -63,7 +64,7 @@ def page_routes(editor: Editor) -> list[BaseRoute]:
         _route("/items/{n:int}/draft", _with(editor.fill_in), "POST"),
         _route("/items/{n:int}/undo", lambda request, _: editor.undo(_number(request)), "POST"),
         _route("/items/{n:int}/drafts", lambda request, _: editor.drafts(_number(request))),
-        Route("/items/{n:int}/pages/{page:int}", _picture(editor)),
+        Route("/items/{n:int}/pages/{page:int}", _picture(editor.page)),
         Mount("/", StaticFiles(directory=_PAGE, html=True)),
     ]
 
@@ -75,8 +76,32 @@ def build_app(editor: Editor, token: str) -> Starlette:
         editor: what is edited.
         token: the first part of all addresses, which no other page in the browser can guess.
     """
+    return _app(page_routes(editor), token)
+
+
+def build_review_app(review: Review, token: str) -> Starlette:
+    """The application for second looks.
+
+    Args:
+        review: what is looked at.
+        token: the first part of all addresses, which no other page in the browser can guess.
+    """
+    routes: list[BaseRoute] = [
+        Route("/", lambda _: FileResponse(_PAGE / review.page)),
+        _route("/start", lambda *_: review.start()),
+        _route("/entries/{n:int}", lambda request, _: review.entry(_number(request))),
+        _route("/entries/{n:int}/read", _with(review.read), "POST"),
+        _route("/entries/{n:int}/judge", _with(review.judge), "POST"),
+        _route("/entries/{n:int}/undo", _with(review.undo), "POST"),
+        Route("/entries/{n:int}/pages/{page:int}", _picture(review.picture)),
+        Mount("/", StaticFiles(directory=_PAGE)),
+    ]
+    return _app(routes, token)
+
+
+def _app(routes: list[BaseRoute], token: str) -> Starlette:
     return Starlette(
-        routes=[Mount(f"/{token}", routes=page_routes(editor))],
+        routes=[Mount(f"/{token}", routes=routes)],
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"]),
             Middleware(BaseHTTPMiddleware, dispatch=_guarded),
@@ -84,11 +109,11 @@ def build_app(editor: Editor, token: str) -> Starlette:
     )
 
 
-def serve(editor: Editor, *, port: int, started: Callable[[str], object]) -> None:
-    """Serve the page until it is interrupted, and close the editor.
+def serve(edited: Editor | Review, *, port: int, started: Callable[[str], object]) -> None:
+    """Serve the page until it is interrupted, and close what is edited.
 
     Args:
-        editor: what is edited.
+        edited: what is edited, or looked at.
         port: the port; 0 for any that is free.
         started: called with the address.
 
@@ -107,8 +132,12 @@ def serve(editor: Editor, *, port: int, started: Callable[[str], object]) -> Non
             # Uvicorn sends itself the signal again when it has ended: then the editor still has to
             # be closed.
             signal.signal(signal.SIGTERM, signal.default_int_handler)
+            if isinstance(edited, Review):
+                served = build_review_app(edited, token)
+            else:
+                served = build_app(edited, token)
             config = uvicorn.Config(
-                build_app(editor, token),
+                served,
                 log_level="warning",
                 access_log=False,
                 lifespan="off",
@@ -121,7 +150,7 @@ def serve(editor: Editor, *, port: int, started: Callable[[str], object]) -> Non
                 started(f"http://{HOST}:{listening.getsockname()[1]}/{token}/")
                 uvicorn.Server(config).run(sockets=[listening])
     finally:
-        editor.close()
+        edited.close()
 
 
 async def _guarded(
@@ -143,6 +172,8 @@ def _route(path: str, answer: Answer, method: str = "GET") -> Route:
             return _json(await run_in_threadpool(answer, request, asked))
         except StaleError as error:
             return _json({"stale": as_json(error.state)})
+        except ChangedError as error:
+            return _json({"stale": error.state})
         except HdbenchError as error:
             return _json({"error": str(error)}, 400)
 
@@ -153,11 +184,13 @@ def _with(change: Callable[[int, dict[str, Any]], Any]) -> Answer:
     return lambda request, asked: change(_number(request), asked)
 
 
-def _picture(editor: Editor) -> Callable[[Request], Awaitable[Response]]:
+def _picture(
+    picture: Callable[[int, int], tuple[bytes, str]],
+) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         page = request.path_params["page"]
         try:
-            data, media_type = await run_in_threadpool(editor.page, _number(request), page)
+            data, media_type = await run_in_threadpool(picture, _number(request), page)
         except HdbenchError as error:
             return Response(str(error), 404, media_type="text/plain")
         return Response(data, media_type=media_type)

@@ -23,7 +23,10 @@ class Language(StrEnum):
 @app.command(rich_help_panel=MAKE)
 def annotate(
     folder: Annotated[
-        Path, typer.Argument(help="The collection's folder, as hdbench new writes it.")
+        Path,
+        typer.Argument(
+            help="The collection's folder, as hdbench new writes it; with --review also a dataset."
+        ),
     ],
     *,
     annotator: Annotated[
@@ -66,6 +69,14 @@ def annotate(
     seed: Annotated[
         int, typer.Option(help="With --assign: another draw for each seed; it is recorded.")
     ] = 1,
+    review: Annotated[
+        Path | None,
+        typer.Option(
+            help="Look through this list of hdbench audit --list instead: read each value again, "
+            "without seeing what the ground truth has, then judge.",
+            metavar="LIST",
+        ),
+    ] = None,
     handed_over: Annotated[
         Path | None,
         typer.Option(
@@ -100,10 +111,19 @@ def annotate(
         from hdbench.annotating.server import serve  # noqa: PLC0415  Starlette is slow to import
     from hdbench.annotating.editor import Editor  # noqa: PLC0415
 
+    if review:
+        from hdbench.annotating.reviewing.review import Review  # noqa: PLC0415
+
+        serve(Review(folder, review, annotator, language), port=port, started=_say_address)
+        return
     editor = Editor(folder, annotator, drafts or (), language)
     for note in editor.notes:
         typer.echo(f"note: {escaped(note)}", err=True)
-    serve(editor, port=port, started=lambda url: typer.echo(f"{url}\nCtrl+C ends it."))
+    serve(editor, port=port, started=_say_address)
+
+
+def _say_address(url: str) -> None:
+    typer.echo(f"{url}\nCtrl+C ends it.")
 
 
 def _assign(folder: Path, annotators: list[str], number: int | None, seed: int) -> None:

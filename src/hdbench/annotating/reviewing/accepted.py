@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from hdbench.analysis.forms import text_of
 from hdbench.annotating.changes import same
-from hdbench.annotating.reviewing.looks import Line, Looks
+from hdbench.annotating.reviewing.looks import Line, Looks, confirms
 from hdbench.annotating.reviewing.review_list import Entry, ReviewList, read_review_list
 from hdbench.building.errata import Correction, holders
 from hdbench.building.errata_add import Added, add_corrections
@@ -47,7 +47,7 @@ class Outcome:
     Attributes:
         accepted: the slips.
         disagreed: what people judge differently; none of it is accepted.
-        looked: kind of entry → how many have a verdict.
+        looked: kind of entry → how many were read and, if need be, judged.
         slips: kind of entry → how many of these are slips.
     """
 
@@ -75,25 +75,26 @@ class Recorded:
 def outcome_of(review: ReviewList, looks: Looks) -> Outcome:
     """What people's verdicts on a list add up to.
 
-    A slip is accepted if everybody who judged it calls it one and gives the same value.
+    A slip is accepted if everybody who judged it calls it one and gives the same value. Whoever
+    reads what the ground truth has needs no verdict to say that it is right.
     """
     people = [looks.all_of(each) for each in looks.people]
     outcome = Outcome([], [], Counter(), Counter())
     for entry in review.entries:
         found = [look[entry.key] for look in people if entry.key in look]
-        verdicts = [look.verdict for look in found if look.verdict]
-        if not verdicts:
+        judged = [look for look in found if look.verdict or confirms(entry, look)]
+        if not judged:
             continue
         outcome.looked[entry.kind] += 1
-        first = verdicts[0]
-        if not all(
-            each.verdict == first.verdict and same(each.new, first.new) for each in verdicts
-        ):
-            outcome.disagreed.append(entry)
-        elif first.verdict == "slip":
+        slips = [each.verdict for each in judged if each.verdict and each.verdict.verdict == "slip"]
+        if not slips:
+            continue
+        if len(slips) == len(judged) and all(same(each.new, slips[0].new) for each in slips):
             outcome.slips[entry.kind] += 1
-            readings = [look.reading for look in found if look.reading and look.verdict]
-            outcome.accepted.append(_accepted(entry, verdicts, readings))
+            blind = all(look.reading.blind for look in judged if look.reading)
+            outcome.accepted.append(_accepted(entry, slips, blind=blind))
+        else:
+            outcome.disagreed.append(entry)
     return outcome
 
 
@@ -126,10 +127,9 @@ def record_review(
     return Recorded(review, outcome, add_corrections(name, corrections, out=out))
 
 
-def _accepted(entry: Entry, verdicts: list[Line], readings: list[Line]) -> Accepted:
+def _accepted(entry: Entry, verdicts: list[Line], *, blind: bool) -> Accepted:
     said = dict.fromkeys(" ".join(each.evidence.split()).rstrip(".") for each in verdicts)
     evidence = "; ".join(each for each in said if each)
-    blind = all(each.blind for each in readings)
     return Accepted(entry, verdicts[0].new, evidence, len(verdicts), blind)
 
 

@@ -14,8 +14,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 from filelock import FileLock, Timeout
 from pydantic import Field
 
+from hdbench.analysis.forms import text_of
 from hdbench.annotating.changes import check_pseudonym, is_pseudonym
 from hdbench.annotating.history import lock_file
+from hdbench.annotating.reviewing.review_list import Entry
 from hdbench.common.checked import Strict, validate
 from hdbench.common.jsonio import is_too_deep, parse_line
 from hdbench.errors import HdbenchError
@@ -186,6 +188,11 @@ class Looks:
 
     def _file(self, annotator: str) -> Path:
         return self.folder / f"{annotator}.jsonl"
+
+
+def confirms(entry: Entry, look: Look) -> bool:
+    """Whether somebody read what the ground truth has: then there is nothing to judge."""
+    return look.reading is not None and text_of(look.reading.value) == text_of(entry.truth)
 
 
 def _raw(line: Line, file: Path) -> bytes:

@@ -1,0 +1,249 @@
+// Second looks: one value at a time is read from the image, and only then is it shown what the ground truth has.
+
+import { element } from "./form.js";
+import { ask, Refused } from "./saving.js";
+import { readable } from "./values.js";
+import { Viewer } from "./viewer.js";
+
+const VERDICTS = ["slip", "convention", "models_err", "undecided"];
+
+const at = (id) => document.getElementById(id);
+const start = await ask("start");
+const language = start.language ?? (navigator.language.startsWith("de") ? "de" : "en");
+const say = (key, values = {}) =>
+  start.texts[language][key].replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+const viewer = new Viewer(at("view"));
+const value = (given) => readable(given, say("nothing"));
+
+let number = -1;
+let entry = null; // what the server said of it
+let page = 0;
+let busy = false;
+
+function message(key, values) {
+  at("message").textContent = key ? say(key, values) : "";
+}
+
+function said(what) {
+  at("saving").dataset.state = what;
+  at("saving").textContent = what && say({ unreachable: "unsaved", refused: "unsaved" }[what] ?? what);
+}
+
+// The field for a value: a choice where the schema has one.
+function input(id, labelled, current) {
+  const text = current === null || current === undefined ? "" : readable(current, "");
+  const choices = entry.kind === "boolean" ? [true, false] : entry.kind === "choice" ? entry.choices : null;
+  const made = choices
+    ? element("select", { id }, element("option", { value: "", text: say("nothing") }),
+      ...choices.map((choice) => element("option", { value: String(choice), text: String(choice) })))
+    : element("textarea", { id, rows: 2 });
+  if (choices) made.value = current === null || current === undefined ? "" : String(current);
+  else made.value = text;
+  made.setAttribute("aria-labelledby", labelled);
+  return made;
+}
+
+function isUnsaved() {
+  const { state } = entry ?? {};
+  if (!state) return false;
+  if (state.progress === "open") return Boolean(at("reading").value.trim());
+  const evidence = state.verdict?.evidence ?? "";
+  return !state.confirmed && at("evidence").value !== evidence;
+}
+
+async function open(to) {
+  if (busy || to < 0 || to >= start.entries.length) {
+    if (!busy) message(to < 0 ? "first_item" : "last_item");
+    return;
+  }
+  if (isUnsaved() && at("message").dataset.warned !== String(number)) {
+    at("message").dataset.warned = String(number); // to leave it takes a second try
+    message("not_saved_yet");
+    return;
+  }
+  busy = true;
+  try {
+    const answer = await ask(`entries/${to}`);
+    [number, entry, page] = [to, answer, 0];
+    at("message").dataset.warned = "";
+    message();
+    said("");
+    showPage();
+    draw();
+  } catch {
+    message("unreachable_review");
+  } finally {
+    busy = false;
+  }
+}
+
+function draw() {
+  const { state } = entry;
+  start.entries[number] = state.progress;
+  const judged = start.entries.filter((each) => each === "judged").length;
+  at("id").textContent = at("id").title = entry.item;
+  document.title = `${entry.item} · ${start.name}`;
+  at("progress").textContent = say("progress_review", {
+    place: number + 1, all: start.entries.length, judged,
+  });
+  at("question").textContent = say("what_stands_here");
+  at("label").textContent = entry.label[language];
+  const isRead = "reading" in state;
+  at("reading-form").hidden = isRead;
+  at("shown").hidden = !isRead;
+  at("hint").textContent = say(state.seen ? "seen_hint" : "blind_hint");
+  at("reading-place").replaceChildren(isRead ? "" : input("reading", "question label", null));
+  if (isRead) drawShown(state);
+  else at("reading").focus({ preventScroll: true });
+}
+
+function drawShown(state) {
+  at("values").replaceChildren(
+    ...[
+      ["your_reading", value(state.reading)],
+      ["in_the_truth", value(state.truth)],
+      ["models_read", `${value(state.models)}  (${say("of_models", { agreeing: state.agreeing, good: state.good })})`],
+    ].flatMap(([key, text]) => [element("dt", { text: say(key) }), element("dd", { text })]),
+  );
+  at("blind").textContent = say(state.blind ? "was_blind" : "was_not_blind");
+  at("confirmed").textContent = state.confirmed ? say("confirms_truth") : "";
+  at("verdict-form").hidden = state.confirmed;
+  const { verdict, new: right = state.reading, evidence = "" } = state.verdict ?? {};
+  at("verdicts").replaceChildren(
+    at("verdicts").firstElementChild,
+    ...VERDICTS.map((each) => {
+      const choice = element("input", { type: "radio", name: "verdict", value: each, checked: each === verdict });
+      choice.addEventListener("change", drawNew);
+      return element("label", {}, choice, element("span", { text: say(`verdict_${each}`) }));
+    }),
+  );
+  at("new-place").replaceChildren(input("new", "new-label", verdict === "slip" ? right : state.reading));
+  at("evidence").value = evidence;
+  drawNew();
+  at(state.confirmed || verdict ? "next" : "question").focus({ preventScroll: true });
+}
+
+const chosen = () => at("verdicts").querySelector("input:checked")?.value ?? null;
+
+function drawNew() {
+  at("new-field").hidden = chosen() !== "slip";
+}
+
+// Send something, and show the state that it led to; true if it was saved.
+async function send(what, body) {
+  if (busy || !entry) return false;
+  busy = true;
+  said("saving");
+  message();
+  try {
+    const answer = await ask(`entries/${number}/${what}`, { ...body, after: entry.state.last });
+    entry.state = answer.stale ?? answer;
+    draw();
+    said(answer.stale ? "" : "saved");
+    if (answer.stale) message("changed_elsewhere");
+    return !answer.stale;
+  } catch (error) {
+    if (error instanceof Refused) message("refused", { reason: error.message });
+    else message("unreachable_review");
+    said("refused");
+    return false;
+  } finally {
+    busy = false;
+  }
+}
+
+// A number that is none: said here, since the server does not take it.
+function isMistyped(text) {
+  const wrong = {
+    integer: !/^\s*[-+]?\d+\s*$/.test(text) && "not_integer", number: Number.isNaN(Number(text)) && "not_number",
+  }[entry.kind];
+  if (wrong && text.trim()) message(wrong);
+  return Boolean(wrong && text.trim());
+}
+
+function saveReading(event) {
+  event.preventDefault();
+  const read = at("reading").value;
+  if (!read.trim()) message("enter_or_nothing");
+  else if (!isMistyped(read)) send("read", { value: read });
+}
+
+function saveVerdict(event) {
+  event.preventDefault();
+  const verdict = chosen();
+  if (!verdict) message("choose_verdict");
+  else if (verdict === "slip" && !at("evidence").value.trim()) message("evidence_needed");
+  else if (verdict !== "slip" || !isMistyped(at("new").value)) send("judge", { verdict, new: at("new").value, evidence: at("evidence").value });
+}
+
+async function undo() {
+  if (await send("undo", {})) message("undone_look");
+}
+
+function nextOpen() {
+  const order = start.entries.map((_, place) => (number + 1 + place) % start.entries.length);
+  const next = order.find((place) => start.entries[place] !== "judged");
+  if (next === undefined) message("all_judged");
+  else open(next);
+}
+
+function showPage() {
+  const { item: id, pages, text, problem } = entry;
+  at("view").setAttribute("aria-label", say("image_of", { id }));
+  at("paging").hidden = pages < 2;
+  at("page").textContent = say("image_page", { page: page + 1, pages });
+  at("page-back").disabled = page === 0;
+  at("page-on").disabled = page >= pages - 1;
+  if (text !== null) viewer.say(text, id);
+  else if (pages) viewer.show(`entries/${number}/pages/${page}`, say("image_of", { id }), say("no_image"));
+  else viewer.say(problem || say("no_image"));
+}
+
+function turnTo(other) {
+  if (!entry || other < 0 || other >= entry.pages || other === page) return;
+  page = other;
+  showPage();
+}
+
+const isTyping = (target) => target.closest?.("input:not([type=radio]), textarea, select");
+
+function pressed(event) {
+  const { key, altKey, ctrlKey, metaKey, shiftKey, target } = event;
+  if (altKey && { ArrowLeft: 1, ArrowRight: 1 }[key]) {
+    event.preventDefault();
+    open(number + (key === "ArrowRight" ? 1 : -1));
+  } else if (key === "Enter" && target.matches?.("textarea") && !shiftKey && !event.isComposing) {
+    event.preventDefault();
+    target.form.requestSubmit();
+  } else if (!isTyping(target) && !altKey && !ctrlKey && !metaKey) {
+    const zoom = { "+": () => viewer.zoom(1.25), "-": () => viewer.zoom(0.8), 0: () => viewer.fit(), r: () => viewer.rotate() }[key];
+    const verdict = VERDICTS[Number(key) - 1];
+    if (zoom) zoom();
+    else if (verdict && !at("shown").hidden && !at("verdict-form").hidden) {
+      at("verdicts").querySelector(`[value=${verdict}]`).click();
+      at("evidence").focus();
+    } else return;
+    event.preventDefault();
+  }
+}
+
+document.documentElement.lang = language;
+for (const each of document.querySelectorAll("[data-text]")) each.textContent = say(each.dataset.text);
+for (const each of document.querySelectorAll("[data-label]")) each.setAttribute("aria-label", say(each.dataset.label));
+document.querySelector("#new-field .name").id = "new-label";
+const clicks = {
+  previous: () => open(number - 1), next: () => open(number + 1), "next-open": nextOpen, undo,
+  nothing: () => send("read", { value: null }),
+  in: () => viewer.zoom(1.25), out: () => viewer.zoom(0.8), fit: () => viewer.fit(), rotate: () => viewer.rotate(),
+  "page-back": () => turnTo(page - 1), "page-on": () => turnTo(page + 1),
+};
+for (const [id, click] of Object.entries(clicks)) at(id).addEventListener("click", click);
+at("contrast").addEventListener("input", (event) => viewer.contrast(event.target.value));
+at("reading-form").addEventListener("submit", saveReading);
+at("verdict-form").addEventListener("submit", saveVerdict);
+document.addEventListener("keydown", pressed);
+window.addEventListener("beforeunload", (event) => {
+  if (isUnsaved()) event.preventDefault();
+});
+const first = start.entries.findIndex((each) => each !== "judged");
+await open(Math.max(first, 0));

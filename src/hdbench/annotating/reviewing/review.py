@@ -1,0 +1,267 @@
+"""What the page for second looks asks for and saves."""
+
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from hdbench.analysis.forms import text_of
+from hdbench.annotating.editor import SCHEMA
+from hdbench.annotating.fields import parse_field
+from hdbench.annotating.form import form_of
+from hdbench.annotating.media import Media
+from hdbench.annotating.reviewing.looks import Look, Looks, confirms
+from hdbench.annotating.reviewing.review_list import Entry, read_review_list
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.common.hashing import file_sha256
+from hdbench.common.texts import LANGUAGES, Texts
+from hdbench.errors import HdbenchError
+from hdbench.reading.schema import AnswerSchema
+
+MAX_READING = 100_000
+"""Maximum number of characters in a reading."""
+
+_TEXTS = Texts(Path(__file__).parents[1] / "translations")
+
+
+class ChangedError(HdbenchError):
+    """Another window of the same person was faster.
+
+    Args:
+        state: what the entry is now.
+    """
+
+    def __init__(self, state: dict[str, Any]) -> None:
+        super().__init__("changed in another window")
+        self.state = state
+
+
+class Review:
+    """A list that one person looks through in the browser, one request at a time.
+
+    What the ground truth has, what the models read, and which entries are controls are in no
+    answer before that person's reading is on the disk.
+
+    Args:
+        folder: the dataset, or the collection.
+        path: the list; the looks are beside it.
+        annotator: the pseudonym of whoever looks.
+        language: the page's language; None for the browser's.
+
+    Raises:
+        HdbenchError: the list is not about this folder, something is unusable, or the pseudonym is
+            taken.
+    """
+
+    page = "review.html"
+
+    def __init__(self, folder: Path, path: Path, annotator: str, language: str | None) -> None:
+        self._list = read_review_list(path)
+        self._name = folder.resolve().name
+        self._annotator = annotator
+        self._language = language
+        self._media = Media(folder)
+        form = form_of(AnswerSchema.load(folder / SCHEMA))
+        self._fields = [_field(form, entry.field) for entry in self._list.entries]
+        self._check(folder, path)
+        self._looks = Looks(path)
+        self._lock = Lock()
+        self._open = ExitStack()
+        self._open.enter_context(self._looks.lock(annotator))
+
+    def close(self) -> None:
+        """Let others look under this pseudonym."""
+        self._open.close()
+
+    def start(self) -> dict[str, Any]:
+        """What the page needs once: the texts, and how far each entry is."""
+        with self._lock:
+            looks = self._looks.all_of(self._annotator)
+        states = [_progress(each, looks.get(each.key, Look())) for each in self._list.entries]
+        return {
+            "name": self._name,
+            "annotator": self._annotator,
+            "language": self._language,
+            "texts": _TEXTS.translations,
+            "entries": states,
+        }
+
+    def entry(self, number: int) -> dict[str, Any]:
+        """An entry: where to look, and, once it was read, what is said to stand there."""
+        entry = self._entry(number)
+        try:
+            text, pages, problem = self._media.text(entry.id), self._media.pages(entry.id), ""
+        except HdbenchError as error:
+            text, pages, problem = None, 0, str(error)
+        with self._lock:
+            state = self._state(number)
+        return {
+            "item": entry.id,
+            **self._fields[number],
+            "state": state,
+            "text": text,
+            "pages": pages,
+            "problem": problem,
+        }
+
+    def picture(self, number: int, page: int) -> tuple[bytes, str]:
+        """A page of an entry's item, and its media type."""
+        return self._media.picture(self._entry(number).id, page)
+
+    def read(self, number: int, asked: dict[str, Any]) -> dict[str, Any]:
+        """Save what somebody read; only then are the values shown.
+
+        Raises:
+            ChangedError: it was read in another window.
+            HdbenchError: it cannot be saved.
+        """
+        entry = self._entry(number)
+        value = _typed(asked.get("value"), self._fields[number])
+        with self._lock:
+            look = self._current(number, asked)
+            if look.reading:
+                raise HdbenchError("was read already: take that back first")
+            self._looks.add(self._annotator, entry.key, "reading", value=value, blind=not look.seen)
+            return self._state(number)
+
+    def judge(self, number: int, asked: dict[str, Any]) -> dict[str, Any]:
+        """Save a verdict.
+
+        Raises:
+            ChangedError: it was judged in another window.
+            HdbenchError: it is not complete, or cannot be saved.
+        """
+        entry = self._entry(number)
+        verdict, evidence = asked.get("verdict"), asked.get("evidence", "")
+        said: dict[str, Any] = {"verdict": verdict, "evidence": evidence}
+        if verdict is None:
+            raise HdbenchError("a verdict is needed")
+        if verdict == "slip":
+            said["new"] = _typed(asked.get("new"), self._fields[number])
+            if not str(evidence).strip():
+                raise HdbenchError("say what shows it")
+        with self._lock:
+            if not self._current(number, asked).reading:
+                raise HdbenchError("read the value first")
+            if verdict == "slip" and text_of(said["new"]) == text_of(entry.truth):
+                raise HdbenchError("the right value is the one that the ground truth has")
+            self._looks.add(self._annotator, entry.key, "verdict", **said)
+            return self._state(number)
+
+    def undo(self, number: int, asked: dict[str, Any]) -> dict[str, Any]:
+        """Take the verdict back, or, without one, the reading.
+
+        Raises:
+            ChangedError: it was changed in another window.
+            HdbenchError: there is nothing to take back.
+        """
+        entry = self._entry(number)
+        with self._lock:
+            look = self._current(number, asked)
+            last = look.verdict or look.reading
+            if last is None:
+                raise HdbenchError("there is nothing to take back")
+            self._looks.add(self._annotator, entry.key, "undo", undoes=last.id)
+            return self._state(number)
+
+    def _check(self, folder: Path, path: Path) -> None:
+        known = self._media.items
+        for entry in self._list.entries:
+            if entry.id not in known:
+                raise HdbenchError(f"{path}: {entry.id}: {folder} has no such item")
+        is_built = (folder / "benchmark.yaml").is_file() and (folder / "SHA256SUMS").is_file()
+        if is_built and file_sha256(folder / METADATA) != self._list.head.dataset_sha256:
+            raise HdbenchError(
+                f"{path}: was made from another version of {folder.name}: "
+                f"{self._list.head.dataset_version}: build that one, or audit this one anew"
+            )
+
+    def _entry(self, number: int) -> Entry:
+        if not 0 <= number < len(self._list.entries):
+            raise HdbenchError(f"there is no entry {number + 1}")
+        return self._list.entries[number]
+
+    def _current(self, number: int, asked: dict[str, Any]) -> Look:
+        """The look that a change is made on top of."""
+        look = self._looks.of(self._entry(number).key, self._annotator)
+        if asked.get("after") != look.last:
+            raise ChangedError(self._state(number))
+        return look
+
+    def _state(self, number: int) -> dict[str, Any]:
+        entry = self._entry(number)
+        look = self._looks.of(entry.key, self._annotator)
+        state: dict[str, Any] = {"progress": _progress(entry, look), "last": look.last}
+        if look.reading is None:
+            return state | {"seen": look.seen}
+        state |= {
+            "reading": look.reading.value,
+            "blind": look.reading.blind,
+            "confirmed": confirms(entry, look),
+            "truth": entry.truth,
+            "models": entry.value,
+            "agreeing": entry.agreeing,
+            "good": entry.good,
+        }
+        if look.verdict:
+            given = look.verdict
+            state["verdict"] = {
+                "verdict": given.verdict,
+                "new": given.new,
+                "evidence": given.evidence,
+            }
+        return state
+
+
+def _progress(entry: Entry, look: Look) -> str:
+    if look.verdict or confirms(entry, look):
+        return "judged"
+    return "read" if look.reading else "open"
+
+
+def _field(form: dict[str, Any], field: str) -> dict[str, Any]:
+    """What a field is called in each language, and what can be entered."""
+    node: dict[str, Any] | None = form
+    names: dict[str, list[str]] = {language: [] for language in LANGUAGES}
+    for step in parse_field(field):
+        if isinstance(step, int):
+            node = node.get("item") if node else None
+            for name in names.values():
+                name[-1:] = [f"{name[-1] if name else ''} {step + 1}".strip()]
+        else:
+            fields = node.get("fields", ()) if node else ()
+            node = next((each for each in fields if each["name"] == step), None)
+            for language, name in names.items():
+                name.append(node["label"][language] if node else step)
+    kind = node["kind"] if node else "text"
+    return {
+        "label": {language: ", ".join(name) or field for language, name in names.items()},
+        "kind": kind if kind in {"integer", "number", "boolean", "choice"} else "text",
+        "choices": node.get("choices", []) if node else [],
+    }
+
+
+def _typed(value: Any, field: dict[str, Any]) -> Any:
+    """What was entered, as the field's type has it; None for nothing.
+
+    Raises:
+        HdbenchError: it is not of that type.
+    """
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if not isinstance(value, str) or len(value) > MAX_READING:
+        raise HdbenchError("a value must be a text that is not too long")
+    if field["kind"] in {"boolean", "choice"}:
+        choices = field["choices"] if field["kind"] == "choice" else [True, False]
+        for choice in choices:
+            if text_of(choice) == value:
+                return choice
+        raise HdbenchError(f"{value[:100]!r}: not one of the choices")
+    try:
+        if field["kind"] == "integer":
+            return int(value)
+        if field["kind"] == "number":
+            return float(value)
+    except ValueError as error:
+        raise HdbenchError(f"{value[:100]!r}: not a number") from error
+    return value

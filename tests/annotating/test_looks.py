@@ -103,3 +103,13 @@ def test_a_list_about_another_folder_is_refused(tmp_path):
     path = write_list(tmp_path / "review.jsonl", entry("x9", "title", "Faust", "Fausst"))
     with pytest.raises(HdbenchError, match="cards has no such item"):
         Review(folder, path, "anna", None)
+
+
+def test_a_list_made_from_another_version_of_a_dataset_is_refused(tmp_path):
+    folder = write_collection(tmp_path / "cards", [{"title": "Faust"}])
+    path = write_list(tmp_path / "review.jsonl", entry("b1", "title", "Faust", "Fausst"))
+    Review(folder, path, "anna", None).close()  # a collection's metadata changes all the time
+    for name in ("benchmark.yaml", "SHA256SUMS"):
+        (folder / name).touch()
+    with pytest.raises(HdbenchError, match="made from another version of cards: 1"):
+        Review(folder, path, "anna", None)

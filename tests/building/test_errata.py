@@ -10,6 +10,9 @@ from hdbench.errors import HdbenchError
 SIGNED = {"proposed_by": "Anna Muster", "approved_by": "Berta Beispiel"}
 
 
+DATES = [("1", "1731'"), ("2", "1732")]
+
+
 def rows():
     ads = [{"date": "1731'"}, {"date": "1731'", "text": "3. Ein Stock Heu"}, {"date": "1732"}]
     persons = [{"name": "Frey, Jean", "aliases": []}, {"name": "Buess, J. E.", "aliases": []}]
@@ -54,6 +57,24 @@ def test_a_field_gets_another_name_wherever_it_has_the_wrong_one():
     ]
     assert truths["page"]["as_published"] == PUBLISHED["page"]
     assert truths["letter"] == PUBLISHED["letter"]
+
+
+@pytest.mark.parametrize(
+    ("made", "then"),
+    [
+        ("blind", "corrected after audit"),
+        ("imported", "corrected after audit"),
+        ("draft:qwen-1", "draft:qwen-1"),  # the other values still stem from the draft
+        ("Stiftsbibliothek", "Stiftsbibliothek"),  # a column of the collection's own
+    ],
+)
+def test_a_corrected_row_says_that_it_was_corrected(made, then):
+    said = {"id": "1", "field": "date", "old": "1731'", "new": "1731", "evidence": "x", **SIGNED}
+    rows = [Row(item, (), {"date": date}, {"provenance": made}) for item, date in DATES]
+    found = {
+        row.id: row.columns for row in Errata.model_validate({"corrections": [said]}).apply(rows)
+    }
+    assert found == {"1": {"provenance": then}, "2": {"provenance": made}}
 
 
 @pytest.mark.parametrize(("field", "to"), [("ads[*].place", "city"), ("ads[*].text", "date")])

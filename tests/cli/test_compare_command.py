@@ -5,6 +5,9 @@ import json
 import pytest
 from helpers.run_folders import write_cards, write_run
 
+from hdbench.annotating.reviewing.review_list import read_review_list
+from hdbench.common.hashing import file_sha256
+
 RIGHT = {"title": "Stellingen", "year": 1924}
 WRONG = {"title": "Stellingen", "year": 1942}
 
@@ -90,6 +93,21 @@ def test_a_folder_is_audited_without_the_runs_on_other_items(folder, run_hdbench
     found = json.loads((folder / "audit.json").read_text())
     assert {each["maker"] for each in found["runs"]} == {"antares", "bellatrix", "capella"}
     assert [(each["field"], each["value"]) for each in found["findings"]] == [("year", 1942)] * 4
+
+
+def test_the_list_for_second_looks_has_a_share_of_what_is_agreed_on(folder, run_hdbench):
+    asked = ("audit", "runs", "--list", "review.jsonl", "--agreeing", "0.5", "--seed", "3")
+    done = run_hdbench(*asked, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    review = read_review_list(folder / "review.jsonl")
+    head = review.head
+    assert (head.findings, head.agreeing, head.seed) == (4, 0.5, 3)
+    assert head.controls == head.agreeing_values / 2 > 0
+    assert head.dataset_sha256 == file_sha256(folder / "hdb/cards/metadata.jsonl")
+    controls = [each for each in review.entries if each.kind == "control"]
+    assert all(each.truth == each.value and each.agreeing == 3 for each in controls)
+    again = run_hdbench(*asked, cwd=folder)
+    assert (again.returncode, "exists already" in again.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("named", [("runs", "other/3"), ("runs/0", "runs/3")])

@@ -15,7 +15,7 @@ from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import AS_PUBLISHED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from hdbench.building.recipe import Row
 
@@ -180,7 +180,10 @@ class Errata(Strict):
             if truth == row.ground_truth:
                 yield row
             else:
-                yield row._replace(ground_truth={**truth, AS_PUBLISHED: row.ground_truth})
+                yield row._replace(
+                    ground_truth={**truth, AS_PUBLISHED: row.ground_truth},
+                    columns=_corrected(row.columns),
+                )
         if changed:
             return
         if excluded:
@@ -189,6 +192,16 @@ class Errata(Strict):
             )
         for erratum in unused.values():
             raise HdbenchError(f"errata.yaml: {erratum.id} {erratum.field}: {erratum.misfit}")
+
+
+def _corrected(columns: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The columns of a corrected row, which may say how its ground truth was made.
+
+    What stems from a draft still does so when one of its values is corrected.
+    """
+    if columns.get("provenance") in {"blind", "imported"}:
+        return {**columns, "provenance": "corrected after audit"}
+    return columns
 
 
 def holders(truth: Any, field: str) -> tuple[list[dict[str, Any]], str]:

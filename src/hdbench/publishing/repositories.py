@@ -11,6 +11,7 @@ import yaml
 from hdbench import NAMESPACE, __version__
 from hdbench.annotating.annotation import ANNOTATION
 from hdbench.annotating.history import HISTORY
+from hdbench.annotating.reviewing.looks import LOOKS
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.spec import HELD_OUT_ENDING, Rights
 from hdbench.building.licences import OPEN_LICENCES
@@ -180,5 +181,6 @@ def _files(folder: Path) -> Iterator[Path]:
             continue
         if path.is_symlink():
             raise HdbenchError(f"{path}: is a link: put the file itself there")
-        if path.is_file():
+        # Who looked at what again stays here too, wherever the list is.
+        if path.is_file() and not any(part.casefold().endswith(LOOKS) for part in parts):
             yield path

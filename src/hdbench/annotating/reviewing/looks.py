@@ -22,6 +22,9 @@ from hdbench.common.checked import Strict, validate
 from hdbench.common.jsonio import is_too_deep, parse_line
 from hdbench.errors import HdbenchError
 
+LOOKS = ".looks"
+"""How the folder beside a list ends that has everybody's looks."""
+
 MAX_LINE = 2**20
 """Maximum number of bytes in a line."""
 
@@ -99,7 +102,7 @@ class Looks:
     """
 
     def __init__(self, path: Path) -> None:
-        self.folder = path.with_name(f"{path.stem}.looks")
+        self.folder = path.with_name(f"{path.stem}{LOOKS}")
         self._files: dict[str, _File] = {}
         if self.folder.is_symlink():
             raise HdbenchError(f"{self.folder}: is a symbolic link: put the folder itself there")

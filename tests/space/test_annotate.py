@@ -7,11 +7,13 @@ import shutil
 import stat
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
 import httpx
 import pytest
 from annotating.pages import truths, write_collection
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from space.servers import APP, forks, free_port, wait_for_client
 from starlette.testclient import TestClient
@@ -20,7 +22,7 @@ from hdbench.annotating.store import Store
 from hdbench.errors import HdbenchError
 from hdbench.space.annotate import accounts as accounts_module
 from hdbench.space.annotate.accounts import add_account, read_accounts
-from hdbench.space.annotate.editors import check_folder
+from hdbench.space.annotate.editors import Editors, check_folder
 from hdbench.space.annotate.pages import Annotate
 from hdbench.space.context import SpaceContext
 
@@ -157,6 +159,23 @@ def test_an_idle_editor_is_closed_and_opened_again(client, place):
         assert told.status_code == 503
         assert "annotating this folder already" in told.text
     assert client.get("/cards/items/0", auth=anna).json()["state"]["comment"] == "legible"
+
+
+def test_requests_come_while_idle_editors_are_closed(place):
+    editors = Editors(place[0] / "data")
+
+    def ask():
+        for _ in range(20):
+            with editors.page("cards", "anna") as router:
+                assert router is not None
+
+    with ThreadPoolExecutor(3) as threads:
+        asked = [threads.submit(ask) for _ in range(3)]
+        while not all(each.done() for each in asked):
+            editors.close_idle(0)
+    editors.close()
+    assert [each.exception() for each in asked] == [None] * 3
+    Store.open(place[0] / "data/cards", "anna").close()
 
 
 @pytest.mark.parametrize(
@@ -336,6 +355,7 @@ def test_two_people_annotate_on_a_server_that_is_killed(place, sample, browser):
         anna = visit("anna", url)
         link = anna.get_by_role("link", name="Make or correct a ground truth")
         anna.goto(link.evaluate("each => each.href"))
+        assert Axe().run(anna).response["violations"] == []
         anna.get_by_role("link", name="faust").click()
         ben = visit("ben", f"{url}annotate/faust/")
         fill(anna, "Title", "Faust")

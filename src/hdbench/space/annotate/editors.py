@@ -104,26 +104,24 @@ class Editors:
     def close_idle(self, seconds: float) -> None:
         """Close the editors that have not been used for some time."""
         late = time.monotonic() - seconds
-        with self._lock:
-            for key, opened in list(self._open.items()):
-                if not opened.users and opened.used <= late:
-                    del self._open[key]
+        for opened in list(self._open.values()):
+            with opened.opening:  # a request that comes now waits, and opens it again
+                with self._lock:
+                    is_idle = not opened.users and opened.used <= late
+                if is_idle:
                     opened.close()
 
     def close(self) -> None:
         """Close all of them; no more are opened."""
-        self._ended.set()
         with self._lock:
-            for opened in self._open.values():
+            self._ended.set()
+        for opened in self._open.values():
+            with opened.opening:
                 opened.close()
-            self._open.clear()
 
     def _closing(self) -> None:
         while not self._ended.wait(IDLE / 30):
-            try:
-                self.close_idle(IDLE)
-            except Exception:
-                logger.exception("an editor could not be closed")
+            self.close_idle(IDLE)
 
 
 def _is_collection(folder: Path) -> bool:
@@ -137,12 +135,12 @@ def _is_collection(folder: Path) -> bool:
 
 @dataclass
 class _Open:
-    """An editor that is open, or about to be.
+    """The editor for a collection and an account, open or not.
 
     Attributes:
         users: how many requests use it.
         used: when the last of them ended.
-        opening: held while it is opened.
+        opening: held while it is opened or closed.
     """
 
     users: int = 0
@@ -158,5 +156,10 @@ class _Open:
         self.router = Router(page_routes(self.editor))
 
     def close(self) -> None:
-        if self.editor is not None:
+        if self.editor is None:
+            return
+        try:
             self.editor.close()
+        except Exception:  # the others are closed nevertheless
+            logger.exception("an editor could not be closed: what was changed is in the history")
+        self.editor = self.router = None

@@ -165,7 +165,7 @@ def test_requests_come_while_idle_editors_are_closed(place):
     editors = Editors(place[0] / "data")
 
     def ask():
-        for _ in range(20):
+        for _ in range(300):
             with editors.page("cards", "anna") as router:
                 assert router is not None
 

@@ -28,8 +28,8 @@ MAX_TRIES = 10
 WINDOW = 600.0
 """Seconds in which they are counted."""
 
-MAX_PASSWORD = 200
-"""Maximum number of bytes of a password that is checked."""
+MAX_CREDENTIALS = 400
+"""Maximum number of characters of a name and password, as a browser sends them."""
 
 _LOG2_COST = 15
 _ENTRY = re.compile(rf"([^:]+):scrypt-{_LOG2_COST}-8-1:([0-9a-f]{{32}}):([0-9a-f]{{64}})")
@@ -169,7 +169,7 @@ def _key(password: bytes, salt: bytes) -> bytes:
 def _credentials(header: str) -> tuple[str, bytes]:
     """Name and password of an Authorization header; both empty if it has none."""
     scheme, _, encoded = header.partition(" ")
-    if scheme.lower() == "basic" and len(encoded) <= 2 * MAX_PASSWORD:
+    if scheme.lower() == "basic" and len(encoded) <= MAX_CREDENTIALS:
         try:
             name, _, password = b64decode(encoded.strip(), validate=True).partition(b":")
             return name.decode(), password

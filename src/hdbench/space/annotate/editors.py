@@ -38,8 +38,7 @@ def check_folder(folder: Path) -> None:
     why = None
     try:
         found = folder.resolve(strict=True)
-        temporary = [tempfile.gettempdir(), os.environ.get("GRADIO_TEMP_DIR")]
-        if any(found.is_relative_to(Path(each).resolve()) for each in temporary if each):
+        if found.is_relative_to(Path(tempfile.gettempdir()).resolve()):  # uploads are there, too
             why = "is a temporary folder, in which nothing stays: name another one"
         elif "SPACE_ID" in os.environ and not any(
             map(os.path.ismount, (found, *found.parents[:-1]))

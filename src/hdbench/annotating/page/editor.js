@@ -73,7 +73,7 @@ const settling = new Settling(at("conflicts"), {
 });
 
 const beside = (step) => list.beside(number, step);
-const list = new ItemList({ say, items: start.items, open, current: () => number });
+const list = new ItemList({ say, items: start.items, open, current: () => number, filtered: progress });
 
 // A state from the server: where others changed something, it is shown.
 function answered(state) {
@@ -134,7 +134,8 @@ function progress() {
     return;
   }
   const done = start.items.filter(([, status]) => CLOSED.has(status)).length;
-  at("progress").textContent = say("progress", { done, all: start.items.length });
+  const values = { done, all: start.items.length, only: list.only };
+  at("progress").textContent = say(list.only ? "progress_only" : "progress", values);
   at("progress").title = say("progress_hint");
 }
 
@@ -210,7 +211,8 @@ async function settled() {
 async function open(to, { again = false } = {}) {
   if (moving || (to === number && !again)) return;
   if (to < 0 || to >= start.items.length) {
-    message(to < 0 ? "first_item" : "last_item");
+    const which = to < 0 ? "first" : "last";
+    message(list.only ? `${which}_of_filter` : `${which}_item`, { only: list.only });
     return;
   }
   moving = true;

@@ -9,7 +9,7 @@ const FILTERS = ["all", "open", "done", "doubtful", "missing", "rejected", "conf
 const ASSIGNED = ["mine", "settling"]; // shown only if several people annotate the same items
 
 export class ItemList {
-  constructor({ say, items, open, current }) {
+  constructor({ say, items, open, current, filtered }) {
     Object.assign(this, { say, items, open, current });
     this.dialog = document.getElementById("list");
     this.search = document.getElementById("search");
@@ -24,18 +24,32 @@ export class ItemList {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.draw(), TYPED);
     });
-    this.filter.addEventListener("change", () => this.draw());
+    this.filter.addEventListener("change", () => {
+      filtered();
+      this.draw();
+    });
   }
 
   get onlyMine() {
     return this.filter.value === "mine";
   }
 
-  // The item before or behind one; with the filter, of those that are assigned to this annotator.
+  // What the items are that previous and next lead to; empty for all of them.
+  get only() {
+    return this.filter.value === "all" ? "" : this.filter.selectedOptions[0].text;
+  }
+
+  // The item before or behind one, of those that the filter lets through.
   beside(number, step) {
     let found = number + step;
-    while (this.onlyMine && this.items[found] && !this.items[found][4]) found += step;
+    while (this.items[found] && !this.passes(found)) found += step;
     return found;
+  }
+
+  passes(number) {
+    const [, status, conflict, stage, mine] = this.items[number];
+    const others = { all: true, conflict, mine, settling: stage === "settling" };
+    return others[this.filter.value] ?? (stage !== "others" && status === this.filter.value);
   }
 
   update(number, { status, conflicts, stage }) {
@@ -64,11 +78,7 @@ export class ItemList {
       : this.items.map((_, number) => number);
     if (!numbers || wanted !== this.search.value.trim()) return;
     const filter = this.filter.value;
-    const found = numbers.filter((number) => {
-      const [, status, conflict, stage, mine] = this.items[number];
-      const others = { all: true, conflict, mine, settling: stage === "settling" };
-      return others[filter] ?? (stage !== "others" && status === filter);
-    });
+    const found = numbers.filter((number) => this.passes(number));
     // Around the item that is open, as there may be ten thousand.
     const start = wanted || filter !== "all" ? 0 : Math.max(0, Math.min(this.current() - 20, found.length - SHOWN));
     const shown = found.slice(start, start + SHOWN);

@@ -48,7 +48,11 @@ def test_nothing_is_shown_before_the_reading_is_saved(folder, path, browser):
     with serving(folder, "--review", path, "--as", "anna") as served:
         page = browser.new_page(locale="en-GB")
         received = []
-        page.on("response", received.append)
+
+        def receive(response):  # the browser's driver takes no method of a list
+            received.append(response)
+
+        page.on("response", receive)
         page.goto(served.url)
         expect(page.locator("#label")).to_have_text("Title")
         for label in ("Year", "Persons 2, Name"):

@@ -1,6 +1,7 @@
 """The command's options that open no page."""
 
 import json
+import socket
 
 from annotating.pages import truths, write_collection
 
@@ -41,6 +42,9 @@ def test_items_are_assigned_to_several_people(tmp_path, run_hdbench):
     told = run_hdbench("annotate", "cards", "--assign", "anna, ben", "--items", "3", cwd=tmp_path)
     assert "3 of 5 items that nobody has begun are assigned to anna and ben" in told.stdout
     assert len(read_annotation(folder).assignments[0].items) == 3
+    with socket.create_server(("127.0.0.1", 0)) as taken:  # so that no page is served
+        told = run_hdbench("annotate", folder, "--port", taken.getsockname()[1], cwd=tmp_path)
+    assert "waiting for anna (3), ben (3)" in told.stderr
     told = run_hdbench("annotate", "cards", "--assign", "anna", cwd=tmp_path)
     assert told.returncode == 2
     assert told.stderr.count("\n") == 1

@@ -42,10 +42,13 @@ def seen_by(
     """
     if is_plain(changes, annotators):
         return fold(item, changes, base, made)
-    own = own_states(item, changes, annotators)
-    if all_finished(own):
-        return _settling_state(item, changes, own)
-    if annotator in own:
+    # What everybody made of it is put together only if it can be needed: that takes time.
+    if {change.by for change in changes if change.what == "status"}.issuperset(annotators):
+        own = own_states(item, changes, annotators)
+        if all_finished(own):
+            return _settling_state(item, changes, own)
+    if annotator in annotators:
+        own = own_states(item, changes, (annotator,))
         return replace(own[annotator], stage=Stage.own)
     return replace(fold(item, (), None), stage=Stage.others)
 

@@ -119,6 +119,9 @@ def annotate(
     editor = Editor(folder, annotator, drafts or (), language)
     for note in editor.notes:
         typer.echo(f"note: {escaped(note)}", err=True)
+    if waiting := editor.waiting():
+        names = ", ".join(f"{name} ({number:,})" for name, number in sorted(waiting.items()))
+        typer.echo(f"note: assigned items have no ground truth yet, waiting for {names}", err=True)
     serve(editor, port=port, started=_say_address)
 
 

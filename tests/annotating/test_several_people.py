@@ -88,6 +88,7 @@ def test_two_people_annotate_alone_and_where_they_agree_an_item_settles_itself(t
         assert truths(folder) == dict.fromkeys(("b1", "b2", "b3", "b4"))
 
         ben.keyboard.press("Alt+ArrowRight")
+        expect(ben.locator("#id")).to_have_text("b3")
         fill(ben, Title="Egmont ")
         ben.keyboard.press("Alt+Enter")  # they agree: it settles itself
         expect(ben.locator("#message")).to_contain_text("last item of the selection: assigned to me")

@@ -4,12 +4,17 @@ import json
 import re
 import shlex
 import shutil
+from collections import Counter
+from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from annotating.pages import serving
 from PIL import Image, ImageDraw
 from playwright.sync_api import expect
+
+from hdbench.annotating.annotation import read_annotation
 
 pytestmark = pytest.mark.slow
 
@@ -45,15 +50,17 @@ def tutorial():
     return [shlex.split(line)[1:] for block in blocks for line in block.splitlines()]
 
 
-def enter(page, number, wrong=()):
-    """Type what stands on so many cards, one after the other, with the keyboard alone."""
-    for left in reversed(range(number)):
-        item = page.locator("#id").inner_text()
-        for field, value in (record(item) | dict(wrong).get(item, {})).items():
+def enter(page, items, wrong, then=None):
+    """Type what stands on these cards, one after the other, and go on from each by the keyboard."""
+    for item, following in pairwise([*items, then]):
+        expect(page.locator("#id")).to_have_text(item)
+        for field, value in (record(item) | wrong.get(item, {})).items():
             page.get_by_label(field, exact=True).fill(value)
         page.keyboard.press("Alt+Enter")
-        if left:
-            expect(page.locator("#id")).not_to_have_text(item)
+        if following is None:
+            expect(page.locator("#message")).to_contain_text("last item")
+        else:
+            expect(page.locator("#id")).to_have_text(following)
     expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
 
 
@@ -91,120 +98,133 @@ def answers(path, rows, **changes):
     path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
 
 
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("desk")
-    draw(folder / "scans")
-    return folder
+class Desk:
+    """A folder with scans, where the tutorial is followed."""
 
+    def __init__(self, folder, run_hdbench, visit_at):
+        self.folder, self.cards = folder, folder / "cards"
+        self._run_hdbench, self._visit_at = run_hdbench, visit_at
+        self._steps = iter(tutorial())
+        draw(folder / "scans")
 
-def test_the_afternoon(desk, run_hdbench, visit_at):
-    said = {}
-
-    def run(*arguments, cwd=desk):
-        done = run_hdbench(*arguments, cwd=cwd)
+    def run(self, *arguments, cwd=None):
+        done = self._run_hdbench(*arguments, cwd=cwd or self.folder)
         assert done.returncode == 0, (arguments, done.stdout, done.stderr)
-        said[arguments[0]] = done.stdout
-        return done.stdout
+        return " ".join(done.stdout.split())
 
-    def visit(served):
-        return visit_at(served.url, awaited="#id:not(:empty)")
-
-    steps = iter(tutorial())
-
-    def follow(*until):
+    def follow(self, *until):
         """Run the tutorial's commands up to the next one that begins so, and return that one."""
-        for step in steps:
-            if tuple(step[: len(until)]) == until and "--assign" not in step:
+        for step in self._steps:
+            if until and tuple(step[: len(until)]) == until and "--assign" not in step:
                 return step
-            run(*step)
-        raise AssertionError(f"the tutorial lacks {until}")
+            self.run(*step)
+        assert not until, f"the tutorial lacks {until}"
+        return []
 
-    blind = follow("annotate", "cards", "--as", "anna")
-    cards = desk / "cards"
-    rows = [json.loads(line)["id"] for line in (cards / "metadata.jsonl").open()]
-    assert len(rows) == 60
-    shared = re.findall(r"^  - '?(\d+)", (cards / "annotation.yaml").read_text(), re.M)
-    assert len(shared) == 20
-    (desk / "bens").mkdir()
-    shutil.copytree(cards, desk / "bens/cards")
+    @contextmanager
+    def editor(self, folder, *options, awaited="#id:not(:empty)"):
+        with serving(folder, *options) as served:
+            yield self._visit_at(served.url, awaited=awaited)
 
-    # Anna: twenty cards that Ben reads too, and twenty of her own. She slips once in each.
-    own = [row for row in rows if row not in shared]
-    slips = {shared[3]: {"year": "1800"}, own[5]: {"place": "Genf"}}
-    with serving(cards, *blind[2:]) as served:
-        page = visit(served)
-        enter(page, 20, slips)
-        show_open(page, own[0])
-        enter(page, 20, slips)
+    def rows(self, folder):
+        """Id → the row of a folder's items."""
+        lines = (self.folder / folder / "metadata.jsonl").read_text().splitlines()
+        return {row["id"]: row for row in map(json.loads, lines)}
 
-    # The other twenty are corrected drafts: the model has every title wrong, and one is overlooked.
-    drafted = own[20:]
-    answers(desk / "drafts.jsonl", rows, **{row: {"title": f"Der Staat {row}"} for row in rows})
-    draft = follow("annotate", "cards", "--as", "anna")
-    assert draft[-2:] == ["--drafts", "drafts.jsonl"]
-    with serving(cards, *draft[2:-1], desk / "drafts.jsonl") as served:
-        page = visit(served)
-        show_open(page, drafted[0])
-        for row in drafted:
-            expect(page.locator("#id")).to_have_text(row)
+
+def ben_reads(desk, shared):
+    """Ben's share, on his copy of the folder."""
+    with desk.editor(desk.folder / "bens/cards", "--as", "ben") as page:
+        enter(page, shared, {})
+    handed = ("annotate", "cards", "--as", "ben", "--hand-over", desk.folder / "ben.zip")
+    desk.run(*handed, cwd=desk.folder / "bens")
+    assert desk.follow("annotate", "cards", "--as", "anna")[-2:] == ["--merge", "ben.zip"]
+    desk.run("annotate", "cards", "--as", "anna", "--merge", "ben.zip")
+
+
+def correct_drafts(desk, items, overlooked):
+    """Drafts with every title wrong are corrected, but for one."""
+    wrong = {item: {"title": f"Der Staat {item}"} for item in desk.rows("cards")}
+    answers(desk.folder / "drafts.jsonl", wrong, **wrong)
+    step = desk.follow("annotate", "cards", "--as", "anna")
+    assert step[-2:] == ["--drafts", "drafts.jsonl"]
+    with desk.editor(desk.cards, *step[2:-1], desk.folder / step[-1]) as page:
+        show_open(page, items[0])
+        for item in items:
+            expect(page.locator("#id")).to_have_text(item)
             page.get_by_role("button", name="Fill in the draft").click()
-            expect(page.get_by_label("title", exact=True)).to_have_value(f"Der Staat {row}")
-            if row != drafted[7]:
-                page.get_by_label("title", exact=True).fill(record(row)["title"])
+            expect(page.get_by_label("title", exact=True)).to_have_value(wrong[item]["title"])
+            if item != overlooked:
+                page.get_by_label("title", exact=True).fill(record(item)["title"])
             page.keyboard.press("Alt+Enter")
+        expect(page.locator("#message")).to_contain_text("last item")
         expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
 
-    with serving(desk / "bens/cards", "--as", "ben") as served:
-        enter(visit(served), 20)
-    bens = ("annotate", "cards", "--as", "ben", "--hand-over", desk / "ben.zip")
-    run(*bens, cwd=desk / "bens")
 
-    assert follow("annotate", "cards", "--as", "anna")[-2:] == ["--merge", "ben.zip"]
-    run("annotate", "cards", "--as", "anna", "--merge", "ben.zip")
-    with serving(cards, "--as", "anna") as served:
-        page = visit(served)
-        page.goto(f"{served.url}#{shared[3]}")
-        page.reload()
+def settle(desk, item):
+    with desk.editor(desk.cards, "--as", "anna") as page:
+        page.get_by_role("button", name="Items").click()
+        page.get_by_label("Status").select_option("to be settled")
+        page.locator("#found-items button").click()  # there is but one
+        expect(page.locator("#id")).to_have_text(item)
         page.get_by_role("button", name="Take what ben entered: year").click()
         page.get_by_role("button", name="done", exact=True).click()
         expect(page.locator("#how")).to_have_text("Made: settled between annotators")
 
-    run(*follow("agreement"))
-    assert "2 annotators, 20 items" in said["agreement"]
-    lines = said["agreement"].splitlines()
-    shares = {line.split()[0]: line.split()[2] for line in lines if line.split()[1:2] == ["20"]}
-    assert shares == {"author": "1.000", "title": "1.000", "place": "1.000", "year": "0.950"}
+
+def test_the_afternoon(tmp_path, run_hdbench, visit_at):
+    desk = Desk(tmp_path, run_hdbench, visit_at)
+    begin = desk.follow("annotate", "cards", "--as", "anna")
+    items = list(desk.rows("cards"))
+    assert len(items) == 60
+    shared = list(read_annotation(desk.cards).assignments[0].items)
+    assert len(shared) == 20
+    own, drafted = [], []
+    for item in items:
+        if item not in shared:
+            (own if len(own) < 20 else drafted).append(item)
+    shutil.copytree(desk.cards, desk.folder / "bens/cards")
+
+    # Anna reads twenty cards that Ben reads too, and twenty alone. She slips once in each.
+    slips = {shared[3]: {"year": "1800"}, own[5]: {"place": "Genf"}}
+    with desk.editor(desk.cards, *begin[2:]) as page:
+        enter(page, shared, slips)
+        show_open(page, own[0])
+        enter(page, own, slips, then=drafted[0])
+    correct_drafts(desk, drafted, overlooked=drafted[7])
+    ben_reads(desk, shared)
+    settle(desk, shared[3])
+
     # One of 80 values differs: a false positive and a false negative beside 79 right ones.
-    assert f"people: {79 / 80:.3f}" in said["agreement"]
+    agreed = desk.run(*desk.follow("agreement"))
+    assert "2 annotators, 20 items" in agreed
+    for field, share in zip(FIELDS, ("1.000", "1.000", "1.000", "0.950"), strict=True):
+        assert f"{field} 20 {share}" in agreed
+    assert "people: 0.988" in agreed
 
-    answers(desk / "answers.jsonl", rows)
-    score = follow("score")
-    run(*score)
-    # All is right, but for Anna's slip in her own cards, and the draft's overlooked title.
-    assert f"f1_micro {238 / 240:.4f}" in " ".join(said["score"].split()), said["score"]
-    assert f"people: {79 / 80:.3f}" in said["score"]
-    kinds = [json.loads(line) for line in (desk / "hdb/cards/metadata.jsonl").open()]
-    ways = [row["provenance"] for row in kinds]
-    assert {way: ways.count(way) for way in set(ways)} == {"blind": 40, "draft:drafts": 20}
-    run("score", "hdb/cards", "drafts.jsonl", "--name", "drafts")
-    print(said["score"])
+    # All is right, but for Anna's slip in her own cards, and the draft's title that she left.
+    answers(desk.folder / "answers.jsonl", items)
+    said = desk.run(*desk.follow("score"))
+    assert f"f1_micro {238 / 240:.4f}" in said
+    assert "people: 0.988" in said
+    made = Counter(row["provenance"] for row in desk.rows("hdb/cards").values())
+    assert made == {"blind": 40, "draft:drafts": 20}
+    said = desk.run("score", "hdb/cards", "drafts.jsonl", "--name", "drafts")
+    assert "20 of 60 items was made by correcting drafts of this model" in said
 
-    # Three models read Anna's slip and the overlooked title right, and are wrong about one year.
-    shared_error = {own[9]: {"year": "1999"}}
+    # Three models see both, and share one error; each has one of its own.
     for name, wrong in (("gpt", own[0]), ("claude", own[1]), ("gemini", own[2])):
-        answers(desk / f"{name}.jsonl", rows, **shared_error, **{wrong: {"place": "Wien"}})
-    look = follow("annotate", "hdb/cards")
-    assert (desk / "report/index.html").is_file()
-    with serving(desk / "hdb/cards", "--review", desk / look[3], *look[4:]) as served:
-        slips_found = look_again(visit_at(served.url, awaited="#label:not(:empty)"))
-    assert sorted(slips_found) == sorted([own[5], drafted[7]])
-    for step in steps:
-        run(*step)
-    run("score", "hdb/cards", "answers.jsonl")
-    assert "f1_micro 1.0000" in " ".join(said["score"].split())
-    kinds = [json.loads(line) for line in (desk / "hdb/cards/metadata.jsonl").open()]
-    ways = {row["id"]: row["provenance"] for row in kinds}
-    assert (ways[own[5]], ways[drafted[7]]) == ("corrected after audit", "draft:drafts")
-    changed = (desk / "hdb/cards/CHANGELOG.md").read_text()
+        changes = {own[9]: {"year": "1999"}, wrong: {"place": "Wien"}}
+        answers(desk.folder / f"{name}.jsonl", items, **changes)
+    step = desk.follow("annotate", "hdb/cards")
+    assert (desk.folder / "report/index.html").is_file()
+    options = ("--review", desk.folder / step[3], *step[4:])
+    with desk.editor(desk.folder / "hdb/cards", *options, awaited="#label:not(:empty)") as page:
+        assert sorted(look_again(page)) == sorted([own[5], drafted[7]])
+    desk.follow()
+    assert "f1_micro 1.0000" in desk.run("score", "hdb/cards", "answers.jsonl")
+    rows = desk.rows("hdb/cards")
+    assert rows[own[5]]["provenance"] == "corrected after audit"
+    assert rows[drafted[7]]["provenance"] == "draft:drafts"
+    changed = (desk.folder / "hdb/cards/CHANGELOG.md").read_text()
     assert f"`{own[5]}`, `place`: the card has {record(own[5])['place']}" in changed

@@ -91,7 +91,7 @@ def test_two_people_annotate_alone_and_where_they_agree_an_item_settles_itself(t
         expect(ben.locator("#id")).to_have_text("b3")
         fill(ben, Title="Egmont ")
         ben.keyboard.press("Alt+Enter")  # they agree: it settles itself
-        expect(ben.locator("#message")).to_contain_text("last item of the selection: assigned to me")
+        expect(ben.locator("#message")).to_contain_text("selection: assigned to me")
         expect(ben.locator("#progress")).to_have_text("yours: 1 of 2")
         expect(ben.locator("#how")).to_have_text("Made: settled between annotators")
         assert truths(folder)["b3"]["title"] == "Egmont"

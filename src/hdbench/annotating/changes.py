@@ -47,9 +47,6 @@ _ID = re.compile(r"[0-9a-f]{32}")
 _AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 _LARGE = re.compile(rb"[eE]\+?\d{3}|\d{300}")
 
-SETTLED = "settled"
-"""How a value was made that somebody chose among those of several annotators."""
-
 
 @dataclass(frozen=True)
 class Change:

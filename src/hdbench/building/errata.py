@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import field_validator
 from pydantic_core import PydanticCustomError
 
+from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED, PROVENANCE
 from hdbench.benchmarks.spec import Address, Said
 from hdbench.common.checked import Strict
 from hdbench.errors import HdbenchError
@@ -199,8 +200,8 @@ def _corrected(columns: Mapping[str, Any]) -> Mapping[str, Any]:
 
     What stems from a draft still does so when one of its values is corrected.
     """
-    if columns.get("provenance") in {"blind", "imported"}:
-        return {**columns, "provenance": "corrected after audit"}
+    if columns.get(PROVENANCE) in {BLIND, IMPORTED}:
+        return {**columns, PROVENANCE: AUDITED}
     return columns
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hdbench.cli.app import MAKE, app
-from hdbench.errors import escaped
+from hdbench.errors import HdbenchError, escaped
 
 MAX_CONFLICTS = 20
 """How many conflicts are named."""
@@ -111,6 +111,8 @@ def annotate(
         from hdbench.annotating.server import serve  # noqa: PLC0415  Starlette is slow to import
     from hdbench.annotating.editor import Editor  # noqa: PLC0415
 
+    if review and drafts:
+        raise HdbenchError("--review: second looks are blind, so that --drafts does not go with it")
     if review:
         from hdbench.annotating.reviewing.review import Review  # noqa: PLC0415
 

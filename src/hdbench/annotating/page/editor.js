@@ -211,8 +211,8 @@ async function settled() {
 async function open(to, { again = false } = {}) {
   if (moving || (to === number && !again)) return;
   if (to < 0 || to >= start.items.length) {
-    const which = to < 0 ? "first" : "last";
-    message(list.only ? `${which}_of_filter` : `${which}_item`, { only: list.only });
+    const keys = to < 0 ? ["first_item", "first_of_filter"] : ["last_item", "last_of_filter"];
+    message(keys[list.only ? 1 : 0], { only: list.only });
     return;
   }
   moving = true;

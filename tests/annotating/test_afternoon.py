@@ -124,7 +124,9 @@ class Desk:
     @contextmanager
     def editor(self, folder, *options, awaited="#id:not(:empty)"):
         with serving(folder, *options) as served:
-            yield self._visit_at(served.url, awaited=awaited)
+            page = self._visit_at(served.url, awaited=awaited)
+            yield page
+            page.close()
 
     def rows(self, folder):
         """Id → the row of a folder's items."""

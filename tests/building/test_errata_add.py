@@ -82,7 +82,7 @@ def test_building_gives_a_new_version_in_which_the_published_truth_is_kept(
     correction = ("00001", "author.last_name", "Noether 1", "Nöther")
     done = add(*correction, "--upstream", ISSUE, evidence="the  card's\nimage.")
     assert done.returncode == 0, done.stderr
-    assert "errata.yaml: recorded as version 1.0.2\n" in done.stdout
+    assert "errata.yaml: recorded as version 1.0.1\n" in done.stdout
     after = build()
     assert (after[0], after[2]) == (before[0], before[2])
     wrong = json.loads(before[1]["ground_truth"])
@@ -91,14 +91,14 @@ def test_building_gives_a_new_version_in_which_the_published_truth_is_kept(
     assert after[1]["last_name"] == "Nöther"
 
     built = tmp_path / "hdb/zettelkatalog"
-    assert yaml.safe_load((built / "benchmark.yaml").read_text())["version"] == "1.0.2"
+    assert yaml.safe_load((built / "benchmark.yaml").read_text())["version"] == "1.0.1"
     listed = (
         "- `00001`, `author.last_name`: the card's image. Proposed by Anna Muster, approved by "
         f"Berta Beispiel; [reported]({ISSUE}).\n"
     )
     assert listed in (built / "README.md").read_text()
     changelog = (built / "CHANGELOG.md").read_text()
-    entry = "\n## 1.0.2\n\n- `00001`, `author.last_name`: the card's image.\n\n## 1.0.1\n"
+    entry = "\n## 1.0.1\n\n- `00001`, `author.last_name`: the card's image.\n\n## 1.0.0\n"
     assert entry in changelog
 
     # An answer with the published name is right under the published protocol alone: of the fields
@@ -114,7 +114,7 @@ def test_building_gives_a_new_version_in_which_the_published_truth_is_kept(
         )
         assert done.returncode == 0, done.stderr
         result = json.loads((tmp_path / "result.json").read_text())
-        assert result["dataset_version"] == "1.0.2"
+        assert result["dataset_version"] == "1.0.1"
         errors[protocol] = result["false_positives"], result["false_negatives"]
     assert errors == {"documented": (1, 1), "published": (0, 0)}
 

@@ -295,7 +295,6 @@ def annotating(place, sample):
         "HDBENCH_NAMESPACE": str(sample / "hdb"),
         "HDBENCH_ANNOTATE_FOLDER": str(folder / "data"),
         "HDBENCH_ANNOTATE_ACCOUNTS": str(folder / "accounts"),
-        "TMPDIR": str(folder / "tmp"),
     }
     servers = []
 
@@ -304,11 +303,13 @@ def annotating(place, sample):
         wait_for_client(f"http://127.0.0.1:{port}/")
         return servers[-1]
 
-    try:
-        yield f"http://127.0.0.1:{port}/", start
-    finally:
-        with suppress(ProcessLookupError):
-            servers[-1].kill()
+    with tempfile.TemporaryDirectory(dir="/tmp") as scratch:
+        settings["TMPDIR"] = scratch  # a short path, as there are sockets in it
+        try:
+            yield f"http://127.0.0.1:{port}/", start
+        finally:
+            with suppress(ProcessLookupError):
+                servers[-1].kill()
 
 
 @pytest.mark.slow

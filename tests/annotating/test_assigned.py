@@ -166,3 +166,13 @@ def test_a_second_assignment_keeps_what_else_annotation_yaml_says(collection):
     annotation = read_annotation(collection)
     assert (annotation.blind, annotation.keep_time) == (("b1",), True)
     assert annotation.annotators("b2") == ("anna", "ben")
+
+
+def test_what_is_assigned_meanwhile_is_closed_to_others_at_once(collection):
+    with Store.open(collection, "clara") as store, Store.open(collection, "anna") as anna:
+        assert {each.stage for each in (*store.states(), *anna.states())} == {"plain"}
+        assign(collection, ["anna", "ben"])
+        assert (store.state("b2").stage, anna.state("b2").stage) == ("others", "own")
+        with pytest.raises(HdbenchError, match="b2: is annotated by others"):
+            store.change("b2", "ground_truth", "title", "Faust", after=None, how="blind")
+    assert not (collection / "history/clara.jsonl").exists()

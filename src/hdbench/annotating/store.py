@@ -271,7 +271,8 @@ class Store:
         self._forget(self._history.refresh())
         if self._said != (said := said_when(self._folder)):
             self._annotation, self._said = read_annotation(self._folder), said
-            self._forget(set(self._history.changes))
+            self._states.clear()  # also of items that nobody has changed yet
+            self._due |= self._history.changes.keys()
 
     def _forget(self, items: set[str]) -> None:
         self._due |= items

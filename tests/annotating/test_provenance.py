@@ -252,3 +252,12 @@ def test_a_column_of_the_collections_own_is_left_alone(tmp_path):
         "b1": "St. Gallen, Stiftsbibliothek",
         "b2": None,
     }
+
+
+def test_null_where_another_row_says_how_it_was_made_is_no_column_of_its_own(tmp_path):
+    folder = write_collection(tmp_path / "cards", [{"title": "Faust"}, None])
+    set_rows(folder, b1={"provenance": "imported"}, b2={"provenance": None, "draft_model": None})
+    with Store.open(folder, "anna") as store:
+        assert store.notes == []
+        put(store, "b2", "title", "Egmont")
+    assert made(folder) == {"b1": "imported", "b2": "blind"}

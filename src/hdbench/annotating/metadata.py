@@ -139,7 +139,7 @@ class Metadata:
         records: dict[str, dict[str, Any] | None] = {}
         made: dict[str, Provenance | None] = {}
         lines: dict[str, bytes] = {}
-        has_own_column = False
+        has_column = has_other = False
         try:
             stamp = self._stamped()
             data = self._path.read_bytes()
@@ -158,12 +158,14 @@ class Metadata:
                     "an object or null: hdbench check names all that is wrong"
                 )
             records[item], made[item] = truth, Provenance.of_row(row)
-            has_own_column |= PROVENANCE in row and made[item] is None
+            has_column |= PROVENANCE in row
+            has_other |= row.get(PROVENANCE) is not None and made[item] is None
             lines[item] = raw if raw.endswith(b"\n") else raw + b"\n"
         if not lines:
             raise HdbenchError(f"{self._path}: has no rows")
         self.records, self.made, self._lines, self._stamp = records, made, lines, stamp
-        self._has_own_column = has_own_column
+        # Programs that write tables put null where a row has no value: that alone says nothing.
+        self._has_own_column = has_other or (has_column and not any(made.values()))
 
     def _stamped(self) -> tuple[int, ...]:
         found = self._path.stat()

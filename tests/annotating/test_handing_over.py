@@ -7,6 +7,7 @@ import zipfile
 
 import pytest
 
+from hdbench.annotating import handing_over
 from hdbench.annotating.annotation import (
     Annotation,
     Assignment,
@@ -355,6 +356,29 @@ def test_what_is_assigned_reaches_a_copy_before_anything_is_seen(collection, oth
         assert store.state("b2").record is None
     with zipfile.ZipFile(path) as archive:
         assert archive.namelist() == ["anna.jsonl", "annotation.json"]
+
+
+def test_what_is_assigned_while_a_history_is_read_is_not_lost(
+    collection, other, tmp_path, monkeypatch
+):
+    assigned(other, "anna", "ben", items=("b3",))
+    path = handed(other, "anna", tmp_path)
+    read = handing_over._unpacked
+
+    def slowly(path):
+        assigned(collection, "clara", "dora")
+        return read(path)
+
+    monkeypatch.setattr(handing_over, "_unpacked", slowly)
+    (collection / "metadata.jsonl").write_text(
+        "".join(
+            json.dumps(json.loads(line) | {"ground_truth": None}) + "\n"
+            for line in (collection / "metadata.jsonl").read_text(encoding="utf-8").splitlines()
+        )
+    )
+    assert merge(collection, path).assigned == 1
+    found = read_annotation(collection)
+    assert [found.annotators(item) for item in ("b2", "b3")] == [("clara", "dora"), ("anna", "ben")]
 
 
 def test_no_assignment_is_taken_in_that_does_not_fit(collection, other, tmp_path):

@@ -100,9 +100,8 @@ def merge(folder: Path, path: Path) -> Merged:
             a known change with other content, or its annotator has the folder open. Nothing is
             taken in then.
     """
-    metadata, annotation = Metadata(folder), read_annotation(folder)
+    metadata = Metadata(folder)
     annotator, changes, theirs = _unpacked(path)
-    joined = with_assignments(annotation, theirs, metadata.records, path)
     for change in changes:
         if change.item not in metadata.records:
             raise HdbenchError(
@@ -113,21 +112,12 @@ def merge(folder: Path, path: Path) -> Merged:
     with history.lock(annotator):
         history.refresh()
         history.repair(annotator)
-        there = set(history.own.get(annotator, ()))
-        for change in changes:
-            known = history.changes[change.item].get(change.id)
-            if known is not None and not same_change(known, change):
-                raise HdbenchError(
-                    f"{path}: has the change {change.id} otherwise than {history.path}: one of "
-                    "both was edited by hand; nothing is taken in"
-                )
-        new = [change for change in changes if change.id not in there]
-        sizes = Counter(change.item for change in new)
-        for item, size in sizes.items():
-            if len(history.changes[item]) + size > MAX_ITEM_CHANGES:
-                raise HdbenchError(f"{path}: {item[:100]!r}: more changes than are kept")
-        if joined != annotation:
-            write_annotation(folder, joined)  # first: what is assigned must not be seen before
+        new = _new(changes, annotator, history, path)
+        with metadata.writing():  # as another process may assign or merge just now
+            annotation = read_annotation(folder)
+            joined = with_assignments(annotation, theirs, metadata.records, path)
+            if joined != annotation:
+                write_annotation(folder, joined)  # first: what is assigned must not be seen before
         lines = [as_line(change) for change in _bases(new, metadata, history) + new]
         touched = history.append(annotator, lines) if lines else set()
         with metadata.writing():
@@ -204,6 +194,23 @@ def _read(unpacked: Path, annotator: str, path: Path) -> list[Change]:
             if len(changes) > MAX_CHANGES or sizes[change.item] > MAX_ITEM_CHANGES:
                 raise HdbenchError(f"{path}:{number}: more changes than are taken in")
     return list(changes.values())
+
+
+def _new(changes: list[Change], annotator: str, history: History, path: Path) -> list[Change]:
+    """The changes that are not there yet; what is there has to be the same."""
+    there = set(history.own.get(annotator, ()))
+    for change in changes:
+        known = history.changes[change.item].get(change.id)
+        if known is not None and not same_change(known, change):
+            raise HdbenchError(
+                f"{path}: has the change {change.id} otherwise than {history.path}: one of "
+                "both was edited by hand; nothing is taken in"
+            )
+    new = [change for change in changes if change.id not in there]
+    for item, size in Counter(change.item for change in new).items():
+        if len(history.changes[item]) + size > MAX_ITEM_CHANGES:
+            raise HdbenchError(f"{path}: {item[:100]!r}: more changes than are kept")
+    return new
 
 
 def _bases(new: list[Change], metadata: Metadata, history: History) -> list[Change]:

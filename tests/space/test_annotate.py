@@ -22,7 +22,7 @@ from hdbench.annotating.store import Store
 from hdbench.errors import HdbenchError
 from hdbench.space.annotate import accounts as accounts_module
 from hdbench.space.annotate.accounts import add_account, read_accounts
-from hdbench.space.annotate.editors import Editors, check_folder
+from hdbench.space.annotate.editors import Editors, _Open, check_folder
 from hdbench.space.annotate.pages import Annotate
 from hdbench.space.context import SpaceContext
 
@@ -175,6 +175,30 @@ def test_requests_come_while_idle_editors_are_closed(place):
             editors.close_idle(0)
     editors.close()
     assert [each.exception() for each in asked] == [None] * 3
+    Store.open(place[0] / "data/cards", "anna").close()
+
+
+def test_a_request_that_waits_while_the_server_ends_opens_nothing(place, monkeypatch):
+    editors = Editors(place[0] / "data")
+    ask = editors.page("cards", "anna")
+
+    class Waited(_Open):
+        """One whose turn comes when the server has ended."""
+
+        def __init__(self):
+            super().__init__()
+            self.opening = self
+
+        def __enter__(self):
+            if not editors._ended.is_set():
+                editors.close()
+
+        def __exit__(self, *_):
+            pass
+
+    monkeypatch.setattr("hdbench.space.annotate.editors._Open", Waited)
+    with pytest.raises(HdbenchError, match="the server ends"), ask:
+        pass
     Store.open(place[0] / "data/cards", "anna").close()
 
 

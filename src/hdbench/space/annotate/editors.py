@@ -86,12 +86,12 @@ class Editors:
             yield None
             return
         with self._lock:
-            if self._ended.is_set():
-                raise HdbenchError("the server ends")
             opened = self._open.setdefault((collection, account), _Open())
             opened.users += 1
         try:
             with opened.opening:
+                if self._ended.is_set():
+                    raise HdbenchError("the server ends")
                 if opened.router is None:
                     opened.open(folder, account)
             yield opened.router
@@ -112,9 +112,8 @@ class Editors:
 
     def close(self) -> None:
         """Close all of them; no more are opened."""
-        with self._lock:
-            self._ended.set()
-        for opened in self._open.values():
+        self._ended.set()  # first, so that none is opened that is not closed below
+        for opened in list(self._open.values()):
             with opened.opening:
                 opened.close()
 

@@ -3,8 +3,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
+from annotating.pages import write_collection
 
 from hdbench.annotating import metadata
+from hdbench.annotating.editor import Editor
 from hdbench.annotating.store import StaleError, Store
 from hdbench.errors import HdbenchError
 
@@ -234,3 +236,20 @@ def test_all_items_are_given_at_once_with_what_others_changed(collection, monkey
         assert [state.item for state in states] == ["b1", "b2", "b3"]
         assert states[1].record == {"title": "Egmont"}
         assert states == [anna.state(item) for item in anna.items]
+
+
+def test_what_cannot_be_written_in_between_is_told_at_the_end(tmp_path, monkeypatch):
+    collection = write_collection(tmp_path / "cards")
+    told = []
+    monkeypatch.setattr("threading.excepthook", told.append)
+    monkeypatch.setattr("hdbench.annotating.editor.FLUSH_AFTER", 0.01)
+    editor = Editor(collection, "anna")
+    editor.change(1, {"what": "comment", "field": "", "to": "torn", "after": None})
+    (collection / "annotation.yaml").write_text("nonsense: 1\n")
+    editor._timer.join()
+    assert told == []
+    with pytest.raises(HdbenchError, match="nonsense"):
+        editor.close()
+    (collection / "annotation.yaml").unlink()
+    with Store.open(collection, "anna") as store:  # the lock was given back
+        assert store.state("b2").comment == "torn"

@@ -1,6 +1,7 @@
 """What the editor's page asks for and changes."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock, Timer
 from typing import Any
@@ -110,17 +111,7 @@ class Editor:
         with self._lock:
             state = self._store.state(item)
             is_blind = self._store.annotation().is_blind(item)
-        try:
-            text, pages, problem = self._media.text(item), self._media.pages(item), ""
-        except HdbenchError as error:
-            text, pages, problem = None, 0, str(error)
-        return {
-            "state": as_json(state),
-            "blind": is_blind,
-            "text": text,
-            "pages": pages,
-            "problem": problem,
-        }
+        return {"state": as_json(state), "blind": is_blind, **self._media.shown(item)}
 
     def page(self, number: int, page: int) -> tuple[bytes, str]:
         """A page of an item, and its media type."""
@@ -260,9 +251,15 @@ class Editor:
         if what == "status":
             self._store.flush()
             return
-        self._timer = Timer(FLUSH_AFTER, self.leave, [{}])
+        self._timer = Timer(FLUSH_AFTER, self._flush)
         self._timer.daemon = True
         self._timer.start()
+
+    def _flush(self) -> None:
+        # What cannot be written now is tried again, and told, when all is closed.
+        with self._lock, suppress(HdbenchError):
+            if self._timer:  # otherwise it was left or closed while this waited
+                self._store.flush()
 
     def _stop_timer(self) -> None:
         if self._timer:

@@ -54,6 +54,13 @@ class Media:
         """The ids of all items."""
         return self._rows.keys()
 
+    def shown(self, item: str) -> dict[str, Any]:
+        """What the page has to know of an item's media, also if they cannot be shown."""
+        try:
+            return {"text": self.text(item), "pages": self.pages(item), "problem": ""}
+        except HdbenchError as error:
+            return {"text": None, "pages": 0, "problem": str(error)}
+
     def text(self, item: str) -> str | None:
         """The text that an item is; None if it has files."""
         files, text = self._rows[item]

@@ -87,7 +87,7 @@ def build_review_app(review: Review, token: str) -> Starlette:
         token: the first part of all addresses, which no other page in the browser can guess.
     """
     routes: list[BaseRoute] = [
-        Route("/", lambda _: FileResponse(_PAGE / review.page)),
+        Route("/", lambda _: FileResponse(_PAGE / "review.html")),
         _route("/start", lambda *_: review.start()),
         _route("/entries/{n:int}", lambda request, _: review.entry(_number(request))),
         _route("/entries/{n:int}/read", _with(review.read), "POST"),

@@ -13,6 +13,7 @@ from hdbench.annotating.media import Media
 from hdbench.annotating.reviewing.looks import Look, Looks, confirms
 from hdbench.annotating.reviewing.review_list import Entry, read_review_list
 from hdbench.benchmarks.benchmark import METADATA
+from hdbench.building.archive import CHECKSUMS
 from hdbench.common.hashing import file_sha256
 from hdbench.common.texts import LANGUAGES, Texts
 from hdbench.errors import HdbenchError
@@ -53,8 +54,6 @@ class Review:
             taken.
     """
 
-    page = "review.html"
-
     def __init__(self, folder: Path, path: Path, annotator: str, language: str | None) -> None:
         self._list = read_review_list(path)
         self._name = folder.resolve().name
@@ -89,19 +88,13 @@ class Review:
     def entry(self, number: int) -> dict[str, Any]:
         """An entry: where to look, and, once it was read, what is said to stand there."""
         entry = self._entry(number)
-        try:
-            text, pages, problem = self._media.text(entry.id), self._media.pages(entry.id), ""
-        except HdbenchError as error:
-            text, pages, problem = None, 0, str(error)
         with self._lock:
             state = self._state(number)
         return {
             "item": entry.id,
             **self._fields[number],
             "state": state,
-            "text": text,
-            "pages": pages,
-            "problem": problem,
+            **self._media.shown(entry.id),
         }
 
     def picture(self, number: int, page: int) -> tuple[bytes, str]:
@@ -169,7 +162,7 @@ class Review:
         for entry in self._list.entries:
             if entry.id not in known:
                 raise HdbenchError(f"{path}: {entry.id}: {folder} has no such item")
-        is_built = (folder / "benchmark.yaml").is_file() and (folder / "SHA256SUMS").is_file()
+        is_built = (folder / "benchmark.yaml").is_file() and (folder / CHECKSUMS).is_file()
         if is_built and file_sha256(folder / METADATA) != self._list.head.dataset_sha256:
             raise HdbenchError(
                 f"{path}: was made from another version of {folder.name}: "

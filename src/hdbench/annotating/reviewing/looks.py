@@ -118,13 +118,13 @@ class Looks:
 
     def of(self, entry: str, annotator: str) -> Look:
         """One person's look at an entry."""
-        return self.all_of(annotator).get(entry, Look())
+        lines = [line for line in self._lines(annotator) if line.entry == entry]
+        return _fold(lines) if lines else Look()
 
     def all_of(self, annotator: str) -> dict[str, Look]:
         """One person's looks, by entry."""
-        lines = self._files[annotator].lines if annotator in self._files else []
         by_entry: dict[str, list[Line]] = defaultdict(list)
-        for line in lines:
+        for line in self._lines(annotator):
             by_entry[line.entry].append(line)
         return {entry: _fold(each) for entry, each in by_entry.items()}
 
@@ -152,7 +152,7 @@ class Looks:
         except OSError as error:
             raise HdbenchError(f"{file}: cannot be written: {error.strerror or error}") from error
 
-    def add(self, annotator: str, entry: str, what: str, **said: Any) -> Look:
+    def add(self, annotator: str, entry: str, what: str, **said: Any) -> None:
         """Add a line; when this returns it is on disk. Only with the lock.
 
         Raises:
@@ -187,7 +187,9 @@ class Looks:
             raise HdbenchError(f"{file}: not saved: {error.strerror or error}") from error
         known.lines.append(line)
         known.whole += len(raw)
-        return self.of(entry, annotator)
+
+    def _lines(self, annotator: str) -> list[Line]:
+        return self._files[annotator].lines if annotator in self._files else []
 
     def _file(self, annotator: str) -> Path:
         return self.folder / f"{annotator}.jsonl"

@@ -1,6 +1,6 @@
 """How far people agree who annotated the same things: shares, and Krippendorff's alpha."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import Any, NamedTuple
 
@@ -70,16 +70,19 @@ class _Disagreement(NamedTuple):
     observed: Array
     expected: Array
 
-    def alphas(self, times: Array, unseen: Array, distance: float) -> Array:
+    def alphas(self, times: Array, unseen: Array) -> Array:
         """Alpha for each of many draws; NaN where it is not defined.
 
         Args:
             times: draws × items: how often each is taken.
             unseen: for each draw, the share of an unseen item.
-            distance: the mean distance in the unseen item.
+
+        Returns:
+            2 × draws: if nobody agrees in the unseen item, and if all do.
         """
         number = times @ self.values
-        observed = (1 - unseen) * (times @ self.observed) + unseen * number * distance
+        seen = (1 - unseen) * (times @ self.observed)
+        observed = np.array([seen + unseen * number, seen])
         expected = np.einsum("ij,ij->i", times @ self.expected, times)
         known = expected > NOTHING
         return np.where(known, 1 - (number - 1) * observed / np.where(known, expected, 1), np.nan)
@@ -176,12 +179,9 @@ class _Draw:
         if self._items < MIN_ITEMS:
             return Estimate(value=value)
         rng = np.random.default_rng((self._seed, 2))
-        low, high = [], []
-        for times in self._times():
-            unseen = rng.beta(1, self._items, len(times))
-            low.append(of.alphas(times, unseen, 1))
-            high.append(of.alphas(times, unseen, 0))
-        drawn = np.array([np.concatenate(low), np.concatenate(high)])
+        drawn = np.concatenate(
+            [of.alphas(each, rng.beta(1, self._items, len(each))) for each in self._times()], axis=1
+        )
         known = drawn[:, ~np.isnan(drawn[0])]
         if known.shape[1] < self._level * self._resamples:
             return Estimate(value=value)
@@ -189,13 +189,12 @@ class _Draw:
         ends = np.quantile(known[0], tail), np.quantile(known[1], 1 - tail)
         return Estimate(value=value, interval=(max(-1.0, float(ends[0])), float(ends[1])))
 
-    def _times(self) -> list[Array]:
+    def _times(self) -> Iterator[Array]:
+        """Draws × items, some draws at a time: how often each item is taken."""
         rng = np.random.default_rng(self._seed)
         even = [1 / self._items] * self._items
-        return [
-            rng.multinomial(self._items, even, size=size).astype(np.float64)
-            for size in chunks(self._resamples, self._items)
-        ]
+        for size in chunks(self._resamples, self._items):
+            yield rng.multinomial(self._items, even, size=size).astype(np.float64)
 
 
 def _numbered(units: Sequence[Unit]) -> _Values:
@@ -228,7 +227,7 @@ def _alpha(values: _Values, distances: Array | None, draw: _Draw) -> Estimate:
         return Estimate(value=None)
     of = _disagreement(values, distances)
     if len(values.units) * len(values.different) ** 2 > _MAX_COINCIDENCES:
-        [value] = of.alphas(np.ones((1, values.items)), np.zeros(1), 0)
+        value = of.alphas(np.ones((1, values.items)), np.zeros(1))[0, 0]
     else:
         value = _packaged(values, distances)
     return draw.alpha(float(value), of)

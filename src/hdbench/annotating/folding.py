@@ -11,7 +11,7 @@ from typing import Any
 from hdbench.annotating.changes import SETTLED, WHATS, Change, base_change, same
 from hdbench.annotating.fields import covers, get, overlap, parse_field, with_value
 from hdbench.annotating.provenance import provenance_of
-from hdbench.benchmarks.provenance import Provenance
+from hdbench.benchmarks.provenance import IMPORTED, Provenance
 
 JOIN = "+"
 """Between the ids of several last changes, in what `ItemState.head` gives."""
@@ -118,7 +118,7 @@ def fold(
     head = {what: joined_tips(each) for what, each in ordered.items()}
     if not truths and base is not None:
         head["ground_truth"] = base_change(item, base, made).id
-    base_how = "" if base is None else made.how if made else "imported"
+    base_how = "" if base is None else made.how if made else IMPORTED
     how = truths[-1].how if truths else base_how
     status, comment = ordered["status"], ordered["comment"]
     return ItemState(

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from hdbench.building.recipe import Row
 
+ERRATA = "errata.yaml"
+
 _BRACKET = r"\[(?:\d+|\*|\w+=[^\]]*)\]"
 _PATH = re.compile(rf"(?:[^.\[\]]+(?:{_BRACKET})*\.)*[^.\[\]]+")
 _STEP = re.compile(r"(?P<key>[^.\[\]]+)|\[(?P<index>\d+|\*)\]|\[(?P<name>\w+)=(?P<value>[^\]]*)\]")

@@ -15,7 +15,7 @@ import yaml
 
 import hdbench
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.building.errata import Correction, Errata, holders
+from hdbench.building.errata import ERRATA, Correction, Errata, holders
 from hdbench.building.recipe import Recipe, Row, find_recipe
 from hdbench.common.checked import validate
 from hdbench.common.jsonio import write_whole
@@ -29,8 +29,6 @@ _HEAD = """\
 # Reviewed corrections of the published files. The card lists each with its evidence, and with
 # who proposed and who approved it.
 """
-
-ERRATA = "errata.yaml"
 
 _SHOWN = 200
 _INDENT = 2  # of the first correction

@@ -19,7 +19,7 @@ from hdbench.benchmarks.spec import (
     UrlSource,
     read_spec,
 )
-from hdbench.building.errata import Errata
+from hdbench.building.errata import ERRATA, Errata
 from hdbench.building.source import (
     SHA256_DIGITS,
     Source,
@@ -244,8 +244,8 @@ def find_recipe(name: str, *, sample: bool = False) -> Recipe:
         )
     spec = read_spec(folder / "benchmark.yaml")
     errata = Errata()
-    if (folder / "errata.yaml").is_file():
-        errata = validate(Errata, read_yaml(folder / "errata.yaml"), folder / "errata.yaml")
+    if (folder / ERRATA).is_file():
+        errata = validate(Errata, read_yaml(folder / ERRATA), folder / ERRATA)
     if sample:
         if not (folder / "sample" / METADATA).is_file():
             raise HdbenchError(f"{name}: has no sample")

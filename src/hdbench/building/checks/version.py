@@ -9,12 +9,11 @@ from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.building.checks.description import DESCRIPTION
 from hdbench.building.checks.media import Media
 from hdbench.building.checks.problems import Example, Problems, shown
+from hdbench.building.errata import ERRATA
 from hdbench.building.media import MEDIA_FOLDERS
 from hdbench.building.metadata import metadata_line
 from hdbench.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
-
-ERRATA = "errata.yaml"
 
 
 def check_version(

@@ -209,7 +209,7 @@ export class Form {
   }
 
   choice(node, id, value) {
-    return this.options(id, value, [...node.choices.map((each) => [each, String(each)])]);
+    return this.options(id, value, node.choices.map((each) => [each, String(each)]));
   }
 
   boolean(id, value) {

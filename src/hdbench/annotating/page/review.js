@@ -31,14 +31,12 @@ function said(what) {
 
 // The field for a value: a choice where the schema has one.
 function input(id, labelled, current) {
-  const text = current === null || current === undefined ? "" : readable(current, "");
   const choices = entry.kind === "boolean" ? [true, false] : entry.kind === "choice" ? entry.choices : null;
   const made = choices
     ? element("select", { id }, element("option", { value: "", text: say("nothing") }),
       ...choices.map((choice) => element("option", { value: String(choice), text: String(choice) })))
     : element("textarea", { id, rows: 2 });
-  if (choices) made.value = current === null || current === undefined ? "" : String(current);
-  else made.value = text;
+  made.value = readable(current, "");
   made.setAttribute("aria-labelledby", labelled);
   return made;
 }
@@ -230,7 +228,6 @@ function pressed(event) {
 document.documentElement.lang = language;
 for (const each of document.querySelectorAll("[data-text]")) each.textContent = say(each.dataset.text);
 for (const each of document.querySelectorAll("[data-label]")) each.setAttribute("aria-label", say(each.dataset.label));
-document.querySelector("#new-field .name").id = "new-label";
 const clicks = {
   previous: () => open(number - 1), next: () => open(number + 1), "next-open": nextOpen, undo,
   nothing: () => send("read", { value: null }),

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.verify import verify
 from hdbench.report.page import report_page
+from hdbench.results.drafts import own_drafts
 from hdbench.results.files import read_result, write_results
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.rankings import Rankings
@@ -62,6 +64,7 @@ def drafted(result):
     [
         ({"model": "Qwen 3", "run": "another"}, [(2, 4)]),
         ({"model": "qwen 3 ", "run": "another"}, [(2, 4)]),
+        ({"model": "qwen/Qwen 3", "run": "another"}, [(2, 4)]),
         ({"model": "Qwen 3-VL", "run": "2026-01-24/Q"}, [(2, 4)]),
         ({"model": "Qwen 3-VL", "run": "another"}, []),
         ({"model": "Mistral", "run": "typed"}, [(1, 4)]),
@@ -74,6 +77,13 @@ def test_a_run_is_warned_about_if_it_or_its_model_wrote_the_drafts(here, info, f
         {"run": "2026-01-24/Q", "model": "Qwen 3", "items": 2},
         {"run": "typed", "model": "typed", "items": 1},
     ]
+
+
+def test_makers_differ_only_if_both_are_named(here):
+    result = score("hdb/cards", write_run(here / "r", ANSWERS, model="qwen/large", run="x"))
+    for model, items in (("large", 1), ("QWEN/Large", 1), ("or/qwen/large", 1), ("b/large", 0)):
+        drafts = [{"run": "another", "model": model, "items": 1}]
+        assert own_drafts(replace(result, dataset={**result.dataset, "drafts": drafts})) == items
 
 
 def test_only_the_items_that_were_asked_count(here):

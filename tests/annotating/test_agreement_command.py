@@ -225,7 +225,7 @@ def test_what_stands_below_the_table(built):
     assert "not defined where all values are equal" in shown(fields={"year": undefined})
     assert "more than 3,000 different values" in shown(fields={"year": too_many})
     assert "fewer than 10 items: too few for intervals" in shown(items=9)
-    assert "1 item: at least one annotator said" in shown(without_truth=1)
+    assert "1 item: at least one annotator entered nothing, or said" in shown(without_truth=1)
     assert "2 assigned items are not here yet: not all are done with them" in shown(2)
     assert "people:" not in shown(ceiling=None)
 
@@ -236,7 +236,10 @@ def test_nobody_agrees_or_differs_yet(tmp_path, run_hdbench):
     told = run_hdbench("agreement", "lines", cwd=tmp_path)
     assert told.returncode == 2
     assert told.stderr.count("\n") == 1
-    assert "21 assigned" in told.stderr
+    assert "21 assigned, and not all are done with them" in told.stderr
+    (folder / "annotation.yaml").unlink()
+    told = run_hdbench("agreement", "lines", cwd=tmp_path)
+    assert "done with: assign some with hdbench annotate --assign" in told.stderr
     assert agreement_of(folder) is None
 
 

@@ -35,6 +35,11 @@ def test_what_cannot_be_opened_is_one_line(tmp_path, run_hdbench):
     assert told.returncode == 2
     assert "x9" in told.stderr
     Store.open(folder, "me").close()  # nothing is left locked
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made/build.py").touch()
+    for name, why in (("made", "build.py makes its ground truths"), ("none", "no such folder")):
+        told = run_hdbench("annotate", name, cwd=tmp_path)
+        assert told.stderr.startswith(f"error: {name}: {why}")
 
 
 def test_items_are_assigned_to_several_people(tmp_path, run_hdbench):

@@ -17,7 +17,8 @@ class Annotated(NamedTuple):
     Attributes:
         item: the item's id.
         records: pseudonym → what that person made of it before anything was settled, in the order
-            of the assignment; None if they say that there is no ground truth to be had.
+            of the assignment; None if they entered nothing, or say that there is no ground truth to
+            be had.
     """
 
     item: str
@@ -67,7 +68,7 @@ def all_finished(own: dict[str, ItemState]) -> bool:
 
 
 def truth_of(state: ItemState) -> dict[str, Any] | None:
-    """The record of somebody who is done; None if they say that there is none to be had."""
+    """The record of somebody who is done; None if nothing was entered, or nobody can know it."""
     return None if state.status in WITHOUT_TRUTH else state.record
 
 

@@ -13,6 +13,7 @@ from hdbench.annotating.drafts import Draft, read_drafts
 from hdbench.annotating.folding import ItemState, Stage
 from hdbench.annotating.form import form_of
 from hdbench.annotating.media import Media
+from hdbench.annotating.metadata import check_collection
 from hdbench.annotating.store import Store
 from hdbench.annotating.suggestions import Suggestions
 from hdbench.annotating.times import Times
@@ -50,6 +51,7 @@ class Editor:
         drafts: Sequence[Path] = (),
         language: str | None = None,
     ) -> None:
+        check_collection(folder)
         schema = AnswerSchema.load(folder / SCHEMA)
         self._name = folder.resolve().name
         self._annotator = annotator

@@ -46,12 +46,7 @@ class Metadata:
         self._has_own_column = False
         self._lines: dict[str, bytes] = {}
         self._stamp: tuple[int, ...] = ()
-        if not folder.is_dir():
-            raise HdbenchError(f"{folder}: no such folder")
-        if is_ours(folder):
-            raise HdbenchError(f"{folder}: was built by hdbench: give the folder that it came from")
-        if (folder / "build.py").is_file():
-            raise HdbenchError(f"{folder}: build.py makes its ground truths: edit what that reads")
+        check_collection(folder)
         self._read()
         if self._has_own_column:
             self.notes.append(
@@ -186,6 +181,20 @@ class Metadata:
                 f"{self._path}: was changed by another program; where it differs from the history, "
                 f"the history counts; {copy} has what was there"
             )
+
+
+def check_collection(folder: Path) -> None:
+    """Refuse a folder whose ground truths cannot be edited.
+
+    Raises:
+        HdbenchError: it is not there, was built, or makes its ground truths by itself.
+    """
+    if not folder.is_dir():
+        raise HdbenchError(f"{folder}: no such folder")
+    if is_ours(folder):
+        raise HdbenchError(f"{folder}: was built by hdbench: give the folder that it came from")
+    if (folder / "build.py").is_file():
+        raise HdbenchError(f"{folder}: build.py makes its ground truths: edit what that reads")
 
 
 def _equal(one: Any, other: Any) -> bool:

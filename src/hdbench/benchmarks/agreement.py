@@ -80,7 +80,8 @@ class Agreement(Strict):
     Attributes:
         annotators: how many people.
         items: how many items two or more of them annotated.
-        without_truth: for how many of these at least one of them said that nobody can know it.
+        without_truth: for how many of these at least one of them entered nothing, or said that
+            nobody can know it.
         metric: the metric of the ceiling.
         method: how intervals are computed.
         level: their nominal coverage.

@@ -28,8 +28,8 @@ def agreement_section(agreement: Agreement) -> str:
         )
     if agreement.without_truth:
         said += (
-            f" Of {agreement.without_truth:,} of them at least one person said that nobody can "
-            "know the ground truth."
+            f" Of {agreement.without_truth:,} of them at least one person entered nothing, or "
+            "said that nobody can know the ground truth."
         )
     rows = [
         "| field | values | same to the letter | alpha, nominal | alpha, by similarity |",

@@ -32,10 +32,10 @@ def agreement(
     found = agreement_of(folder, seed=seed)
     unfinished = count_unfinished(folder)
     if found is None:
-        raise HdbenchError(
-            f"{folder}: no item yet that several people annotated and are done with "
-            f"({unfinished} assigned): assign some with hdbench annotate --assign"
-        )
+        why = "assign some with hdbench annotate --assign"
+        if unfinished:
+            why = f"{unfinished} assigned, and not all are done with them"
+        raise HdbenchError(f"{folder}: no item yet that several people are done with: {why}")
     if json_out:
         write_json(json_out, found.model_dump(mode="json"))
     print_agreement(Console(), found, unfinished)

@@ -49,7 +49,10 @@ def _lines(agreement: Agreement, unfinished: int) -> list[str]:
         lines.append(f"fewer than {MIN_ITEMS} items: too few for intervals")
     if agreement.without_truth:
         of = _count(agreement.without_truth, "item")
-        lines.append(f"{of}: at least one annotator said that nobody can know the ground truth")
+        lines.append(
+            f"{of}: at least one annotator entered nothing, or said that nobody can know the "
+            "ground truth"
+        )
     fields = agreement.fields.values()
     if any(each.alpha.value is None for each in fields):
         lines.append("–: alpha is not defined where all values are equal")

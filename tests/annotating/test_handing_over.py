@@ -15,6 +15,7 @@ from hdbench.annotating.annotation import (
     write_annotation,
 )
 from hdbench.annotating.handing_over import hand_over, merge
+from hdbench.annotating.history import History
 from hdbench.annotating.metadata import Metadata
 from hdbench.annotating.store import Store
 from hdbench.errors import HdbenchError
@@ -400,8 +401,31 @@ def test_no_assignment_is_taken_in_that_does_not_fit(collection, other, tmp_path
         assert not (other / "history/anna.jsonl").exists()
 
 
+def test_an_assignment_that_another_process_makes_meanwhile_is_not_lost(
+    collection, other, tmp_path, monkeypatch
+):
+    assigned(collection, "anna", "ben")
+    path = handed(collection, "anna", tmp_path)
+
+    def opened(folder):
+        assigned(folder, "clara", "dora", items=("b3",))
+        return History(folder)
+
+    monkeypatch.setattr(handing_over, "History", opened)
+    merge(other, path)
+    annotation = read_annotation(other)
+    assert annotation.annotators("b2") == ("anna", "ben")
+    assert annotation.annotators("b3") == ("clara", "dora")
+
+
 @pytest.mark.parametrize(
-    "said", [b"[]", b'{"assignments": [{"annotators": ["anna"], "items": ["b2"]}]}', b"{" * 10_000]
+    "said",
+    [
+        b"[]",
+        b'{"assignments": [{"annotators": ["anna"], "items": ["b2"]}]}',
+        b'{"assignments": [{"annotators": ["anna", "anna"], "items": ["b2"]}]}',
+        b"{" * 10_000,
+    ],
 )
 def test_an_unusable_assignment_is_refused(collection, tmp_path, said):
     path = packed(tmp_path / "h.zip", {"anna.jsonl": b"", "annotation.json": said})

@@ -46,6 +46,12 @@ class Assignment(Strict):
     items: tuple[str, ...] = Field(min_length=1)
     seed: int | None = None
 
+    @model_validator(mode="after")
+    def _several(self) -> "Assignment":
+        if len(set(self.annotators)) < len(self.annotators):
+            raise PydanticCustomError("several", "annotators: somebody is named twice")
+        return self
+
 
 class Annotation(Strict):
     """What `annotation.yaml` says.

@@ -18,6 +18,7 @@ from hdbench.annotating.changes import Change, as_line
 from hdbench.api import Settings, score
 from hdbench.benchmarks.agreement import Estimate
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.building.agreement_card import agreement_section
 from hdbench.cli.agreement_table import print_agreement
 from hdbench.errors import HdbenchError
 from hdbench.leaderboard.boards import leaderboards
@@ -151,7 +152,11 @@ def test_score_shows_what_people_reach_by_the_same_rules(work, built, run_hdbenc
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"value": "<b>"}, {"value": -1}, {"interval": [0.5]}, {"annotators": 1}, {"by": "x"}]
+    "wrong",
+    [
+        *({"value": "<b>"}, {"value": -1}, {"value": 1e300}, {"value": float("inf")}),
+        *({"interval": [0.5]}, {"annotators": 1}, {"by": "x"}),
+    ],
 )
 def test_a_result_that_says_otherwise_of_people_is_refused(wrong, result, tmp_path):
     record = to_record(result)
@@ -228,6 +233,13 @@ def test_what_stands_below_the_table(built):
     assert "1 item: at least one annotator entered nothing, or said" in shown(without_truth=1)
     assert "2 assigned items are not here yet: not all are done with them" in shown(2)
     assert "people:" not in shown(ceiling=None)
+
+
+def test_a_field_is_one_cell_of_the_card_whatever_it_is_called(built):
+    name = "a`|\n<img src=x>\u202e"
+    section = agreement_section(built.model_copy(update={"fields": {name: built.fields["year"]}}))
+    [row] = [line for line in section.splitlines() if "img" in line]
+    assert row.startswith(r"| `a'\|\n<img src=x>\u202e` | 20 | ")
 
 
 def test_nobody_agrees_or_differs_yet(tmp_path, run_hdbench):

@@ -1,9 +1,8 @@
 """How well people agree who annotated the same items: `agreement.json` of a built benchmark."""
 
-import math
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from hdbench.common.checked import Strict
 
@@ -13,13 +12,7 @@ AGREEMENT = "agreement.json"
 Count = Annotated[int, Field(ge=0, le=2**53)]
 
 
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
-        raise ValueError("is not a finite number")
-    return value
-
-
-Finite = Annotated[float, AfterValidator(_finite)]
+Finite = Annotated[float, Field(ge=-(2**53), le=2**53, allow_inf_nan=False)]
 Ends = tuple[Finite, Finite]
 
 

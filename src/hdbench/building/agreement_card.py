@@ -1,6 +1,7 @@
 """What a dataset's card says about how well people agree."""
 
 from hdbench.benchmarks.agreement import AGREEMENT, Agreement, Estimate
+from hdbench.errors import escaped
 
 _ALPHA = """\
 Alpha is Krippendorff's: 1 if all agree, 0 if they agree as often as by chance; nominal, every \
@@ -37,7 +38,7 @@ def agreement_section(agreement: Agreement) -> str:
     ]
     for name, each in agreement.fields.items():
         figures = map(estimate_in_words, (each.share, each.alpha, each.alpha_similarity))
-        field = name.replace("|", "\\|")
+        field = escaped(name).replace("|", "\\|").replace("`", "'")  # the schema's, untrusted
         rows.append(f"| `{field}` | {each.units:,} | {' | '.join(figures)} |")
     return "\n".join(
         ["## How well people agree", "", said, "", *rows, "", _ALPHA.format(file=AGREEMENT)]

@@ -1,6 +1,7 @@
 """From second looks to errata: all accepted slips as one version."""
 
 import json
+import os
 
 import pytest
 import yaml
@@ -9,8 +10,10 @@ from annotating.reviews import entry, judge, write_list
 from hdbench.annotating.reviewing.accepted import outcome_of, record_review
 from hdbench.annotating.reviewing.looks import Looks
 from hdbench.annotating.reviewing.review_list import read_review_list
+from hdbench.building import errata_add
 from hdbench.building.recipe import find_recipe
 from hdbench.common import resources
+from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError
 
 TRUTH = {
@@ -101,6 +104,32 @@ def test_accepted_slips_are_one_version_with_their_evidence(folder, path, run_hd
     # Who looked stays beside the list.
     said = b"".join(files(folder).values())
     assert b"anna" not in said
+
+
+@pytest.mark.parametrize("written", [0, 1, 2])
+def test_whoever_is_killed_while_it_is_recorded_can_do_it_again(folder, path, monkeypatch, written):
+    look(path, "anna", (NAME, "slip", "Muhlack"))
+    left = iter(range(written))
+
+    def dying(path, data):
+        if next(left, None) is None:
+            os._exit(9)
+        write_whole(path, data)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(errata_add, "write_whole", dying)
+        if (child := os.fork()) == 0:
+            try:
+                record(folder, path)
+            finally:
+                os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    recipe = find_recipe(str(folder))
+    assert recipe.errata.corrections == ()
+    record(folder, path)
+    recipe = find_recipe(str(folder))
+    assert [each.new for each in recipe.errata.corrections] == ["Muhlack"]
+    assert f"## {recipe.spec.version}\n" in (folder / "CHANGELOG.md").read_text()
 
 
 def test_a_look_that_is_not_blind_is_told(folder, path):

@@ -155,9 +155,10 @@ def _record(
     version = _next_version(recipe)
     _write(
         {
-            path: _with_corrections(path, errata, corrections),
+            # The errata are last: whoever is killed in between can do it again.
             recipe.folder / "benchmark.yaml": _with_version(recipe, version),
             recipe.folder / "CHANGELOG.md": _with_entry(recipe, version, corrections),
+            path: _with_corrections(path, errata, corrections),
         }
     )
     return Added(path, version, truths is not None)

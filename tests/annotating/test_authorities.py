@@ -88,6 +88,7 @@ def test_values_already_given_come_first_and_no_more_than_fifty(tmp_path):
         ({"name": "../names.txt"}, b"Frey\n", "not in the folder"),
         ({"name": "/etc/passwd"}, b"Frey\n", "not in the folder"),
         ({"name": "none.txt"}, b"Frey\n", "cannot be read: No such file"),
+        ({"name": "a\0b"}, b"Frey\n", "null byte"),
         ({"name": "names.txt"}, b"Fr\xe9y\n", "names.txt"),
         ({"name": "names.txt"}, b"\n \n", "has no values"),
         ({"name": "names.txt"}, b"Frey\n" + b"x" * 501, "names.txt:2: several lines in a cell"),

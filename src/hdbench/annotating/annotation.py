@@ -17,6 +17,9 @@ from hdbench.errors import HdbenchError
 ANNOTATION = "annotation.yaml"
 """The file, in the collection's folder; it never leaves with the collection."""
 
+MAX_ANNOTATORS = 100
+"""Maximum number of people that an item is assigned to."""
+
 _HEAD = """\
 # Who annotates what in this collection. It stays here: build, publish and export leave it out.
 """
@@ -42,14 +45,16 @@ class Assignment(Strict):
         seed: that of the random draw of the items; None if they were not drawn.
     """
 
-    annotators: tuple[Pseudonym, ...] = Field(min_length=2)
+    annotators: tuple[Pseudonym, ...] = Field(min_length=2, max_length=MAX_ANNOTATORS)
     items: tuple[str, ...] = Field(min_length=1)
     seed: int | None = None
 
     @model_validator(mode="after")
     def _several(self) -> "Assignment":
-        if len(set(self.annotators)) < len(self.annotators):
-            raise PydanticCustomError("several", "annotators: somebody is named twice")
+        for what, names in {"annotators": self.annotators, "items": self.items}.items():
+            if len(set(names)) < len(names):
+                wrong = "one of its {what} is named twice: leave it there once"
+                raise PydanticCustomError("several", wrong, {"what": what})
         return self
 
 

@@ -118,7 +118,10 @@ def read_authorities(
                 f"annotation.yaml: authorities: {field[:100]!r}: no such field: choose one of "
                 f"{', '.join(known)}"
             )
-        path = (folder / name).resolve()
+        try:
+            path = (folder / name).resolve()
+        except ValueError as error:
+            raise HdbenchError(f"annotation.yaml: authorities: {name!r}: {error}") from error
         if not path.is_relative_to(folder.resolve()):
             raise HdbenchError(f"annotation.yaml: authorities: {name}: not in the folder {folder}")
         try:

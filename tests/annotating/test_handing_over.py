@@ -401,6 +401,22 @@ def test_no_assignment_is_taken_in_that_does_not_fit(collection, other, tmp_path
         assert not (other / "history/anna.jsonl").exists()
 
 
+def test_a_merge_that_was_killed_is_done_again(collection, other, tmp_path, monkeypatch):
+    put(collection, "anna", "b2", "title", "Egmont")
+    path = handed(collection, "anna", tmp_path)
+
+    def killed(*_):
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Metadata, "write", killed)
+        with pytest.raises(SystemExit):
+            merge(other, path)
+    assert truth(other, "b2") is None
+    assert merge(other, path).taken == 0
+    assert truth(other, "b2") == {"title": "Egmont"}
+
+
 def test_an_assignment_that_another_process_makes_meanwhile_is_not_lost(
     collection, other, tmp_path, monkeypatch
 ):
@@ -424,6 +440,10 @@ def test_an_assignment_that_another_process_makes_meanwhile_is_not_lost(
         b"[]",
         b'{"assignments": [{"annotators": ["anna"], "items": ["b2"]}]}',
         b'{"assignments": [{"annotators": ["anna", "anna"], "items": ["b2"]}]}',
+        b'{"assignments": [{"annotators": ["anna", "ben"], "items": ["b2", "b2"]}]}',
+        json.dumps(
+            {"assignments": [{"annotators": [f"a{n}" for n in range(101)], "items": ["b2"]}]}
+        ).encode(),
         b"{" * 10_000,
     ],
 )

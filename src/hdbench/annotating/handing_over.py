@@ -123,6 +123,8 @@ def merge(folder: Path, path: Path) -> Merged:
         with metadata.writing():
             # Otherwise this could write less than another process just did.
             touched |= history.refresh() | metadata.refresh()
+            # Also what is known already: a merge may have been killed before it wrote that.
+            due = touched | {change.item for change in changes}
             # Who has annotated an assigned item sees nothing of the others before it is settled.
             states = [
                 fold(
@@ -131,11 +133,11 @@ def merge(folder: Path, path: Path) -> Merged:
                     metadata.records[item],
                     metadata.made[item],
                 )
-                for item in sorted(touched & metadata.records.keys())
+                for item in sorted(due & metadata.records.keys())
                 if is_plain(history.changes[item].values(), joined.annotators(item))
             ]
             metadata.write(states)
-    conflicts = tuple(one for state in states for one in state.conflicts)
+    conflicts = tuple(one for state in states if state.item in touched for one in state.conflicts)
     assigned = sum(not annotation.annotators(item) for item in joined.assigned_items)
     return Merged(len(new), len(changes) - len(new), conflicts, assigned)
 

@@ -92,6 +92,7 @@ def test_two_people_annotate_alone_and_where_they_agree_an_item_settles_itself(t
         fill(ben, Title="Egmont ")
         ben.keyboard.press("Alt+Enter")  # they agree: it settles itself
         expect(ben.locator("#message")).to_contain_text("selection: assigned to me")
+        expect(ben.locator("#message")).to_contain_text("choose another status under Items")
         expect(ben.locator("#progress")).to_have_text("yours: 1 of 2")
         expect(ben.locator("#how")).to_have_text("Made: settled between annotators")
         assert truths(folder)["b3"]["title"] == "Egmont"
@@ -110,8 +111,11 @@ def test_what_differs_is_taken_or_typed_and_then_it_is_done(tmp_path, visit):
         expect(ben.locator(".settle h3").first).to_contain_text("Title")
         expect(ben.locator(".settle pre").nth(1)).to_have_text("<b>Urfaust</b>")
         expect(ben.locator(".settle pre").nth(2)).to_have_text("1. name: May\n\u2003roles: nothing")
-        ben.get_by_role("button", name="done", exact=True).click()
+        ben.set_viewport_size({"width": 390, "height": 800})
+        ben.get_by_role("button", name="done", exact=True).click()  # far below the message
         expect(ben.locator("#message")).to_contain_text("Still to be settled: 2")
+        expect(ben.locator("#message")).to_be_in_viewport(ratio=1)
+        ben.set_viewport_size({"width": 1280, "height": 720})
         ben.get_by_role("button", name="Take what anna entered: Persons").click()
         expect(ben.locator("#stage")).to_contain_text("1 of 2")
         expect(ben.get_by_label("Name")).to_have_value("May")

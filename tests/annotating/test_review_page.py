@@ -180,7 +180,9 @@ def test_the_page_is_accessible(folder, path, visit, shown):
     with serving(folder, "--review", path) as served:
         page = visit(served, width=width, color_scheme=scheme, language=language)
         assert page.evaluate("document.documentElement.lang") == language[:2]
-        for _ in range(2):
+        for button in ("#save-reading", "#verdict-form button"):
+            page.locator(button).hover()
+            page.wait_for_timeout(200)  # its colours change slowly
             found = Axe().run(page)
             assert found.violations_count == 0, found.generate_report()
             if page.locator("#reading").is_visible():

@@ -183,6 +183,11 @@ def test_the_page_is_accessible(folder, path, visit, shown):
         for button in ("#save-reading", "#verdict-form button"):
             page.locator(button).hover()
             page.wait_for_timeout(200)  # its colours change slowly
+            colours = (
+                "each => [getComputedStyle(each).color, getComputedStyle(each).backgroundColor]"
+            )
+            text, ground = page.locator(button).evaluate(colours)
+            assert text != ground  # axe passes over text in the colour of its ground
             found = Axe().run(page)
             assert found.violations_count == 0, found.generate_report()
             if page.locator("#reading").is_visible():

@@ -43,8 +43,11 @@ def test_a_stay_is_noted_without_its_pauses(tmp_path, visit_at, keep):
                 "Object.defineProperty(document, 'visibilityState', { value: 'hidden' });"
                 "document.dispatchEvent(new Event('visibilitychange'))"
             ) if keep else page.get_by_role("button", name="Next").click()
-    told = [(each["item"], each["seconds"]) for each in times(folder)]
-    assert told == ([("b1", 45), ("b2", 7)] if keep else [])
+    told = times(folder)
+    assert [each["item"] for each in told] == (["b1", "b2"] if keep else [])
+    # The clock that is set forward goes on by itself too, while the browser is slow.
+    for each, least in zip(told, (45, 7), strict=False):
+        assert least <= each["seconds"] < least + 60
 
 
 def test_nothing_else_is_taken_for_a_time_and_none_leaves(tmp_path):

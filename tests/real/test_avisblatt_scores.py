@@ -62,7 +62,7 @@ def test_every_run_agrees_with_the_plain_procedure(runs, truths, protocol):
     """Without pages where too many ads share a number: the reference tries every way."""
     metric = AvisblattCer(protocol)
     compared = 0
-    for run in runs[::10]:
+    for run in runs[::15]:
         pages = [
             (answer["answer"], truths[answer["id"]])
             for answer in run["answers"]
@@ -73,7 +73,7 @@ def test_every_run_agrees_with_the_plain_procedure(runs, truths, protocol):
         expected = naive.protocol_scores(pages, protocol)
         assert (figures["fuzzy"], figures["cer"]) == pytest.approx(expected, abs=1e-12)
         compared += len(pages)
-    assert compared > 15
+    assert compared > 10
 
 
 def is_small(answer):

@@ -5,6 +5,7 @@ import re
 
 import httpx
 import pytest
+from annotating.killed_typing import kill_while_typing
 from annotating.pages import SCHEMA, Served, serving, truths, write_collection
 from playwright.sync_api import expect
 
@@ -49,6 +50,11 @@ def test_what_was_saved_survives_kill_9(tmp_path, browser):
         expect(page.get_by_label("Year")).to_have_value("1808")
         page.close()
     assert truths(folder)["b1"] == {"title": "Faust", "kind": None, "year": 1808, "persons": None}
+
+
+@pytest.mark.parametrize(("seed", "what"), [(1, "server"), (2, "browser"), (3, "browser")])
+def test_what_was_shown_as_saved_is_there_whatever_is_killed(tmp_path, browser, seed, what):
+    kill_while_typing(write_collection(tmp_path / "cards"), browser.browser_type, seed, what)
 
 
 def test_two_windows_on_one_item(tmp_path, visit):

@@ -67,10 +67,10 @@ class Typist:
             self.typed[which] += f"w{number}-"
             fields[which].press("Control+End")
             fields[which].press_sequentially(f"w{number}-")
+            page.wait_for_timeout(rng.choice((0, 300, 1200)))
             shown = page.evaluate(SHOWN)
             if shown["state"] == "saved":
                 self.saved = shown["values"]
-            page.wait_for_timeout(rng.choice((0, 0, 300, 1200)))
 
 
 def kill_while_typing(folder, chromium, seed, what):

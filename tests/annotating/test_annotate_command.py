@@ -45,7 +45,7 @@ def test_what_cannot_be_opened_is_one_line(tmp_path, run_hdbench):
 def test_items_are_assigned_to_several_people(tmp_path, run_hdbench):
     folder = write_collection(tmp_path / "cards", [None] * 5)
     told = run_hdbench("annotate", "cards", "--assign", "anna, ben", "--items", "3", cwd=tmp_path)
-    assert "3 of 5 items that nobody has begun are assigned to anna and ben" in told.stdout
+    assert "3 of 5 items that nobody has started are now assigned to anna and ben" in told.stdout
     assert len(read_annotation(folder).assignments[0].items) == 3
     with socket.create_server(("127.0.0.1", 0)) as taken:  # so that no page is served
         told = run_hdbench("annotate", folder, "--port", taken.getsockname()[1], cwd=tmp_path)

@@ -34,7 +34,7 @@ def assign(
 ) -> Drawn:
     """Draw items at random, for several annotators, and write it into `annotation.yaml`.
 
-    Only items are drawn that nobody has begun: without a ground truth, open, and not assigned.
+    Only items that nobody has started are drawn: without a ground truth, open, and not assigned.
 
     Args:
         folder: the collection.
@@ -71,8 +71,8 @@ def assign(
             items = len(free)
         if not 0 < items <= len(free):
             raise HdbenchError(
-                f"{folder}: has {len(free):,} items that nobody has begun and that are not "
-                f"assigned yet, so that {items:,} of them cannot be drawn"
+                f"{folder}: has {len(free):,} items that nobody has started and that are not "
+                f"assigned yet: {items:,} cannot be drawn"
             )
         drawn = set(random.Random(seed).sample(free, items))  # noqa: S311  no secret
         assignment = Assignment(

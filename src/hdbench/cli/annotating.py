@@ -58,7 +58,7 @@ def annotate(
             "--assign",
             help="Give the same items to several people, such as anna,ben, who do not see each "
             "other's entries until they are all done with an item, and do no more. Items are drawn "
-            "at random among those that nobody has begun.",
+            "at random among those that nobody has started.",
             metavar="PSEUDONYMS",
         ),
     ] = None,
@@ -140,7 +140,7 @@ def _assign(folder: Path, annotators: list[str], number: int | None, seed: int) 
     names = " and ".join(done.assignment.annotators)
     typer.echo(
         f"{folder / ANNOTATION}: {len(done.assignment.items):,} of {done.of:,} items that nobody "
-        f"has begun are assigned to {names}\n"
+        f"has started are now assigned to {names}\n"
         "Each opens the folder with --as; --hand-over takes the assignment along to a copy."
     )
 

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from hdbench.annotating.agreement import agreement_of
 from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
+from hdbench.annotating.assigned import read_assigned
 from hdbench.annotating.changes import Change, as_line
 from hdbench.api import Settings, score
 from hdbench.benchmarks.agreement import Estimate
@@ -252,7 +253,7 @@ def test_nobody_agrees_or_differs_yet(tmp_path, run_hdbench):
     (folder / "annotation.yaml").unlink()
     told = run_hdbench("agreement", "lines", cwd=tmp_path)
     assert "done with: assign some with hdbench annotate --assign" in told.stderr
-    assert agreement_of(folder) is None
+    assert agreement_of(folder, read_assigned(folder).finished) is None
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hdbench.annotating.annotation import (
     read_annotation,
     write_annotation,
 )
-from hdbench.annotating.assigned import annotated, before_settling, count_unfinished, is_plain
+from hdbench.annotating.assigned import before_settling, is_plain, read_assigned
 from hdbench.annotating.assigning import assign
 from hdbench.annotating.changes import Change, as_line
 from hdbench.annotating.store import Store
@@ -54,14 +54,14 @@ def test_the_records_of_those_who_are_all_done_each_on_top_of_nothing(collection
         change("clara", {"title": "not asked"}),
         change("clara", "done", "status", item="b3"),
     )
-    found = annotated(collection)
+    found = read_assigned(collection).finished
     assert [each.item for each in found] == ["b2"]
     assert found[0].records == {
         "ben": {"title": "Urfaust"},
         "anna": {"title": "Faust", "year": 1808},
     }
     assert list(found[0].records) == ["ben", "anna"]
-    assert count_unfinished(collection) == 1
+    assert read_assigned(collection).unfinished == 1
 
 
 def test_who_says_that_there_is_no_truth_has_none_and_who_rejects_is_left_out(collection):
@@ -74,8 +74,8 @@ def test_who_says_that_there_is_no_truth_has_none_and_who_rejects_is_left_out(co
         lines.append(change(by, statuses.get((by, item), "done"), "status", item=item))
     write(collection, *lines)
     # The record of b1 that was there before is nobody's.
-    assert annotated(collection) == [("b1", {"anna": None, "ben": {"title": "ben"}})]
-    assert count_unfinished(collection) == 0
+    assert read_assigned(collection).finished == [("b1", {"anna": None, "ben": {"title": "ben"}})]
+    assert read_assigned(collection).unfinished == 0
 
 
 def test_what_was_settled_and_what_came_after_is_nobodys_own(collection):
@@ -87,7 +87,9 @@ def test_what_was_settled_and_what_came_after_is_nobodys_own(collection):
     later = change("ben", "later", field="title", after=[settled])
     reopened = change("ben", "open", "status", after=[status])
     write(collection, *own, *done, settled, status, later, reopened)
-    assert annotated(collection) == [("b2", {"anna": {"title": "anna"}, "ben": {"title": "ben"}})]
+    assert read_assigned(collection).finished == [
+        ("b2", {"anna": {"title": "anna"}, "ben": {"title": "ben"}})
+    ]
     assert before_settling([later, settled, *own]) == own
     assert before_settling(own) == own
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
-from hdbench.annotating.assigned import annotated
+from hdbench.annotating.assigned import read_assigned
 from hdbench.annotating.changes import MAX_ITEM_CHANGES
 from hdbench.annotating.folding import Stage
 from hdbench.annotating.handing_over import hand_over, merge
@@ -108,7 +108,7 @@ def test_where_all_agree_an_item_settles_itself(assigned, stores):
     put(clara, "Faust I", "title")  # it is like any other item now
     assert anna.state("b2").record["title"] == "Faust I"
     # What each of them entered is still known.
-    assert annotated(assigned)[0].records["anna"]["note"] == " "
+    assert read_assigned(assigned).finished[0].records["anna"]["note"] == " "
     before = (assigned / "history/ben.jsonl").read_bytes()
     ben.flush()
     assert (assigned / "history/ben.jsonl").read_bytes() == before
@@ -155,7 +155,10 @@ def test_what_differs_is_settled_field_by_field_and_every_choice_is_saved(assign
     assert (state.stage, state.status, state.conflicts) == (Stage.plain, "done", ())
     assert state.comment == "anna: sure\nben: no place"
     assert truth(assigned) == state.record == {**FAUST, **state.record}
-    assert annotated(assigned)[0].records["ben"] == FAUST | {"year": 1809, "persons": []}
+    assert read_assigned(assigned).finished[0].records["ben"] == FAUST | {
+        "year": 1809,
+        "persons": [],
+    }
 
 
 def test_two_who_settle_at_once_do_not_overwrite_each_other(stores):
@@ -206,7 +209,7 @@ def test_a_process_killed_while_it_settles_leaves_an_item_to_be_settled(assigned
     for left in (1, 2):  # of the three lines with which it settled itself when it was closed
         path.write_bytes(b"".join(lines[: left - 3]))
         folder = shutil.copytree(assigned, assigned.parent / f"killed-{left}")
-        assert annotated(folder) == [("b2", {"anna": FAUST, "ben": FAUST})]
+        assert read_assigned(folder).finished == [("b2", {"anna": FAUST, "ben": FAUST})]
         with Store.open(folder, "clara") as store:
             state = store.state("b2")
             assert (state.stage, state.record, state.comment) == (Stage.plain, FAUST, "ben: x")

@@ -9,7 +9,7 @@ from annotating.pages import Served, serving, truths, write_collection
 from playwright.sync_api import expect
 
 from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
-from hdbench.annotating.assigned import annotated, count_unfinished
+from hdbench.annotating.assigned import read_assigned
 from hdbench.annotating.store import Store
 
 pytestmark = pytest.mark.slow
@@ -97,7 +97,7 @@ def test_two_people_annotate_alone_and_where_they_agree_an_item_settles_itself(t
         expect(ben.locator("#how")).to_have_text("Made: settled between annotators")
         assert truths(folder)["b3"]["title"] == "Egmont"
         assert truths(folder)["b1"] is None
-    assert count_unfinished(folder) == 1
+    assert read_assigned(folder).unfinished == 1
 
 
 def test_what_differs_is_taken_or_typed_and_then_it_is_done(tmp_path, visit):
@@ -128,7 +128,7 @@ def test_what_differs_is_taken_or_typed_and_then_it_is_done(tmp_path, visit):
         ben.get_by_role("button", name="Previous").click()
         expect(ben.locator("#how")).to_have_text("Made: settled between annotators")
         expect(ben.locator(".settle")).to_have_count(0)
-    records = annotated(folder)[0].records
+    records = read_assigned(folder).finished[0].records
     assert (records["anna"]["title"], records["ben"]["title"]) == ("Faust", "<b>Urfaust</b>")
 
 

@@ -1,9 +1,9 @@
 """`hdbench agreement`: how well the people agree who annotated the same items of a collection."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from hdbench.annotating.annotation import read_annotation
-from hdbench.annotating.assigned import annotated
+from hdbench.annotating.assigned import Annotated
 from hdbench.annotating.units import rules_for, units_by_field
 from hdbench.benchmarks.agreement import Agreement
 from hdbench.benchmarks.spec import read_spec
@@ -15,22 +15,20 @@ RESAMPLES = 10_000
 LEVEL = 0.95
 
 
-def agreement_of(folder: Path, *, seed: int = 0) -> Agreement | None:
+def agreement_of(folder: Path, found: Sequence[Annotated], *, seed: int = 0) -> Agreement | None:
     """How well people agree, from what each of them entered before anything was settled.
 
     Args:
         folder: the collection.
+        found: the items that several people annotated, and are done with.
         seed: for the random numbers of the intervals.
 
     Returns:
-        None if there is no item that several people annotated, and are done with.
+        None if there are no such items.
 
     Raises:
-        HdbenchError: it is no collection, or one of its files cannot be used.
+        HdbenchError: the collection's `benchmark.yaml` cannot be used.
     """
-    if not read_annotation(folder).assignments:
-        return None
-    found = annotated(folder)
     if not found:
         return None
     spec = read_spec(folder / "benchmark.yaml")

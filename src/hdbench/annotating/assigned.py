@@ -1,6 +1,6 @@
 """Items that several people annotate without seeing each other's entries."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,10 +25,22 @@ class Annotated(NamedTuple):
     records: dict[str, dict[str, Any] | None]
 
 
-def annotated(folder: Path) -> list[Annotated]:
-    """The assigned items that all their annotators are done with, in the order of the collection.
+class Assigned(NamedTuple):
+    """The assigned items of a collection.
 
-    Items that one of them rejected are left out: they say nothing about how far people agree.
+    Attributes:
+        finished: those that all their annotators are done with, in the order of the collection.
+            Items that one of them rejected are left out: they say nothing about how far people
+            agree.
+        unfinished: the number of those that not all their annotators are done with yet.
+    """
+
+    finished: list[Annotated]
+    unfinished: int
+
+
+def read_assigned(folder: Path) -> Assigned:
+    """What the annotators of each assigned item made of it.
 
     Args:
         folder: the collection.
@@ -36,20 +48,18 @@ def annotated(folder: Path) -> list[Annotated]:
     Raises:
         HdbenchError: it is no collection, or its history or `annotation.yaml` cannot be used.
     """
-    return [
-        Annotated(item, {name: truth_of(state) for name, state in own.items()})
-        for item, own in _all_own(folder)
-        if all_finished(own) and all(state.status != "rejected" for state in own.values())
-    ]
-
-
-def count_unfinished(folder: Path) -> int:
-    """The number of assigned items that not all their annotators are done with yet.
-
-    Raises:
-        HdbenchError: see `annotated`.
-    """
-    return sum(not all_finished(own) for _, own in _all_own(folder))
+    annotation, history = read_annotation(folder), History(folder)
+    finished, unfinished = [], 0
+    for item in Metadata(folder).records:
+        annotators = annotation.annotators(item)
+        if not annotators:
+            continue
+        own = own_states(item, history.changes.get(item, {}).values(), annotators)
+        if not all_finished(own):
+            unfinished += 1
+        elif all(state.status != "rejected" for state in own.values()):
+            finished.append(Annotated(item, {name: truth_of(own[name]) for name in own}))
+    return Assigned(finished, unfinished)
 
 
 def own_states(
@@ -102,12 +112,3 @@ def is_plain(changes: Collection[Change], annotators: tuple[str, ...]) -> bool:
         if change.how == SETTLED and behind[change.id].issuperset(annotators):
             return True
     return False
-
-
-def _all_own(folder: Path) -> Iterator[tuple[str, dict[str, ItemState]]]:
-    """What the annotators of each assigned item made of it."""
-    annotation, history = read_annotation(folder), History(folder)
-    for item in Metadata(folder).records:
-        if annotators := annotation.annotators(item):
-            changes = history.changes.get(item, {}).values()
-            yield item, own_states(item, list(changes), annotators)

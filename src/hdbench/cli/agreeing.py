@@ -25,12 +25,12 @@ def agreement(
     rules. It follows from what each of them entered before anything was settled.
     """
     from hdbench.annotating.agreement import agreement_of  # noqa: PLC0415  slow to import
-    from hdbench.annotating.assigned import count_unfinished  # noqa: PLC0415
+    from hdbench.annotating.assigned import read_assigned  # noqa: PLC0415
     from hdbench.cli.agreement_table import print_agreement  # noqa: PLC0415
     from hdbench.common.jsonio import write_json  # noqa: PLC0415
 
-    found = agreement_of(folder, seed=seed)
-    unfinished = count_unfinished(folder)
+    finished, unfinished = read_assigned(folder)
+    found = agreement_of(folder, finished, seed=seed)
     if found is None:
         why = "assign some with hdbench annotate --assign"
         if unfinished:

@@ -140,13 +140,14 @@ def build(
 
 def _agreement(recipe: "Recipe") -> "Agreement | None":
     """How well the people agree who annotated a collection, if several did."""
-    from hdbench.annotating.annotation import ANNOTATION  # noqa: PLC0415
+    from hdbench.annotating.annotation import read_annotation  # noqa: PLC0415
 
-    if recipe.sample or not (recipe.folder / ANNOTATION).is_file():
+    if recipe.sample or not read_annotation(recipe.folder).assignments:
         return None
     from hdbench.annotating.agreement import agreement_of  # noqa: PLC0415  numpy is slow to import
+    from hdbench.annotating.assigned import read_assigned  # noqa: PLC0415
 
-    return agreement_of(recipe.folder)
+    return agreement_of(recipe.folder, read_assigned(recipe.folder).finished)
 
 
 def _checked(names: Iterable[str], out: Path, *, allow_missing: bool) -> list[Report]:

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
-from hdbench.annotating.changes import MAX_CHANGE, Change, as_text, check_pseudonym, read_change
+from hdbench.annotating.changes import MAX_CHANGE, Change, as_text, read_change
+from hdbench.annotating.own_file import append, only_writer
 from hdbench.errors import HdbenchError
 
 HISTORY = "history"
@@ -70,22 +69,9 @@ class History:
         Raises:
             HdbenchError: another process is writing it, or the folder cannot be written.
         """
-        check_pseudonym(annotator)
-        try:
-            self.path.mkdir(exist_ok=True)
-            # Whichever thread closes the folder has to be able to give the lock back.
-            lock = lock_file(self.path, annotator)
-            with FileLock(lock, blocking=False, thread_local=False):
-                yield
-        except Timeout as error:
-            raise HdbenchError(
-                f"{self.file(annotator)}: {annotator} is annotating this folder already: go on in "
-                "that window, or close that program first"
-            ) from error
-        except OSError as error:
-            raise HdbenchError(
-                f"{self.path}: cannot be written: {error.strerror or error}"
-            ) from error
+        taken = f"{self.file(annotator)}: {annotator} is annotating this folder already"
+        with only_writer(self.path, annotator, taken):
+            yield
 
     def repair(self, annotator: str) -> None:
         """Cut off what a killed process left of a line; only with the lock."""
@@ -107,23 +93,7 @@ class History:
             HdbenchError: they cannot be written; then none of them is in the file.
         """
         path = self.file(annotator)
-        is_new = not path.exists()
-        try:
-            with path.open("ab") as file:
-                before = file.tell()
-                try:
-                    file.write(b"".join(lines))
-                    file.flush()
-                    os.fsync(file.fileno())
-                except OSError:
-                    os.truncate(path, before)
-                    raise
-            if is_new:
-                _sync_folder(self.path)
-        except OSError as error:
-            raise HdbenchError(
-                f"{path}: not saved: {error.strerror or error}: make room, then try again"
-            ) from error
+        append(path, b"".join(lines))
         return self._read_on(path)
 
     def _files(self) -> list[Path]:
@@ -182,27 +152,5 @@ class History:
         return True
 
 
-def lock_file(path: Path, name: str) -> Path:
-    """The lock file for something in a folder of histories.
-
-    Raises:
-        HdbenchError: it is a symbolic link: locking would empty what it leads to.
-    """
-    lock = path / f".{name}.lock"
-    if lock.is_symlink():
-        raise HdbenchError(f"{lock}: is a symbolic link: remove it")
-    return lock
-
-
 def _rank(change: Change) -> str:
     return as_text(list(vars(change).values()))
-
-
-def _sync_folder(path: Path) -> None:
-    """Have a folder's new file survive a power cut, where the system can."""
-    if os.name == "posix":
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -12,7 +12,8 @@ from filelock import FileLock, Timeout
 
 from hdbench.annotating.changes import WITHOUT_TRUTH
 from hdbench.annotating.folding import ItemState
-from hdbench.annotating.history import HISTORY, lock_file
+from hdbench.annotating.history import HISTORY
+from hdbench.annotating.own_file import lock_file
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.provenance import COLUMNS, IMPORTED, PROVENANCE, Provenance
 from hdbench.building.namespace import is_ours

@@ -5,7 +5,6 @@ import uuid
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -23,6 +22,7 @@ from hdbench.annotating.fields import FieldPath, as_field, get, parse_field, wit
 from hdbench.annotating.folding import JOIN, Conflict, ItemState, Stage, causal_order, record_of
 from hdbench.annotating.history import History
 from hdbench.annotating.metadata import Metadata
+from hdbench.annotating.own_file import now
 from hdbench.annotating.settling import agreed_status, check_settled, is_given, seen_by, visible
 from hdbench.errors import HdbenchError
 
@@ -302,7 +302,7 @@ class Store:
                 uuid.uuid4().hex,
                 item,
                 self.annotator,
-                _now(),
+                now(),
                 each.what,
                 each.field,
                 old,
@@ -428,7 +428,3 @@ def _without(record: Any, before: Any, path: FieldPath, to: Any) -> tuple[FieldP
     if isinstance(holder, dict):
         return outer[:-1], {key: value for key, value in holder.items() if key != outer[-1]}
     return outer[:-1], [value for place, value in enumerate(holder) if place != outer[-1]]
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -7,16 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from filelock import FileLock, Timeout
 from pydantic import Field
 
 from hdbench.analysis.forms import text_of
-from hdbench.annotating.changes import check_pseudonym, is_pseudonym
-from hdbench.annotating.history import lock_file
+from hdbench.annotating.changes import is_pseudonym
+from hdbench.annotating.own_file import append, now, only_writer
 from hdbench.annotating.reviewing.review_list import Entry
 from hdbench.common.checked import Strict, validate
 from hdbench.common.jsonio import is_too_deep, parse_line
@@ -135,22 +133,16 @@ class Looks:
         Raises:
             HdbenchError: another process is writing them, or the folder cannot be written.
         """
-        check_pseudonym(annotator)
         file = self._file(annotator)
-        try:
-            self.folder.mkdir(exist_ok=True)
-            with FileLock(lock_file(self.folder, annotator), blocking=False, thread_local=False):
+        taken = f"{file}: {annotator} is looking through this list already"
+        with only_writer(self.folder, annotator, taken):
+            try:
                 if file.is_file():
                     known = self._files[annotator] = _read(file)
                     os.truncate(file, known.whole)
-                yield
-        except Timeout as error:
-            raise HdbenchError(
-                f"{file}: {annotator} is looking through this list already: go on in that window, "
-                "or close that program first"
-            ) from error
-        except OSError as error:
-            raise HdbenchError(f"{file}: cannot be written: {error.strerror or error}") from error
+            except OSError as error:
+                raise HdbenchError(f"{file}: cannot be written: {error.strerror}") from error
+            yield
 
     def add(self, annotator: str, entry: str, what: str, **said: Any) -> None:
         """Add a line; when this returns it is on disk. Only with the lock.
@@ -165,7 +157,7 @@ class Looks:
                 "id": uuid.uuid4().hex,
                 "entry": entry,
                 "by": annotator,
-                "at": datetime.now(UTC).isoformat(timespec="milliseconds")[:23] + "Z",
+                "at": now(),
                 "what": what,
                 "after": self.of(entry, annotator).last,
                 **said,
@@ -174,17 +166,7 @@ class Looks:
         )
         raw = _raw(line, file)
         known = self._files.setdefault(annotator, _File([], 0))
-        try:
-            with file.open("ab") as out:
-                try:
-                    out.write(raw)
-                    out.flush()
-                    os.fsync(out.fileno())
-                except OSError:
-                    os.truncate(file, known.whole)
-                    raise
-        except OSError as error:
-            raise HdbenchError(f"{file}: not saved: {error.strerror or error}") from error
+        append(file, raw)
         known.lines.append(line)
         known.whole += len(raw)
 

@@ -266,6 +266,39 @@ def test_the_image_is_zoomed_and_turned(tmp_path, visit):
         page.keyboard.press("r")
         turned = image.bounding_box()
         assert turned["height"] / turned["width"] == pytest.approx(width / height, rel=0.01)
+        page.get_by_role("button", name="Fit").click()
+        page.get_by_role("button", name="Rotate").click()
+        page.get_by_role("button", name="Zoom in").click()
+        assert image.bounding_box()["width"] == pytest.approx(width * 1.25, rel=0.01)
+        page.get_by_label("Contrast").fill("200")
+        assert page.locator("#view").evaluate("view => view.style.cssText") == "--contrast: 200%;"
+
+
+def test_the_pages_of_an_item_are_turned(tmp_path, visit):
+    folder = write_collection(tmp_path / "cards")
+    names = ["images/card.png"] * 2
+    rows = [
+        {"pages_file_names": names[:pages], "id": f"b{pages}", "ground_truth": None}
+        for pages in (2, 1)
+    ]
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with serving(folder) as served:
+        page = visit(served)
+        image, shown = page.locator("#view img"), page.locator("#page")
+        expect(shown).to_have_text("page 1 of 2")
+        expect(page.get_by_role("button", name="Previous page")).to_be_disabled()
+        page.get_by_role("button", name="Next page").click()
+        expect(shown).to_have_text("page 2 of 2")
+        expect(image).to_have_attribute("src", "items/0/pages/1")
+        expect(page.get_by_role("button", name="Next page")).to_be_disabled()
+        page.keyboard.press("]")
+        expect(shown).to_have_text("page 2 of 2")
+        page.keyboard.press("[")
+        expect(image).to_have_attribute("src", "items/0/pages/0")
+        page.keyboard.press("]")
+        page.keyboard.press("n")
+        expect(image).to_have_attribute("src", "items/1/pages/0")
+        expect(page.locator("#paging")).to_be_hidden()
 
 
 @pytest.mark.parametrize("width", [390, 820])

@@ -55,6 +55,7 @@ def test_nothing_is_shown_before_the_reading_is_saved(folder, path, browser):
         page.on("response", receive)
         page.goto(served.url)
         expect(page.locator("#label")).to_have_text("Title")
+        expect(page.locator("#view img")).to_have_attribute("src", "entries/0/pages/0")
         for label in ("Year", "Persons 2, Name"):
             page.keyboard.press("Alt+ArrowRight")
             expect(page.locator("#label")).to_have_text(label)

@@ -2,36 +2,27 @@
 
 import { Clock } from "./clock.js";
 import { Form, element } from "./form.js";
+import { ItemImage } from "./image.js";
 import { ItemList } from "./list.js";
+import { at, language, message, say, start, translate } from "./page.js";
 import { ask, Refused, Saver } from "./saving.js";
 import { Settling, unsettled } from "./settling.js";
 import { area, asField, get, placed, readable, same } from "./values.js";
-import { Viewer } from "./viewer.js";
 
 const STATUSES = ["open", "done", "doubtful", "missing", "rejected"];
 const CLOSED = new Set(["done", "missing", "rejected"]);
 const WITHOUT_TRUTH = new Set(["missing", "rejected"]);
 const COMMENT_TYPED = 700;
 
-const at = (id) => document.getElementById(id);
-const start = await ask("start");
-const language = start.language ?? (navigator.language.startsWith("de") ? "de" : "en");
-const say = (key, values = {}) =>
-  start.texts[language][key].replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
-const viewer = new Viewer(at("view"));
+const image = new ItemImage(at("image"));
 
 let number = -1;
 let item = null; // what the server said of it
 let saver = null;
-let page = 0;
 let local = { record: null, status: "open", comment: "" };
 let commentTimer = null;
 let moving = false;
 const clock = start.keep_time ? new Clock() : null;
-
-function message(key, values) {
-  at("message").textContent = key ? say(key, values) : "";
-}
 
 function said(what, reason) {
   const isTyping = form.dirty.size > 0 || commentTimer !== null;
@@ -226,7 +217,6 @@ async function open(to, { again = false } = {}) {
     }
     if (number >= 0 && to !== number) leave();
     const value = await ask(`items/${to}`);
-    if (to !== number) page = 0;
     const isOther = to !== number;
     number = to;
     item = value;
@@ -259,7 +249,9 @@ function show(isOther) {
   drawStatus();
   said("saved");
   if (isOther) {
-    showPage();
+    image.show(id, item, `items/${number}/pages`);
+    const next = beside(1);
+    if (start.items[next]) new Image().src = `items/${next}/pages/0`;
     at("record").scrollTop = 0;
     history.replaceState(null, "", `#${encodeURIComponent(id)}`);
   }
@@ -270,26 +262,6 @@ async function markDifferences() {
   const shown = number;
   const value = await ask(`items/${number}/drafts`).catch(() => []);
   if (number === shown && !form.dirty.size) form.draw(local.record, value);
-}
-
-function showPage() {
-  const [id] = start.items[number];
-  at("view").setAttribute("aria-label", say("image_of", { id }));
-  at("paging").hidden = item.pages < 2;
-  at("page").textContent = say("image_page", { page: page + 1, pages: item.pages });
-  at("page-back").disabled = page === 0;
-  at("page-on").disabled = page >= item.pages - 1;
-  if (item.text !== null) viewer.say(item.text, id);
-  else if (item.pages) viewer.show(`items/${number}/pages/${page}`, say("image_of", { id }), say("no_image"));
-  else viewer.say(item.problem || say("no_image"));
-  const next = beside(1);
-  if (start.items[next] && !page) new Image().src = `items/${next}/pages/0`;
-}
-
-function turnTo(other) {
-  if (!item || other < 0 || other >= item.pages || other === page) return;
-  page = other;
-  showPage();
 }
 
 async function undo() {
@@ -342,13 +314,12 @@ function pressed(event) {
   }
   if (event.key === "Escape" && !free) return event.target.blur();
   if (!free) return;
-  const inView = event.target === at("view");
+  const { viewer } = image;
   const keys = {
     n: () => open(beside(1)), p: () => open(beside(-1)), "/": () => list.show(), "?": () => at("keys").showModal(),
-    "+": () => viewer.zoom(1.25), "-": () => viewer.zoom(0.8), 0: () => viewer.fit(), r: () => viewer.rotate(),
-    "[": () => turnTo(page - 1), "]": () => turnTo(page + 1),
+    ...image.keys, "[": () => image.turn(-1), "]": () => image.turn(1),
     ...Object.fromEntries(STATUSES.map((status, place) => [place + 1, () => finish(status)])),
-    ...(inView && {
+    ...(event.target === image.view && {
       ArrowLeft: () => viewer.pan(40, 0), ArrowRight: () => viewer.pan(-40, 0),
       ArrowUp: () => viewer.pan(0, 40), ArrowDown: () => viewer.pan(0, -40),
     }),
@@ -357,12 +328,7 @@ function pressed(event) {
 }
 
 function words() {
-  document.documentElement.lang = language;
-  for (const each of document.querySelectorAll("[data-text]")) each.textContent = say(each.dataset.text);
-  for (const each of document.querySelectorAll("[data-label]")) {
-    each.setAttribute("aria-label", say(each.dataset.label));
-    if (each.localName === "button") each.title = say(each.dataset.label);
-  }
+  translate();
   const ctrl = language === "de" ? "Strg" : "Ctrl";
   const keys = [
     ["help_next", "Alt ←", "Alt →"], ["help_next_done", "Alt ↵"], ["help_outside", "n", "p"],
@@ -378,9 +344,7 @@ function words() {
 function wire() {
   const clicks = {
     previous: () => open(beside(-1)), next: () => open(beside(1)), items: () => list.show(), undo,
-    help: () => at("keys").showModal(), in: () => viewer.zoom(1.25), out: () => viewer.zoom(0.8),
-    fit: () => viewer.fit(), rotate: () => viewer.rotate(),
-    "page-back": () => turnTo(page - 1), "page-on": () => turnTo(page + 1),
+    help: () => at("keys").showModal(),
   };
   for (const [id, act] of Object.entries(clicks)) at(id).addEventListener("click", act);
   for (const button of document.querySelectorAll("dialog .close")) {
@@ -388,7 +352,6 @@ function wire() {
   }
   at("conflict").addEventListener("cancel", (event) => event.preventDefault()); // one has to be chosen
   at("filter").addEventListener("change", progress);
-  at("contrast").addEventListener("input", (event) => viewer.contrast(event.target.value));
   for (const status of STATUSES) {
     const button = element("button", { type: "button", value: status, text: say(`status_${status}`) });
     button.addEventListener("click", () => finish(status));

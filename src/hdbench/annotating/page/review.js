@@ -1,28 +1,19 @@
 // Second looks: one value at a time is read from the image, and only then is it shown what the ground truth has.
 
 import { element } from "./form.js";
+import { ItemImage } from "./image.js";
+import { at, language, message, say, start, translate } from "./page.js";
 import { ask, Refused } from "./saving.js";
 import { readable } from "./values.js";
-import { Viewer } from "./viewer.js";
 
 const VERDICTS = ["slip", "convention", "models_err", "undecided"];
 
-const at = (id) => document.getElementById(id);
-const start = await ask("start");
-const language = start.language ?? (navigator.language.startsWith("de") ? "de" : "en");
-const say = (key, values = {}) =>
-  start.texts[language][key].replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
-const viewer = new Viewer(at("view"));
+const image = new ItemImage(at("image"));
 const value = (given) => readable(given, say("nothing"));
 
 let number = -1;
 let entry = null; // what the server said of it
-let page = 0;
 let busy = false;
-
-function message(key, values) {
-  at("message").textContent = key ? say(key, values) : "";
-}
 
 function said(what) {
   at("saving").dataset.state = what;
@@ -62,11 +53,11 @@ async function open(to) {
   busy = true;
   try {
     const answer = await ask(`entries/${to}`);
-    [number, entry, page] = [to, answer, 0];
+    [number, entry] = [to, answer];
     at("message").dataset.warned = "";
     message();
     said("");
-    showPage();
+    image.show(entry.item, entry, `entries/${number}/pages`);
     draw();
   } catch {
     message("unreachable_review");
@@ -185,24 +176,6 @@ function nextOpen() {
   else open(next);
 }
 
-function showPage() {
-  const { item: id, pages, text, problem } = entry;
-  at("view").setAttribute("aria-label", say("image_of", { id }));
-  at("paging").hidden = pages < 2;
-  at("page").textContent = say("image_page", { page: page + 1, pages });
-  at("page-back").disabled = page === 0;
-  at("page-on").disabled = page >= pages - 1;
-  if (text !== null) viewer.say(text, id);
-  else if (pages) viewer.show(`entries/${number}/pages/${page}`, say("image_of", { id }), say("no_image"));
-  else viewer.say(problem || say("no_image"));
-}
-
-function turnTo(other) {
-  if (!entry || other < 0 || other >= entry.pages || other === page) return;
-  page = other;
-  showPage();
-}
-
 const isTyping = (target) => target.closest?.("input:not([type=radio]), textarea, select");
 
 function pressed(event) {
@@ -214,7 +187,7 @@ function pressed(event) {
     event.preventDefault();
     target.form.requestSubmit();
   } else if (!isTyping(target) && !altKey && !ctrlKey && !metaKey) {
-    const zoom = { "+": () => viewer.zoom(1.25), "-": () => viewer.zoom(0.8), 0: () => viewer.fit(), r: () => viewer.rotate() }[key];
+    const zoom = image.keys[key];
     const verdict = VERDICTS[Number(key) - 1];
     if (zoom) zoom();
     else if (verdict && !at("shown").hidden && !at("verdict-form").hidden) {
@@ -225,17 +198,12 @@ function pressed(event) {
   }
 }
 
-document.documentElement.lang = language;
-for (const each of document.querySelectorAll("[data-text]")) each.textContent = say(each.dataset.text);
-for (const each of document.querySelectorAll("[data-label]")) each.setAttribute("aria-label", say(each.dataset.label));
+translate();
 const clicks = {
   previous: () => open(number - 1), next: () => open(number + 1), "next-open": nextOpen, undo,
   nothing: () => send("read", { value: null }),
-  in: () => viewer.zoom(1.25), out: () => viewer.zoom(0.8), fit: () => viewer.fit(), rotate: () => viewer.rotate(),
-  "page-back": () => turnTo(page - 1), "page-on": () => turnTo(page + 1),
 };
 for (const [id, click] of Object.entries(clicks)) at(id).addEventListener("click", click);
-at("contrast").addEventListener("input", (event) => viewer.contrast(event.target.value));
 at("reading-form").addEventListener("submit", saveReading);
 at("verdict-form").addEventListener("submit", saveVerdict);
 document.addEventListener("keydown", pressed);

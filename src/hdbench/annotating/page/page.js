@@ -1,0 +1,19 @@
+// What both pages have: what the server sends at the start, and texts in the reader's language.
+
+import { ask } from "./saving.js";
+
+export const at = (id) => document.getElementById(id);
+export const start = await ask("start");
+export const language = start.language ?? (navigator.language.startsWith("de") ? "de" : "en");
+export const say = (key, values = {}) =>
+  start.texts[language][key].replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+
+export function message(key, values) {
+  at("message").textContent = key ? say(key, values) : "";
+}
+
+export function translate() {
+  document.documentElement.lang = language;
+  for (const each of document.querySelectorAll("[data-text]")) each.textContent = say(each.dataset.text);
+  for (const each of document.querySelectorAll("[data-label]")) each.setAttribute("aria-label", say(each.dataset.label));
+}

@@ -43,7 +43,7 @@ def publish(
     """
     from huggingface_hub import constants  # noqa: PLC0415  slow to import
 
-    from hdbench.cli.tables import print_repositories  # noqa: PLC0415
+    from hdbench.cli.leaving import print_repositories  # noqa: PLC0415
     from hdbench.publishing.publish import publish as send  # noqa: PLC0415
     from hdbench.publishing.publish import token_namespaces  # noqa: PLC0415
     from hdbench.publishing.repositories import find_repositories  # noqa: PLC0415

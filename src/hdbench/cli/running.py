@@ -291,7 +291,7 @@ def evaluate(
     from rich.console import Console  # noqa: PLC0415  slow to import
 
     from hdbench.cli.app import DEFAULT_OUT  # noqa: PLC0415
-    from hdbench.cli.tables import print_evaluations  # noqa: PLC0415
+    from hdbench.cli.run_tables import print_evaluations  # noqa: PLC0415
     from hdbench.results.files import write_results  # noqa: PLC0415
     from hdbench.running.backend import Decoding  # noqa: PLC0415
     from hdbench.running.evaluating import (  # noqa: PLC0415
@@ -382,7 +382,7 @@ def export(
     text, whether the model wrote one, null or nothing; and what a page has beside its list is not
     read. JSON Lines lose nothing.
     """
-    from hdbench.cli.tables import STAYS, in_bytes  # noqa: PLC0415  slow to import
+    from hdbench.cli.leaving import STAYS, in_bytes  # noqa: PLC0415  slow to import
 
     match form.value:
         case "eval-results" | "model-index" as hub_form:

@@ -63,7 +63,7 @@ def compare(
     intervals, and nothing is called separable.
     """
     from hdbench.cli.group_tables import print_groups  # noqa: PLC0415
-    from hdbench.cli.tables import print_comparison  # noqa: PLC0415
+    from hdbench.cli.run_tables import print_comparison  # noqa: PLC0415
     from hdbench.common.jsonio import write_json  # noqa: PLC0415  slow to import
     from hdbench.evaluation.by_column import differences_by_column  # noqa: PLC0415
     from hdbench.evaluation.runs import benchmark_of  # noqa: PLC0415

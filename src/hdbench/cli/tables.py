@@ -1,9 +1,7 @@
 """A result as tables for a terminal."""
 
 import json
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -25,22 +23,13 @@ from hdbench.results.warning_texts import in_words, people_in_words
 from hdbench.scoring.metric import Figure, Metric
 
 if TYPE_CHECKING:  # scipy takes long to import
-    from hdbench.publishing.repositories import Repository
     from hdbench.results.result import Result
-    from hdbench.running.evaluating import Evaluation
-    from hdbench.statistics.comparison import Comparison
 
 MAX_FIELDS = 40
 """Maximum rows of the table of fields: a model can invent any number of fields."""
 
 MAX_VIOLATIONS = 8
 """Maximum rows of the table of schema violations."""
-
-MAX_ALIKE = 5
-"""Files below one folder, with one extension, that are each listed; more are counted."""
-
-STAYS = "History, comments and annotators of a collection stay on this computer"
-"""What is told where something leaves."""
 
 MAX_ERRORS = 4
 """How many errors of one item are shown."""
@@ -351,114 +340,3 @@ def _shown(value: Any) -> str:
 
 def _number(value: float) -> str:
     return str(value) if isinstance(value, int) or value == int(value) > 1 else f"{value:.3f}"
-
-
-def print_comparison(console: Console, comparison: "Comparison") -> None:
-    """Print two runs side by side: their figures, fields, and the items where they differ most.
-
-    Args:
-        console: where to.
-        comparison: from `hdbench.statistics.comparison`.
-    """
-    a, b = printable(comparison.a), printable(comparison.b)
-    console.print(Text.assemble("A ", (a.plain, "bold"), ", B ", (b.plain, "bold")))
-    told = any(each.interval for each in comparison.figures.values())
-    head = ["95 % interval"] if told else []
-    table = plain_table(None, "figure", right=("A", "B", "A - B", *head))
-    for name, difference in comparison.figures.items():
-        interval = difference.interval
-        table.add_row(
-            name,
-            f"{difference.a:.4f}",
-            f"{difference.b:.4f}",
-            f"{difference.difference:+.4f}",
-            *([f"{interval.low:+.4f} to {interval.high:+.4f}"] if interval else []),
-        )
-    if comparison.estimated:
-        console.print(Text(comparison.estimated), soft_wrap=True)
-    console.print(table)
-    verdict = f"{printable(comparison.better)} is better" if comparison.better else "not separable"
-    console.print(
-        f"{comparison.headline}: {verdict}: {comparison.why}", soft_wrap=True, markup=False
-    )
-    if comparison.detectable is not None:
-        console.print(
-            f"{comparison.items} items can show a difference of {comparison.detectable:.3f} "
-            "or more, four times in five",
-            soft_wrap=True,
-        )
-    if comparison.fields:
-        fields = plain_table("Fields", "field", right=("A", "B", "A - B"))
-        for name, effect in list(comparison.fields.items())[:MAX_FIELDS]:
-            rates = (effect.a, effect.b, effect.difference)
-            shown = ("" if rate is None else f"{rate:.3f}" for rate in rates)
-            fields.add_row(printable(name), *shown)
-        console.print()
-        console.print(fields)
-    if comparison.items_apart:
-        title = f"Items that differ most ({comparison.item_figure})"
-        items = plain_table(title, "id", right=("A", "B"))
-        for item in comparison.items_apart:
-            items.add_row(printable(item.id), f"{item.a:.3f}", f"{item.b:.3f}")
-        console.print()
-        console.print(items)
-
-
-def print_evaluations(console: Console, evaluations: Sequence["Evaluation"]) -> None:
-    """Print a line for each benchmark that a model was run on, and one for what is left to do.
-
-    Args:
-        console: where to.
-        evaluations: from `hdbench.running.evaluating`.
-    """
-    for each in evaluations:
-        figures = each.result.figures()
-        headline = each.result.headline
-        parts = [
-            f"{headline} {each.value:.3f} ({each.result.intervals.describe(headline)})",
-            f"{figures['answered']} of {figures['items']} answered",
-        ]
-        if "subset" in each.result.run:
-            parts.append(each.result.run["subset"])
-        if each.least is not None:
-            parts.append(f"{'reaches' if each.passed else 'below'} {each.least:g}")
-        line = f"{each.benchmark.spec.name}: {', '.join(parts)}"
-        console.print(printable(line, MAX_NOTE), soft_wrap=True)
-        for said in each.outcome.lines(each.folder):
-            console.print(Text("  ") + printable(said, MAX_NOTE), soft_wrap=True)
-
-
-def print_repositories(console: Console, repositories: Sequence["Repository"]) -> None:
-    """Print what leaves: repositories with their licences, files and sizes; and what does not.
-
-    Args:
-        console: where to.
-        repositories: from `hdbench.publishing.repositories`.
-    """
-    for each in repositories:
-        heading = (
-            f"{each.id} ({each.kind}, {each.licence}, {each.tag or 'no tag'}): "
-            f"{len(each.files)} files, {in_bytes(each.size)}"
-        )
-        console.print(printable(heading, MAX_NOTE), style="bold", soft_wrap=True)
-        if each.rights:
-            console.print(printable(f"rights: {each.rights}", MAX_NOTE), soft_wrap=True)
-        table = plain_table(None, "file", right=["size"])
-        alike: dict[str, dict[str, int]] = defaultdict(dict)
-        for path in each.files:
-            folder = path.rpartition("/")[0].partition("/")[0]
-            pattern = f"{folder}/…/*{PurePosixPath(path).suffix}" if folder else path
-            alike[pattern][path] = each.file_size(path)
-        for pattern, sizes in sorted(alike.items()):
-            if len(sizes) > MAX_ALIKE:
-                sizes = {f"{pattern} ({len(sizes)} files)": sum(sizes.values())}  # noqa: PLW2901
-            for path, size in sizes.items():
-                table.add_row(printable(path, MAX_NOTE), in_bytes(size))
-        console.print(table)
-    if any(each.kind == "dataset" for each in repositories):
-        console.print(f"{STAYS}.\n", soft_wrap=True)
-
-
-def in_bytes(size: int) -> str:
-    """A size for people, in powers of 1,000."""
-    return f"{size:,} B" if size < 10_000 else f"{size / 1000:,.0f} kB"  # noqa: PLR2004

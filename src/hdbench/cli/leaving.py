@@ -1,0 +1,55 @@
+"""What leaves this computer, as tables for a terminal, and what does not."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from hdbench.common.printing import MAX_NOTE, plain_table, printable
+
+if TYPE_CHECKING:  # slow to import
+    from hdbench.publishing.repositories import Repository
+
+MAX_ALIKE = 5
+"""Files below one folder, with one extension, that are each listed; more are counted."""
+
+STAYS = "History, comments and annotators of a collection stay on this computer"
+"""What is told where something leaves."""
+
+
+def print_repositories(console: Console, repositories: Sequence["Repository"]) -> None:
+    """Print what leaves: repositories with their licences, files and sizes; and what does not.
+
+    Args:
+        console: where to.
+        repositories: from `hdbench.publishing.repositories`.
+    """
+    for each in repositories:
+        heading = (
+            f"{each.id} ({each.kind}, {each.licence}, {each.tag or 'no tag'}): "
+            f"{len(each.files)} files, {in_bytes(each.size)}"
+        )
+        console.print(printable(heading, MAX_NOTE), style="bold", soft_wrap=True)
+        if each.rights:
+            console.print(printable(f"rights: {each.rights}", MAX_NOTE), soft_wrap=True)
+        table = plain_table(None, "file", right=["size"])
+        alike: dict[str, dict[str, int]] = defaultdict(dict)
+        for path in each.files:
+            folder = path.rpartition("/")[0].partition("/")[0]
+            pattern = f"{folder}/…/*{PurePosixPath(path).suffix}" if folder else path
+            alike[pattern][path] = each.file_size(path)
+        for pattern, sizes in sorted(alike.items()):
+            if len(sizes) > MAX_ALIKE:
+                sizes = {f"{pattern} ({len(sizes)} files)": sum(sizes.values())}  # noqa: PLW2901
+            for path, size in sizes.items():
+                table.add_row(printable(path, MAX_NOTE), in_bytes(size))
+        console.print(table)
+    if any(each.kind == "dataset" for each in repositories):
+        console.print(f"{STAYS}.\n", soft_wrap=True)
+
+
+def in_bytes(size: int) -> str:
+    """A size for people, in powers of 1,000."""
+    return f"{size:,} B" if size < 10_000 else f"{size / 1000:,.0f} kB"  # noqa: PLR2004

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from helpers.run_folders import RIGHT, SPEC, write_run
+from helpers.space_board import boards_shown
 
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -17,9 +18,8 @@ from hdbench.report.page import report_page
 from hdbench.results.drafts import own_drafts
 from hdbench.results.files import read_result, write_results
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.rankings import Rankings
 from hdbench.space.jobs.scoring import Upload, score_upload
-from hdbench.space.tabs.board import Filter, board_view
+from hdbench.space.tabs.board import Filter
 from hdbench.space.views.summary import summary
 
 MADE = [
@@ -183,10 +183,7 @@ def test_the_mark_is_data_in_csv_and_json(ranked, run_hdbench):
     ],
 )
 def test_the_leaderboard_of_the_space_marks_it_too(ranked, language, sentence):
-    context = SpaceContext(ranked / "hdb")
-    ranking = Rankings(context).of("cards", "documented").ready.result(timeout=60)
-    benchmark, board = context.benchmark("cards"), ranking.boards[0]
-    shown = board_view(benchmark, ranking, board, Filter(), language)
+    shown, other = boards_shown(ranked, language, Filter(), Filter(words="Mistral"))
     assert " ".join(shown.split()).count(sentence) == 1
     assert shown.count("</bdi> ‡</th>") == 1
-    assert "‡" not in board_view(benchmark, ranking, board, Filter(words="Mistral"), language)
+    assert "‡" not in other

@@ -7,6 +7,7 @@ import json
 import pytest
 import yaml
 from helpers.run_folders import RIGHT, SPEC, write_run
+from helpers.space_board import boards_shown
 
 from hdbench.api import score
 from hdbench.benchmarks.spec import read_spec
@@ -14,9 +15,7 @@ from hdbench.errors import HdbenchError
 from hdbench.evaluation.verify import verify
 from hdbench.results.files import read_result, write_results
 from hdbench.results.model_facts import ModelFacts, read_model_facts
-from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.rankings import Rankings
-from hdbench.space.tabs.board import Filter, board_view
+from hdbench.space.tabs.board import Filter
 
 KNOWN = {"open_weights": None, "parameters": None, "licence": None, "runs_locally": None}
 RELEASED = {"new": "2025-06-02", "month": "2025-07", "same": "2025-06", "old": "2024-01-31"}
@@ -77,13 +76,9 @@ def test_the_mark_is_data_in_csv_and_json(here, run_hdbench):
     ],
 )
 def test_the_page_of_the_space_marks_them_too(here, language, sentence):
-    context = SpaceContext(here / "hdb")
-    ranking = Rankings(context).of("cards", "documented").ready.result(timeout=60)
-    shown = board_view(context.benchmark("cards"), ranking, ranking.boards[0], Filter(), language)
+    shown, only = boards_shown(here, language, Filter(), Filter(words="old"))
     assert " ".join(shown.split()).count(sentence) == 1
     assert shown.count("</bdi> †</th>") == 2
-    filtered = Filter(words="old")
-    only = board_view(context.benchmark("cards"), ranking, ranking.boards[0], filtered, language)
     assert "†" not in only
 
 

@@ -1,18 +1,17 @@
 """From second looks to errata: all accepted slips as one version."""
 
-import json
 import os
 
 import pytest
 import yaml
 from annotating.reviews import entry, judge, write_list
+from helpers.recipes import write_recipe
 
 from hdbench.annotating.reviewing.accepted import outcome_of, record_review
 from hdbench.annotating.reviewing.looks import Looks
 from hdbench.annotating.reviewing.review_list import read_review_list
 from hdbench.building import errata_add
 from hdbench.building.recipe import find_recipe
-from hdbench.common import resources
 from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError
 
@@ -31,19 +30,8 @@ NOTE = entry("1", "note", "x", None)
 @pytest.fixture
 def folder(tmp_path):
     """A recipe in the plain form with two items."""
-    folder = tmp_path / "theircards"
-    folder.mkdir()
-    recipe = resources.folder("dataset_scripts") / "zettelkatalog"
-    spec = (recipe / "benchmark.yaml").read_text().split("columns:")[0]
-    (folder / "benchmark.yaml").write_text(spec.replace("version: 1.0.1", "version: 1.0.0"))
-    (folder / "CHANGELOG.md").write_text("# Changelog\n")
     other = {key: value for key, value in TRUTH.items() if key != "note"}
-    rows = [
-        {"id": item, "file_name": "1.jpg", "ground_truth": truth}
-        for item, truth in (("1", TRUTH), ("2", other))
-    ]
-    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return folder
+    return write_recipe(tmp_path / "theircards", {"1": TRUTH, "2": other})
 
 
 @pytest.fixture

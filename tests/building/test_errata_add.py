@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import textwrap
 import pytest
 import yaml
 from building.test_errata import SIGNED
+from helpers.recipes import write_recipe
 
 from hdbench.building.errata_add import add_correction
 from hdbench.building.recipe import find_recipe
@@ -54,17 +54,9 @@ def add(published, run_hdbench, tmp_path):
 @pytest.fixture
 def plain(tmp_path):
     """A recipe in the plain form with two equal items, and a function to correct them."""
-    folder = tmp_path / "theircards"
-    folder.mkdir()
-    recipe = resources.folder("dataset_scripts") / "zettelkatalog"
-    spec = (recipe / "benchmark.yaml").read_text().split("columns:")[0]
-    spec = re.sub(r"(?m)^version: .*$", "version: 1.0.0", spec)
-    (folder / "benchmark.yaml").write_text(spec)
-    (folder / "CHANGELOG.md").write_text("# Changelog\n")
     truth = {"title": "s. Noether", "year": 1907, "number": "1907", "note": None, "tags": ["a"]}
     truth["author"] = {"last_name": "Noether"}
-    rows = [{"id": item, "file_name": "1.jpg", "ground_truth": truth} for item in ("1", "2")]
-    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    folder = write_recipe(tmp_path / "theircards", {"1": truth, "2": truth})
 
     def correct(field, old, new, *, item="1"):
         values = {"old": old, "new": new, "evidence": "the image"}

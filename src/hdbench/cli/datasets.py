@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from hdbench.benchmarks.agreement import Agreement
     from hdbench.building.recipe import Recipe
 
+RecipeName = Annotated[str, typer.Argument(help="The benchmark, or the folder of its recipe.")]
+ApprovedBy = Annotated[
+    str,
+    typer.Option(
+        help="Who approved it: if possible, somebody who did not propose it.", metavar="NAME"
+    ),
+]
+
 
 @app.command(rich_help_panel=MAKE)
 def check(
@@ -172,7 +180,7 @@ app.add_typer(errata, name="errata", rich_help_panel=MAKE)
 
 @errata.command()
 def add(
-    name: Annotated[str, typer.Argument(help="The benchmark, or the folder of its recipe.")],
+    name: RecipeName,
     item: Annotated[
         str,
         typer.Argument(
@@ -193,10 +201,7 @@ def add(
     *,
     evidence: Annotated[str, typer.Option(help="What shows that it is right; the card quotes it.")],
     proposed_by: Annotated[str, typer.Option(help="Who proposed it.", metavar="NAME")],
-    approved_by: Annotated[
-        str,
-        typer.Option(help="Who approved it: somebody else, if possible.", metavar="NAME"),
-    ],
+    approved_by: ApprovedBy,
     upstream: Annotated[
         str | None,
         typer.Option(
@@ -235,7 +240,7 @@ def add(
 
 @errata.command()
 def review(
-    name: Annotated[str, typer.Argument(help="The benchmark, or the folder of its recipe.")],
+    name: RecipeName,
     path: Annotated[
         Path,
         typer.Argument(
@@ -243,10 +248,7 @@ def review(
         ),
     ],
     *,
-    approved_by: Annotated[
-        str,
-        typer.Option(help="Who approved it: nobody who looked, if possible.", metavar="NAME"),
-    ],
+    approved_by: ApprovedBy,
     proposed_by: Annotated[
         str | None,
         typer.Option(help="Who proposed it; by default, the second looks.", metavar="NAME"),

@@ -43,7 +43,7 @@ SECTIONS = [
     "How the ground truth was made",
     "Uses and limits",
     "Privacy",
-    "Licence",
+    "License",
     "Maintenance",
     "Citation",
 ]

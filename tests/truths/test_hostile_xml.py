@@ -3,7 +3,8 @@
 import gzip
 import os
 import socket
-import time
+import subprocess
+import sys
 
 import pytest
 
@@ -29,15 +30,13 @@ DOCUMENT_TYPE = "has a document type (<!DOCTYPE …>), which is not read: "
 
 @pytest.fixture
 def refused(tmp_path):
-    """The message about a document, which comes within seconds."""
+    """The message about a document."""
 
     def refused(reader, data):
         path = tmp_path / "a.xml"
         path.write_bytes(data if isinstance(data, bytes) else data.encode())
-        started = time.monotonic()
         with pytest.raises(HdbenchError) as caught:
             reader(path)
-        assert time.monotonic() - started < 20
         message = str(caught.value)
         assert message.startswith(f"{path}:")
         assert "\n" not in message
@@ -55,15 +54,39 @@ def test_the_documents_are_read_if_they_are_harmless(reader, document, tmp_path)
     assert "text" in truth.record.values() or truth.record["title"] == "text"
 
 
+IN_LITTLE_MEMORY = """
+import resource, sys
+from importlib import import_module
+from pathlib import Path
+resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
+module, name, path = sys.argv[1:]
+getattr(import_module(module), name)(Path(path))
+"""
+
+
+def in_little_memory(reader):
+    """The reader in a process of its own with 1 GiB, in which no bomb can be unpacked."""
+
+    def read(path):
+        asked = ("-c", IN_LITTLE_MEMORY, reader.__module__, reader.__name__, str(path))
+        # The time is for a process that would never end.
+        done = subprocess.run([sys.executable, *asked], capture_output=True, text=True, timeout=300)
+        kind, _, message = done.stderr.strip().rpartition("\n")[2].partition(": ")
+        assert kind == "hdbench.errors.HdbenchError", done.stderr
+        raise HdbenchError(message)
+
+    return read
+
+
 @every_form
 def test_a_bomb_is_not_unpacked(reader, document, refused):
     levels = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
     laughs = f'<!DOCTYPE x [<!ENTITY l0 "{"ha" * 1000}">{levels}<!ENTITY bomb "&l11;">]>'
-    message = refused(reader, laughs + document)
+    message = refused(in_little_memory(reader), laughs + document)
     assert DOCUMENT_TYPE in message or "Maximum entity amplification factor" in message
     # One entity, but large and often.
     blowup = f'<!DOCTYPE x [<!ENTITY bomb "{"ha" * 50_000}">]>'
-    message = refused(reader, blowup + document.replace(ENTITY, ENTITY * 50_000))
+    message = refused(in_little_memory(reader), blowup + document.replace(ENTITY, ENTITY * 50_000))
     assert DOCUMENT_TYPE in message or "Maximum entity amplification factor" in message
 
 

@@ -30,15 +30,16 @@ def forks():
 
 
 @contextmanager
-def serving(*arguments, cwd, forks=forks, **environment):
-    """The address of a server of its own: a fork, or where it has other settings of the Hub's
-    client, which that reads when it is imported, a new process."""
+def serving(*arguments, cwd, process=None, **environment):
+    """The address of a server of its own: a fork of all servers' process or of the given one; or,
+    where it has other settings of the Hub's client, which that reads when it is imported, a new
+    process."""
     port = str(free_port())
     env = os.environ | {"GRADIO_SERVER_PORT": port} | environment
-    if any(name.startswith("HF_") for name in environment):
+    if process is None and any(name.startswith("HF_") for name in environment):
         server = subprocess.Popen([sys.executable, *arguments], cwd=cwd, env=env)
     else:
-        server = forks().start(*arguments, cwd=cwd, env=env)
+        server = (process or forks()).start(*arguments, cwd=cwd, env=env)
     try:
         yield f"http://127.0.0.1:{port}/"
     finally:

@@ -11,6 +11,7 @@ from datetime import date
 
 import httpx
 import pytest
+from helpers.forks import Forks
 from hub.server import WRITER, serving_hub
 from report.test_browser import CONTRAST
 from space.pages import as_csv, as_xlsx, as_zip, report, upload
@@ -65,21 +66,36 @@ def results(tmp_path_factory, sample):
 
 
 @pytest.fixture(scope="module")
-def hub_and_space(sample, tmp_path_factory):
+def hub_of_all():
     with serving_hub() as hub:
-        settings = {
-            "HDBENCH_RESULTS_REPOSITORY": "hdb/results",
-            "HF_HOME": str(tmp_path_factory.mktemp("home")),
-        }
-        with serving(APP, cwd=sample, **settings, **hub.environment(WRITER)) as url:
-            wait_for_client(url)
-            yield hub, url
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def serving_space(hub_of_all, sample, tmp_path_factory):
+    """Serve a Space that knows this Hub."""
+    home = {"HF_HOME": str(tmp_path_factory.mktemp("home"))}
+    process = Forks("hdbench.space.app", **home, **hub_of_all.environment())
+
+    def serving_space(*arguments, token=WRITER, **settings):
+        settings |= home | hub_of_all.environment(token)
+        return serving(*arguments, cwd=sample, process=process, **settings)
+
+    yield serving_space
+    process.close()
+
+
+@pytest.fixture(scope="module")
+def space_url(serving_space):
+    with serving_space(APP, HDBENCH_RESULTS_REPOSITORY="hdb/results") as url:
+        wait_for_client(url)
+        yield url
 
 
 @pytest.fixture
-def hub(hub_and_space, results):
+def hub(hub_of_all, results):
     """The Hub, with a results dataset as it was built."""
-    hub, _ = hub_and_space
+    hub = hub_of_all
     accounts = dict(hub.accounts)
     hub.requests.clear()
     hub.faults.clear()
@@ -95,11 +111,11 @@ def repository(hub):
 
 
 @pytest.fixture
-def scored_page(hub_and_space, hub, visit_at, sample):
+def scored_page(space_url, hub, visit_at, sample):
     """A page of the Space with a scored file, and the panel opened."""
 
     def scored_page(name="answers of mine.jsonl", content=None, panel="Submit", **options):
-        page = visit_at(hub_and_space[1], **options)
+        page = visit_at(space_url, **options)
         upload(page, name, content or (sample / EXAMPLE).read_bytes())
         report(page)
         page.locator("#submit-panel").get_by_role("button", name=panel).first.click()
@@ -251,7 +267,7 @@ def test_the_same_answers_are_proposed_once(scored_page, hub, repository):
 
 
 def test_what_the_hub_refuses_is_one_line_without_the_token(
-    scored_page, hub_and_space, hub, repository
+    scored_page, space_url, hub, repository
 ):
     page = scored_page()
     fill(page)
@@ -281,10 +297,10 @@ def test_what_the_hub_refuses_is_one_line_without_the_token(
     told("has no dataset hdb/results")
     assert repository.pulls == []
     assert list(repository.branches) == ["main"]
-    config = httpx.get(f"{hub_and_space[1]}config").text
+    config = httpx.get(f"{space_url}config").text
     assert "submit_consent" in config
     assert WRITER not in config
-    assert WRITER not in httpx.get(hub_and_space[1]).text
+    assert WRITER not in httpx.get(space_url).text
 
 
 def test_the_token_goes_to_the_hub_alone(scored_page, hub):
@@ -318,16 +334,13 @@ async def told_of_submitting(url, content, address="192.0.2.1"):
             return texts_of(await visitor.press("submit-send", **fields))
 
 
-def test_a_hub_that_does_not_answer_is_not_waited_for(sample, tmp_path, results):
-    with serving_hub() as hub:
-        hub.add("datasets", "hdb/results", results)
-        # It takes no timeout of its own, like the commit.
-        hub.stall("GET /api/datasets/hdb/results/discussions$", times=100)
-        settings = hub.environment(WRITER) | {"HF_HOME": str(tmp_path)}
-        with serving("-c", HASTY, cwd=sample, **settings) as url:
-            wait_for_client(url)
-            told = run(told_of_submitting(url, (sample / EXAMPLE).read_bytes()))
-        assert "cannot be reached" in told
+def test_a_hub_that_does_not_answer_is_not_waited_for(hub, serving_space, sample):
+    # It takes no timeout of its own, like the commit.
+    hub.stall("GET /api/datasets/hdb/results/discussions$", times=100)
+    with serving_space("-c", HASTY) as url:
+        wait_for_client(url)
+        told = run(told_of_submitting(url, (sample / EXAMPLE).read_bytes()))
+    assert "cannot be reached" in told
 
 
 SLOW = """
@@ -348,7 +361,7 @@ serve(SpaceContext(Path("hdb"), results_repository="hdb/results"))
 """
 
 
-def test_of_two_who_submit_the_same_at_once_one_is_refused(sample, tmp_path, results):
+def test_of_two_who_submit_the_same_at_once_one_is_refused(repository, serving_space, sample):
     async def visits(url):
         content = (sample / EXAMPLE).read_bytes()
         addresses = ("192.0.2.1", "192.0.2.2")
@@ -356,31 +369,24 @@ def test_of_two_who_submit_the_same_at_once_one_is_refused(sample, tmp_path, res
             *(told_of_submitting(url, content, address) for address in addresses)
         )
 
-    with serving_hub() as hub:
-        hub.add("datasets", "hdb/results", results)
-        settings = hub.environment(WRITER) | {"HF_HOME": str(tmp_path)}
-        with serving("-c", SLOW, cwd=sample, **settings) as url:
-            wait_for_client(url)
-            told = run(visits(url))
-        pulls = hub.repositories["datasets", "hdb/results"].pulls
+    with serving_space("-c", SLOW) as url:
+        wait_for_client(url)
+        told = run(visits(url))
     assert sorted("have already been proposed" in each for each in told) == [False, True]
-    assert len(pulls) == 1
+    assert len(repository.pulls) == 1
 
 
-def test_without_a_token_the_operator_is_named(sample, visit_at, tmp_path):
-    with serving_hub() as hub:
-        settings = hub.environment() | {"HF_HOME": str(tmp_path)}
-        repository = {"HDBENCH_RESULTS_REPOSITORY": "hdb/results"}
-        with serving(APP, cwd=sample, **settings, **repository) as url:
-            wait_for_client(url)
-            page = visit_at(url)
-            upload(page, "mine.jsonl", (sample / EXAMPLE).read_bytes())
-            report(page)
-            page.locator("#submit-panel").get_by_role("button", name="Submit").first.click()
-            fill(page)
-            assert "its operator has to set the secret HF_TOKEN" in submit(page)
-            page.close()
-        assert [each for each in hub.requests if "datasets" in each.path] == []
+def test_without_a_token_the_operator_is_named(hub, serving_space, sample, visit_at):
+    with serving_space(APP, token=None, HDBENCH_RESULTS_REPOSITORY="hdb/results") as url:
+        wait_for_client(url)
+        page = visit_at(url)
+        upload(page, "mine.jsonl", (sample / EXAMPLE).read_bytes())
+        report(page)
+        page.locator("#submit-panel").get_by_role("button", name="Submit").first.click()
+        fill(page)
+        assert "its operator has to set the secret HF_TOKEN" in submit(page)
+        page.close()
+    assert [each for each in hub.requests if "datasets" in each.path] == []
 
 
 def test_without_a_results_repository_nothing_is_offered(visit):

@@ -226,20 +226,6 @@ def score_of(sample, answers, ids):
     return score(str(sample / "hdb/zettelkatalog"), folder).figures()
 
 
-def test_cancel_stops_in_the_middle_and_keeps_what_was_answered(visit, served):
-    page = visit("slow")
-    ask_items(page, 6)
-    page.locator("#run-status").get_by_text("1 of 6 answered").wait_for()
-    assert len(processes()) == 1
-    page.locator("#run-cancel").click()
-    told = ended(page, "Cancelled:")
-    assert re.search(r"Cancelled: [1-5] of 6 answered. Only these count", told)
-    done = page.locator("#run-answers li").count()
-    page.locator("#run-report iframe").wait_for()
-    assert f"of {done} items without any error" in page.locator("#run-first").inner_text()
-    wait_until(lambda: not processes() and not runs_of(served[1]))
-
-
 def test_a_page_that_is_closed_ends_its_run(visit, served):
     page = visit("slow")
     ask_items(page, 6)
@@ -267,7 +253,7 @@ def test_one_model_runs_at_a_time_and_who_waits_is_told_so_and_may_leave(visit, 
     wait_until(lambda: not processes() and not runs_of(served[1]))
 
 
-def test_who_waits_for_a_run_may_cancel_and_the_other_run_goes_on(visit, served):
+def test_a_waiting_run_is_cancelled_and_then_the_other_which_keeps_what_was_answered(visit, served):
     first = visit("slow")
     ask_items(first, 6)
     first.locator("#run-status progress").wait_for()
@@ -279,8 +265,13 @@ def test_who_waits_for_a_run_may_cancel_and_the_other_run_goes_on(visit, served)
     waiting.locator("#run-cancel").wait_for(state="hidden")
     wait_until(lambda: len(runs_of(served[1])) == 1)
     assert len(processes()) == 1
-    assert first.locator("#run-cancel").is_visible()
+    first.locator("#run-status").get_by_text(re.compile("[1-5] of 6 answered")).wait_for()
     first.locator("#run-cancel").click()
+    told = ended(first, "Cancelled:")
+    assert re.search(r"Cancelled: [1-5] of 6 answered. Only these count", told)
+    done = first.locator("#run-answers li").count()
+    first.locator("#run-report iframe").wait_for()
+    assert f"of {done} items without any error" in first.locator("#run-first").inner_text()
     wait_until(lambda: not processes() and not runs_of(served[1]))
 
 

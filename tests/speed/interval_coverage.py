@@ -19,7 +19,8 @@ import numpy as np
 from hdbench.api import score_runs
 from hdbench.results.result import Result
 from hdbench.scoring import make_metric
-from hdbench.statistics.bootstrap import difference_interval, figure_interval
+from hdbench.statistics.bootstrap import figure_interval
+from hdbench.statistics.differences import difference_interval
 from hdbench.statistics.resampling import bootstrap, tables
 
 SAMPLES = 1_000

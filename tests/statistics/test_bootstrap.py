@@ -15,7 +15,8 @@ from hdbench.errors import HdbenchError
 from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
-from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, difference_interval, intervals
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, intervals
+from hdbench.statistics.differences import difference_interval
 from hdbench.statistics.resampling import bootstrap, tables
 
 COUNTS = st.tuples(*[st.integers(0, 12)] * 3)

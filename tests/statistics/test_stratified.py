@@ -13,7 +13,7 @@ from hdbench.errors import HdbenchError
 from hdbench.results.items import Candidate, prepare, score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
-from hdbench.statistics.bootstrap import METHOD, METHOD_WITHIN_STRATA
+from hdbench.statistics.bootstrap import METHOD, WITHIN_STRATA
 from hdbench.statistics.comparison import compare
 from hdbench.statistics.ranking import rank_models
 from hdbench.statistics.resampling import bootstrap, tables
@@ -196,7 +196,7 @@ def test_the_order_of_items_has_no_influence():
 def test_with_too_few_items_there_is_no_interval():
     run = cards([11, 9] * 9, [0, 1] * 9, [900, 100])
     assert run.intervals.why == "18 items: too few for an interval"
-    assert run.intervals.method == METHOD_WITHIN_STRATA
+    assert run.intervals.method == METHOD + WITHIN_STRATA
     assert cards([11, 9] * 9).intervals.method == METHOD
 
 

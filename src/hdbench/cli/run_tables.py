@@ -42,6 +42,8 @@ def print_comparison(console: Console, comparison: "Comparison") -> None:
     console.print(
         f"{comparison.headline}: {verdict}: {comparison.why}", soft_wrap=True, markup=False
     )
+    if told and not comparison.resamples:
+        console.print(f"intervals by the {comparison.method}", soft_wrap=True)
     if comparison.detectable is not None:
         console.print(
             f"{comparison.items} items can show a difference of {comparison.detectable:.3f} "

@@ -9,8 +9,9 @@ from hdbench.common.grouping import grouped
 from hdbench.errors import HdbenchError, escaped
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import Message, in_words, message
-from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, difference_interval, intervals
-from hdbench.statistics.resampling import bootstrap, tables
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, intervals
+from hdbench.statistics.differences import differences
+from hdbench.statistics.resampling import tables
 
 MAX_GROUPS = 50
 """Maximum number of groups: a column with more values names items, and does not group them."""
@@ -171,8 +172,8 @@ def differences_by_column(
         interval = None
         if len(places) >= MIN_ITEMS:
             both = tables(parts, parts[0].ids)
-            drawn_a, drawn_b = bootstrap(both, [parts[0].headline], RESAMPLES, seed)
-            interval = difference_interval((drawn_a - drawn_b)[:, 0], both[0].independent, LEVEL)
+            apart = differences(both, [parts[0].headline], RESAMPLES, seed)
+            interval = apart.interval(0, 1, 0, one - other, LEVEL)
         return GroupDifference(value, len(places), one, other, one - other, interval)
 
     return _by(a, benchmark, column, group)

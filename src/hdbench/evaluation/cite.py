@@ -70,7 +70,8 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> str:
             "the result for this benchmark?"
         )
     found = result.intervals
-    method = "" if found.why else ", bootstrap over items"
+    how = "delta method" if found.by_delta else "bootstrap"
+    method = "" if found.why else f", {how} over items"
     if not found.why and result.weighed is not None:
         method += " within strata"
     estimated = f", {result.estimated}" if result.estimated else ""

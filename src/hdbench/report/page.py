@@ -270,7 +270,8 @@ def _method(result: Result, found: Intervals, signature: str, language: str) -> 
     tell = partial(TEXTS.text, language=language)
     options = given_options(result.metric)
     drawn = tell(
-        "bootstrap" if result.weighed is None else "bootstrap_strata",
+        ("delta" if found.by_delta else "bootstrap")
+        + ("" if result.weighed is None else "_strata"),
         items=found.items,
         resamples=found.resamples,
         seed=found.seed,

@@ -264,6 +264,11 @@ class LettersF1(Metric):
             ),
         ]
 
+    @property
+    def rounds(self) -> bool:
+        """Whether its rates are rounded."""
+        return self._published
+
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """The figures, from the statistics added up over letters.
 

@@ -175,6 +175,11 @@ class Metric(ABC):
         return self.figures[0].name
 
     @property
+    def rounds(self) -> bool:
+        """Whether its rates are rounded: a small change of the sums then changes nothing."""
+        return False
+
+    @property
     def options(self) -> dict[str, Any]:
         """Every option's value."""
         return {name: getattr(self, name) for name in self.option_names}

@@ -209,6 +209,11 @@ class TextCer(Metric):
                     "option texts"
                 )
 
+    @property
+    def rounds(self) -> bool:
+        """Whether its rates are rounded."""
+        return "run" in self._digits
+
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
         """The figures, from the statistics added up over items.
 

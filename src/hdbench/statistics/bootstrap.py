@@ -1,15 +1,13 @@
 """Intervals for a run's figures, by bootstrapping its items."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
+from hdbench.statistics.delta import covariances, interval_ends, is_large
 from hdbench.statistics.resampling import (
-    NOTHING,
     Array,
     bootstrap,
     check_settings,
@@ -19,7 +17,8 @@ from hdbench.statistics.resampling import (
 from hdbench.statistics.scored import Scored
 
 METHOD = "bootstrap over items and one unseen item, percentile intervals"
-METHOD_WITHIN_STRATA = f"{METHOD}, within strata"
+DELTA_METHOD = "delta method over items and one unseen item, normal intervals"
+WITHIN_STRATA = ", within strata"
 
 MIN_ITEMS = 20
 """With fewer, there is no interval and no rank, and nothing is called separable: too few items say
@@ -49,7 +48,7 @@ class Intervals:
 
     Attributes:
         items: the number of items; these are what was drawn.
-        resamples: how often they were drawn.
+        resamples: how often they were drawn; 0 by the delta method.
         level: the nominal share of such intervals that contain the true figure.
         seed: the seed of the random generator.
         figures: rate → its interval; empty if there are too few items.
@@ -67,6 +66,11 @@ class Intervals:
     item_ranges: dict[str, Interval]
     why: str | None
     method: str = METHOD
+
+    @property
+    def by_delta(self) -> bool:
+        """Whether they are by the delta method: there were too many items to draw."""
+        return self.method.startswith(DELTA_METHOD)
 
     def range_of(self, figure: str) -> Interval | None:
         """The interval of a figure or, if there is none, its range over single items."""
@@ -159,6 +163,13 @@ def intervals(
     In a draw with nothing to divide by, a figure is what the metric's rules say; if they give it no
     value, that draw is left out of its interval.
 
+    With more than 50,000 items that all differ in their statistics, 10,000 draws would take minutes
+    to hours. The intervals are then by the delta method, with the unseen item (`delta.covariances`
+    and `delta.interval_ends`), and `method` says so: they end where those of the bootstrap do, to
+    0.00003, unless a figure rests on few of the items. That one has the same weakness by the
+    bootstrap: the unseen item counts as one of all the items, not of those few. Rounded rates
+    (`Metric.rounds`) keep the bootstrap.
+
     Args:
         result: any result; its per-item statistics are what is drawn.
         only: the one rate that is wanted, for which this takes less time.
@@ -172,17 +183,37 @@ def intervals(
     check_settings(resamples, level, seed)
     items = len(result.ids)
     names = [only] if only is not None else rate_names(result.metric, result.rates)
-    method = METHOD if result.weighed is None else METHOD_WITHIN_STRATA
     if items < MIN_ITEMS:
-        ranges = item_ranges(result, names)
+        ranges, method = item_ranges(result, names), method_of([result])
         return Intervals(items, resamples, level, seed, {}, ranges, too_few(items), method)
     [table] = tables([result], result.ids)
-    [drawn] = bootstrap([table], names, resamples, seed)
-    figures = {
-        name: figure_interval(column, table.effective, level, seed)
-        for name, column in zip(names, drawn.T, strict=True)
-    }
+    large = is_large([table])
+    if large:
+        resamples = 0
+        spreads = np.sqrt(covariances([table], names)[:, 0, 0])
+        figures = {
+            name: Interval(*interval_ends(table, name, result.rates[name], float(spread), level))
+            for name, spread in zip(names, spreads, strict=True)
+        }
+    else:
+        [drawn] = bootstrap([table], names, resamples, seed)
+        figures = {
+            name: figure_interval(column, table.effective, level, seed)
+            for name, column in zip(names, drawn.T, strict=True)
+        }
+    method = method_of([result], large=large)
     return Intervals(items, resamples, level, seed, figures, {}, None, method)
+
+
+def method_of(results: Sequence[Scored], *, large: bool = False) -> str:
+    """How intervals of figures on these items are computed.
+
+    Args:
+        results: the results.
+        large: whether there are too many items to draw; see `is_large`.
+    """
+    is_plain = all(result.weighed is None for result in results)
+    return (DELTA_METHOD if large else METHOD) + ("" if is_plain else WITHIN_STRATA)
 
 
 def too_few(items: int) -> str:
@@ -233,33 +264,4 @@ def figure_interval(drawn: Array, items: float, level: float, seed: int) -> Inte
     unseen = np.random.default_rng((seed, 2)).beta(1, items, len(drawn))[~np.isnan(drawn)]
     low = np.quantile((1 - unseen) * known, (1 - level) / 2)
     high = np.quantile((1 - unseen) * known + unseen * max(1.0, known.max()), (1 + level) / 2)
-    return Interval(float(low), float(high))
-
-
-def difference_interval(drawn: Array, items: int, level: float) -> Interval | None:
-    """The expanded percentile interval of a difference between two runs on the same items.
-
-    It lies between the quantiles `p` and `1 - p` of the drawn differences (Hesterberg, "What
-    teachers should know about the bootstrap", The American Statistician 69, 2015), where `p =
-    Φ(-√(n / (n - 1)) · t)` and t is Student's quantile of the level with n - 1 degrees of freedom:
-    plain percentiles are too narrow if n is small. It has no unseen item, since the paired test
-    reported with it says whether the difference may be chance.
-
-    Args:
-        drawn: the difference in each draw, NaN where it has no value.
-        items: how many were drawn each time, or the independent ones; see `Table`. At least 2.
-        level: the nominal coverage.
-
-    Returns:
-        None if the difference is the same in every draw: then the draws say nothing about its
-        spread.
-    """
-    from scipy.special import stdtrit  # noqa: PLC0415  slow to import, and not needed for scoring
-
-    known = drawn[~np.isnan(drawn)]
-    if np.ptp(known) < NOTHING:
-        return None
-    student = float(stdtrit(items - 1, (1 + level) / 2))
-    tail = NormalDist().cdf(-math.sqrt(items / (items - 1)) * student)
-    low, high = np.quantile(known, [tail, 1 - tail])
     return Interval(float(low), float(high))

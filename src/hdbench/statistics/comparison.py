@@ -7,18 +7,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import NormalDist
 
-import numpy as np
-
 from hdbench.errors import HdbenchError
 from hdbench.reading import READ_AS
-from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, difference_interval
-from hdbench.statistics.resampling import (
-    Array,
-    bootstrap,
-    check_settings,
-    rate_names,
-    tables,
-)
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
+from hdbench.statistics.differences import DrawnDifferences, differences
+from hdbench.statistics.resampling import check_settings, rate_names, tables
 from hdbench.statistics.scored import Scored
 from hdbench.statistics.significance import holm, permutation_test
 
@@ -82,7 +75,8 @@ class Comparison:
         p: the two-sided p value of the headline's difference, by the paired permutation test.
         p_holm: the same, corrected for all pairs that were compared.
         comparisons: how many pairs that were.
-        permutations: the number of exchanges from which `p` was computed.
+        permutations: the number of exchanges from which `p` was computed; 0 if it is that of a
+            normal distribution.
         exact: whether these were all possible exchanges.
         separable: whether the two can be told apart.
         better: the name of the better run, if they can.
@@ -92,7 +86,8 @@ class Comparison:
         fields: field → its rates.
         item_figure: the figure of one item, higher is better; see `Metric`.
         items_apart: the items in which that differs most, at most ten.
-        resamples: how often items were drawn for the intervals.
+        resamples: how often items were drawn for the intervals; 0 by the delta method.
+        method: how the intervals are computed.
         level: the intervals' nominal coverage; 1 - level is the tests' level.
         seed: the seed of the random generators.
         estimated: that the figures are estimates for a whole, if the items are a sample of it.
@@ -117,6 +112,7 @@ class Comparison:
     item_figure: str
     items_apart: list[ItemDifference]
     resamples: int
+    method: str
     level: float
     seed: int
     estimated: str | None = None
@@ -179,6 +175,10 @@ def compare_runs(
     pairs need many permutations: if `resamples` is less than twice the number of pairs / (1 -
     level), that many are taken.
 
+    With more than 50,000 items that all differ in their statistics, the intervals are by the delta
+    method (`delta.covariances`, `normal_difference`), and p is that of the normal distribution that
+    the exchanged differences then have; see `permutation_test`.
+
     The detectable difference is `(z(1 - α/2) + z(0.8)) · s` (Bloom, "Minimum detectable effects",
     Evaluation Review 19, 1995): α is 1 - level, z the normal distribution's quantile, and s the
     standard deviation of the drawn differences, which is `sd / √n` if the headline is a mean.
@@ -213,7 +213,7 @@ def compare_runs(
 
     runs = tables(scored, first.ids)
     items = len(first.ids)
-    drawn = bootstrap(runs, wanted, resamples, seed) if items >= MIN_ITEMS else None
+    apart = differences(runs, wanted, resamples, seed) if items >= MIN_ITEMS else None
     pairs = list(combinations(range(len(names)), 2))
     permutations = max(resamples, math.ceil(2 * len(pairs) / (1 - level)))
     tests = [permutation_test(runs[a], runs[b], headline, permutations, seed) for a, b in pairs]
@@ -221,22 +221,19 @@ def compare_runs(
 
     comparisons = []
     for (a, b), test, p_holm in zip(pairs, tests, corrected, strict=True):
-        apart = None if drawn is None else drawn[a] - drawn[b]
         figures = {}
         for position, name in enumerate(wanted):
             rate, other_rate = rates[a].get(name), rates[b].get(name)
             if rate is not None and other_rate is not None:
-                column = None if apart is None else apart[:, position]
+                difference = rate - other_rate
                 interval = (
-                    None
-                    if column is None
-                    else difference_interval(column, runs[a].independent, level)
+                    None if apart is None else apart.interval(a, b, position, difference, level)
                 )
-                figures[name] = Difference(rate, other_rate, rate - other_rate, interval)
+                figures[name] = Difference(rate, other_rate, difference, interval)
         separable = items >= MIN_ITEMS and p_holm < 1 - level
         a_is_better = (figures[headline].difference > 0) == higher_is_better
         better = names[a if a_is_better else b]
-        spread = None if apart is None else apart[:, wanted.index(headline)]
+        spread = None if apart is None else apart.spread(a, b, wanted.index(headline))
         comparisons.append(
             Comparison(
                 a=names[a],
@@ -257,7 +254,8 @@ def compare_runs(
                 fields=_field_effects(scored[a], scored[b]),
                 item_figure=scored[a].metric.item_figure,
                 items_apart=_items_apart(scored[a], scored[b]),
-                resamples=resamples,
+                resamples=resamples if apart is None else apart.resamples,
+                method=DrawnDifferences.method if apart is None else apart.method,
                 level=level,
                 seed=seed,
                 estimated=scored[a].estimated,
@@ -311,10 +309,9 @@ def _why(items: int, p_holm: float, comparisons: int, level: float) -> str:
     return f"p = {p_holm:.2g}{corrected} {verb} below {1 - level:.2g}"
 
 
-def _detectable(drawn: Array, level: float) -> float:
+def _detectable(spread: float, level: float) -> float:
     """The smallest difference that is found with a probability of `POWER`."""
     normal = NormalDist()
-    spread = float(np.nanstd(drawn, ddof=1))
     return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(POWER)) * spread
 
 

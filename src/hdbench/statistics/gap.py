@@ -7,12 +7,13 @@ import numpy as np
 
 from hdbench.statistics.bootstrap import (
     METHOD,
-    METHOD_WITHIN_STRATA,
     MIN_ITEMS,
     Interval,
+    method_of,
     too_few,
 )
-from hdbench.statistics.resampling import Array, bootstrap, check_settings, tables
+from hdbench.statistics.delta import covariances, is_large
+from hdbench.statistics.resampling import Array, Table, bootstrap, check_settings, tables
 from hdbench.statistics.scored import Scored
 
 
@@ -95,30 +96,35 @@ def gap(
     first, second = (float(each.rates[name]) for each in (public, held_out))
     fewest = min(len(public.ids), len(held_out.ids))
     interval = why = None
+    large = False
     if fewest < MIN_ITEMS:
         why = too_few(fewest)
     else:
-        (low, high), (low_held, high_held) = (
-            _ends(each, name, resamples, (seed, place))
-            for place, each in enumerate((public, held_out), 3)  # 2 is that of `figure_interval`
-        )
+        [own], [held] = (tables([each], each.ids) for each in (public, held_out))
+        large = is_large([own]) or is_large([held])
+        low, high = _ends(own, name, resamples, (seed, 3))  # 2 is that of `figure_interval`
+        low_held, high_held = _ends(held, name, resamples, (seed, 4))
         tail = (1 - level) / 2
         interval = Interval(
             float(np.nanquantile(low - high_held, tail)),
             float(np.nanquantile(high - low_held, 1 - tail)),
         )
-    is_plain = public.weighed is None and held_out.weighed is None
-    method = METHOD if is_plain else METHOD_WITHIN_STRATA
+    method = method_of([public, held_out], large=large)
     return Gap(name, first, second, interval, why, resamples, level, seed, method)
 
 
-def _ends(result: Scored, name: str, resamples: int, seed: tuple[int, int]) -> tuple[Array, Array]:
+def _ends(table: Table, name: str, resamples: int, seed: tuple[int, int]) -> tuple[Array, Array]:
     """A figure in each draw, with one unseen item that is as bad, or as good, as possible."""
     rng = np.random.default_rng(seed)
     own = int(rng.integers(2**32))
-    [table] = tables([result], result.ids)
-    [drawn] = bootstrap([table], [name], resamples, own)
-    column = drawn[:, 0]
+    column: Array
+    if is_large([table]):  # what is drawn is the figure, which is normally distributed
+        value = table.figures(table.values.sum(axis=0)[None], [name])[0, 0]
+        spread = np.sqrt(covariances([table], [name])[0, 0, 0])
+        column = np.random.default_rng(own).normal(value, spread, resamples)
+    else:
+        [drawn] = bootstrap([table], [name], resamples, own)
+        column = drawn[:, 0]
     unseen = rng.beta(1, table.effective, len(column))
     low = (1 - unseen) * column
     return low, low + unseen * max(1.0, float(np.nanmax(column)))

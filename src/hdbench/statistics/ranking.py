@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hdbench.errors import HdbenchError
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, figure_interval, item_ranges
 from hdbench.statistics.comparison import check_comparable
+from hdbench.statistics.delta import covariances, interval_ends, is_large
 from hdbench.statistics.resampling import (
     NOTHING,
     Array,
@@ -131,6 +132,9 @@ def rank_models(
     models had noise of their own on every item; if they differ in only a few items, fewer are
     called different.
 
+    With more than 50,000 items that all differ in their statistics, the intervals are by the delta
+    method, and the draws are from the normal distribution with the covariances that it gives.
+
     Degenerate cases: models that never differ are not different; two that differ by the same amount
     in every draw are. With fewer than 20 items there are no intervals and no ranks: drawing so few
     says too little about others. The best figure's set begins with 1, and every set contains the
@@ -157,8 +161,8 @@ def rank_models(
     ranked = _read(models, headline)
     values = np.array([math.fsum(each.headlines) / len(each.headlines) for each in ranked])
     items = len(ranked[0].runs[0].values)
-    ranges: list[list[Interval | None]]
     found: list[Interval | None] = [None] * len(ranked)
+    ranges: list[list[Interval | None]]
     better = np.zeros((len(ranked), len(ranked)), np.bool_)
     if items < MIN_ITEMS:
         ranges = [
@@ -166,15 +170,12 @@ def rank_models(
             for each in ranked
         ]
     else:
-        every = _draw(ranked, headline, resamples, seed)
-        table = ranked[0].runs[0]
-        effective = table.effective
-        ranges = [[figure_interval(run, effective, level, seed) for run in runs] for runs in every]
-        drawn = np.array([sum(runs) / len(runs) for runs in every])
-        found = [figure_interval(row, effective, level, seed) for row in drawn]
+        large = is_large([run for each in ranked for run in each.runs])
+        varied = (_by_delta if large else _by_drawing)(ranked, headline, resamples, level, seed)
+        ranges, found, drawn = varied
         apart = values[:, None] - values
         ahead = apart < 0 if higher_is_better else apart > 0  # of the row's model
-        better = ahead & _different(values, drawn, table.independent, level, seed)
+        better = ahead & _different(values, drawn, ranked[0].runs[0].independent, level, seed)
     order = np.argsort(-values if higher_is_better else values, kind="stable")
     standings = []
     for place in order:
@@ -222,6 +223,58 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
         own = sorted((next(every) for _ in runs), key=lambda run: (run[0], run[1].values.tobytes()))
         read.append(_Model(name, [value for value, _ in own], [table for _, table in own]))
     return read
+
+
+class _Varied(NamedTuple):
+    """How the models' figures vary: the intervals of runs and models, and models × draws."""
+
+    ranges: list[list[Interval | None]]
+    found: list[Interval | None]
+    drawn: Array
+
+
+def _by_drawing(
+    models: Sequence[_Model], headline: str, resamples: int, level: float, seed: int
+) -> _Varied:
+    """How figures vary over drawn items."""
+    every = _draw(models, headline, resamples, seed)
+    effective = models[0].runs[0].effective
+    drawn = np.array([sum(runs) / len(runs) for runs in every])
+    return _Varied(
+        [[figure_interval(run, effective, level, seed) for run in runs] for runs in every],
+        [figure_interval(row, effective, level, seed) for row in drawn],
+        drawn,
+    )
+
+
+def _by_delta(
+    models: Sequence[_Model], headline: str, resamples: int, level: float, seed: int
+) -> _Varied:
+    """The same by the delta method: the draws are from the normal distribution."""
+    runs = [run for each in models for run in each.runs]
+    covariance = covariances(runs, [headline])[0]
+    shares = np.zeros((len(models), len(runs)))  # a model's figure is the mean of its runs
+    first = 0
+    for place, each in enumerate(models):
+        shares[place, first : first + len(each.runs)] = 1 / len(each.runs)
+        first += len(each.runs)
+    of_models = shares @ covariance @ shares.T
+    values = shares @ np.array([value for each in models for value in each.headlines])
+
+    def interval(value: float, variance: float) -> Interval:
+        return Interval(
+            *interval_ends(runs[0], headline, value, math.sqrt(max(0.0, variance)), level)
+        )
+
+    variances = iter(np.diag(covariance).tolist())
+    normal = np.random.default_rng(seed).multivariate_normal(
+        values, of_models, resamples, method="eigh"
+    )
+    return _Varied(
+        [[interval(value, next(variances)) for value in each.headlines] for each in models],
+        list(map(interval, values.tolist(), np.diag(of_models).tolist())),
+        normal.T,
+    )
 
 
 def _draw(models: Sequence[_Model], headline: str, resamples: int, seed: int) -> list[list[Array]]:

@@ -91,16 +91,23 @@ def tables(results: Sequence[Scored], ids: Sequence[str]) -> list[Table]:
     names = [name for name in every if any(any(result.statistics[name]) for result in results)]
     made = []
     for result in results:
-        place = {item: position for position, item in enumerate(result.ids)}
-        order = [place[item] for item in ids]
-        columns = [np.array(result.statistics[name], np.float64)[order] for name in names]
-        values = np.array(columns, np.float64).reshape(len(names), len(ids)).T
+        order = None
+        if list(result.ids) != list(ids):
+            place = {item: position for position, item in enumerate(result.ids)}
+            order = [place[item] for item in ids]
+        values = np.empty((len(names), len(ids)), np.float64)
+        for own, name in zip(values, names, strict=True):
+            column = np.array(result.statistics[name], np.float64)
+            own[:] = column if order is None else column[order]
+        values = values.T
         if result.weighed is None:
             made.append(Table(result.metric, names, values))
             continue
-        weights = np.array(result.weighed.weights)[order, None]
+        weights = np.array(result.weighed.weights)[:, None]
+        groups = np.array(result.weighed.groups)
+        if order is not None:
+            weights, groups = weights[order], groups[order]
         values = np.hstack([values, np.ones_like(weights)]) * weights
-        groups = np.array(result.weighed.groups)[order]
         made.append(Table(result.metric, [*names, "items"], values, groups))
     return made
 

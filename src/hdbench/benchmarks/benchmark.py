@@ -78,8 +78,11 @@ class Benchmark:
     @property
     def schema(self) -> Path | None:
         """The JSON Schema of an answer, if the benchmark has one."""
-        path = self.folder / "answer.schema.json"
-        return path if path.is_file() else None
+        return self._schema if self._schema.is_file() else None
+
+    @property
+    def _schema(self) -> Path:
+        return self.folder / "answer.schema.json"
 
     def answer_schema(self, *prompts: str) -> AnswerSchema | None:
         """The form of an answer, which knows the benchmark's prompts; None if it has no schema.
@@ -224,6 +227,12 @@ class Benchmark:
                 raise HdbenchError(f"{where}: the id {item_id!r} occurs twice")
             seen.add(item_id)
             yield where, item_id, truth, Provenance.of_row(line.value)
+
+    def scored_by(self) -> list[Path]:
+        """The files that decide what an answer scores."""
+        named = (_DESCRIPTION, METADATA, self._schema.name, AGREEMENT)
+        own = [self.folder / name for name in named]
+        return [path for path in (*own, *sorted(self.folder.glob(PROMPTS))) if path.is_file()]
 
     def content_hash(self) -> str:
         """The sha256 of the metadata, which names every media file by its own sha256."""

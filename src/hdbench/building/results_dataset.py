@@ -33,9 +33,9 @@ from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.run_info import RUN_FILE, Prompt, RunInfo
-from hdbench.results.model_facts import MODELS_FILE
+from hdbench.results.model_facts import MODELS_FILE, RESULTS
 
-NAME = "results"
+NAME = RESULTS
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 

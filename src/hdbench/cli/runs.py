@@ -194,11 +194,10 @@ def leaderboard(
 
 def _facts(runs: list[Path]) -> "dict[str, ModelFacts]":
     """What is known about models: in the results dataset that is built here, and in those given."""
-    from hdbench.building.results_dataset import NAME  # noqa: PLC0415  slow to import
-    from hdbench.results.model_facts import read_model_facts  # noqa: PLC0415
+    from hdbench.results.model_facts import RESULTS, read_model_facts  # noqa: PLC0415
 
     facts: dict[str, ModelFacts] = {}
-    for folder in (DEFAULT_OUT / NAME, *runs):
+    for folder in (DEFAULT_OUT / RESULTS, *runs):
         facts |= read_model_facts(folder)
     return facts
 

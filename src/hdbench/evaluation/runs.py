@@ -2,13 +2,14 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from hdbench.benchmarks.benchmark import Benchmark, NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.score import Settings, score_under, with_names
+from hdbench.evaluation.score import Settings, with_names
+from hdbench.evaluation.score_cache import ScoreCache
 from hdbench.reading.run_info import RUN_FILE, is_run, read_run_info
 from hdbench.results.files import is_result, item_set, read_results
 from hdbench.results.result import Result
@@ -21,7 +22,7 @@ def load_runs(
     settings: Settings = Settings(),
     names: Sequence[str] = (),
 ) -> dict[str, Result]:
-    """The results of runs, scored if they are not scored yet.
+    """The results of runs, scored if they are not scored yet; see `ScoreCache`.
 
     Args:
         paths: each is a result of `hdbench score --json`, which stays as it was scored; a run
@@ -64,6 +65,8 @@ def load_runs_under(
         HdbenchError: see `load_runs`.
     """
     found = [each for path in paths for each in _runs_at(path, benchmark)]
+    load = cache(partial(load_benchmark, revision=settings[0].revision))
+    scores = ScoreCache()
     found_under: list[list[tuple[str, Result]]] = [[] for _ in settings]
     for path, folder in progress(found, "Scoring") if len(found) > 1 else found:
         if folder is None:
@@ -76,8 +79,10 @@ def load_runs_under(
             _require_details(path, results.values(), settings[0].details)
             found_under[0] += results.items()
         else:
-            for under, scored in zip(found_under, score_under(folder, path, settings), strict=True):
+            every = scores.score(load(folder), path, settings)
+            for under, scored in zip(found_under, every, strict=True):
                 under += [(name or _stem(path), each) for name, each in scored.items()]
+    scores.trim()
     return [_distinct(_named(under, names)) for under in found_under]
 
 

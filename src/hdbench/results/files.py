@@ -4,13 +4,13 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from hdbench.analysis.error_classes import form_counts, summarise
 from hdbench.common.hashing import file_sha256
-from hdbench.common.jsonio import write_whole
+from hdbench.common.jsonio import whole_file
 from hdbench.errors import HdbenchError
 from hdbench.reading.json_files import parse_file
 from hdbench.reading.members import Folder
@@ -20,8 +20,9 @@ from hdbench.scoring import make_metric
 from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric
 from hdbench.scoring.rates import f1
 
-MAX_RESULT = 64 * 2**20
-"""Maximum size in bytes of a result file: one for 700,000 cards has some 30 MiB."""
+MAX_RESULT = 256 * 2**20
+"""Maximum size in bytes of a result file: one for 1,000,000 cards has some 45 MiB, and one for as
+many texts 140 MiB."""
 
 
 CONFUSIONS = 50
@@ -76,7 +77,7 @@ def given_options(metric: Metric, own: Metric | None = None) -> dict[str, Any]:
     return {name: value for name, value in metric.options.items() if value != defaults.get(name)}
 
 
-def to_record(result: Result, *, details: bool = False) -> dict[str, Any]:
+def to_record(result: Result, *, details: bool = False, intervals: bool = True) -> dict[str, Any]:
     """A result as JSON data: what `Result.to_dict` has, and what it can be rebuilt from.
 
     Statistics that are zero for every item are left out. The worst items are not kept. The
@@ -86,12 +87,13 @@ def to_record(result: Result, *, details: bool = False) -> dict[str, Any]:
         result: the result.
         details: also `fields`, the rates of each field, `per_item`, if it was kept, and `errors` by
             class.
+        intervals: also the intervals.
     """
     return {
         **({} if result.model is None else {"model": result.model}),
         **result.to_dict(details=details),
         **({"errors": errors_by_class(result)} if details else {}),
-        "intervals": result.intervals.to_dict(),
+        **({"intervals": result.intervals.to_dict()} if intervals else {}),
         "metric": result.metric.name,
         "rules": result.metric.rules,
         "reading": result.reading_version,
@@ -173,22 +175,32 @@ def write_records(path: Path, records: Sequence[dict[str, Any]]) -> None:
     Raises:
         HdbenchError: the file cannot be written.
     """
-    text = _indented(records[0] if len(records) == 1 else {"runs": list(records)}) + "\n"
-    write_whole(path, text.encode("utf-8", errors="backslashreplace"))
+    value = records[0] if len(records) == 1 else {"runs": list(records)}
+    with (
+        whole_file(path) as beside,
+        beside.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file,
+    ):
+        file.writelines(_indented(value))
+        file.write("\n")
 
 
-def _indented(value: Any, margin: str = "") -> str:
-    """JSON with one line per key, and each column in one line."""
-    inner = margin + "  "
+def _indented(value: Any, margin: str = "") -> Iterator[str]:
+    """JSON with one line per key, and each column in one line; in parts, to bound the memory."""
+    inner, comma = margin + "  ", ",\n"
     if isinstance(value, dict) and value:
-        rows = [
-            f"{inner}{_compact(key)}: {_indented(child, inner)}" for key, child in value.items()
-        ]
-        return "{\n" + ",\n".join(rows) + f"\n{margin}}}"
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        rows = [inner + _indented(child, inner) for child in value]
-        return "[\n" + ",\n".join(rows) + f"\n{margin}]"
-    return _compact(value)
+        yield "{\n"
+        for place, (key, child) in enumerate(value.items()):
+            yield f"{comma if place else ''}{inner}{_compact(key)}: "
+            yield from _indented(child, inner)
+        yield f"\n{margin}}}"
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        yield "[\n"
+        for place, child in enumerate(value):
+            yield f"{comma if place else ''}{inner}"
+            yield from _indented(child, inner)
+        yield f"\n{margin}]"
+    else:
+        yield _compact(value)
 
 
 def _compact(value: Any) -> str:
@@ -260,7 +272,9 @@ def read_records(path: Path) -> dict[str, Any]:
             f"{path}: larger than {MAX_RESULT >> 20} MiB: score again without --details"
         )
     try:
-        value = parse_file(raw.decode("utf-8-sig"), str(path))
+        text = raw.decode("utf-8-sig")
+        del raw  # it may be most of the memory
+        value = parse_file(text, str(path))
     except UnicodeDecodeError as error:
         raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1})") from error
     if not isinstance(value, dict) or "runs" not in value:

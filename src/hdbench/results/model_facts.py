@@ -18,6 +18,8 @@ from hdbench.common.checked import Strict, read_yaml, validate
 from hdbench.errors import HdbenchError
 
 MODELS_FILE = "models.yaml"
+RESULTS = "results"
+"""The name of the results dataset."""
 
 MAX_BYTES = 2**20
 """Maximum size in bytes of the file: some 5,000 models."""

@@ -5,7 +5,7 @@ import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 
 def installed_versions() -> dict[str, str]:
     """The versions of everything that scores and their intervals depend on."""
+    return dict(_installed())
+
+
+@cache
+def _installed() -> dict[str, str]:
     return {
         "hdbench": __version__,
         "rapidfuzz": version("rapidfuzz"),

@@ -36,7 +36,7 @@ from hdbench.scoring.metric import (
     Metric,
     Outcome,
 )
-from hdbench.scoring.rates import f1, plain, ratio
+from hdbench.scoring.rates import f1, plain, ratio, ratios
 from hdbench.scoring.similarity import similarity
 
 _SPACE = re.compile(r"\s+")
@@ -303,8 +303,8 @@ class AvisblattCer(Metric):
     def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
         """The headline for each of many totals, as `rates` gives it."""
         names = ("fuzzy", "items") if self._published else ("fuzzy_sum", "scored_ads")
-        fuzzy = map(ratio, *(totals[name] for name in names))
-        return [round(figure, 3) for figure in fuzzy] if self._published else list(fuzzy)
+        fuzzy: list[float] = ratios(*(totals[name] for name in names)).tolist()
+        return [round(figure, 3) for figure in fuzzy] if self._published else fuzzy
 
     def total(self, column: Sequence[float]) -> float:
         """Added up plainly from left to right: published figures then agree to the last digit."""

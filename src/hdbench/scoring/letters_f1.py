@@ -25,7 +25,7 @@ from hdbench.scoring.metric import (
     check_flag,
 )
 from hdbench.scoring.person_names import read_name
-from hdbench.scoring.rates import counts_and_rates, f1, plain, ratio
+from hdbench.scoring.rates import counts_and_rates, f1, f1s, plain, ratio
 
 PERSONS = ("sender_persons", "receiver_persons")
 CATEGORIES = ("send_date", *PERSONS)
@@ -296,12 +296,12 @@ class LettersF1(Metric):
 
     def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
         """The headline for each of many totals, as `rates` gives it."""
-        counts = (
-            map(sum, zip(*(totals[f"{name}.{count}"] for name in CATEGORIES), strict=True))
-            for count in COUNTS
-        )
-        micro = map(f1, *counts)
-        return [round(figure, 2) for figure in micro] if self._published else list(micro)
+        import numpy as np  # noqa: PLC0415  slow to import, and not needed for scoring
+
+        columns = ([totals[f"{name}.{count}"] for name in CATEGORIES] for count in COUNTS)
+        counts = (np.asarray(column, np.float64).sum(axis=0) for column in columns)
+        micro: list[float] = f1s(*counts).tolist()
+        return [round(figure, 2) for figure in micro] if self._published else micro
 
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]

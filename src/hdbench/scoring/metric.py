@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 from hdbench.errors import HdbenchError
+from hdbench.scoring.rates import numbers
 
 ProtocolName = Literal["documented", "published"]
 Coverage = Literal["answered", "unanswered", "unparsable"]
@@ -234,9 +235,10 @@ class Metric(ABC):
         """The headline for each of many totals: what `rates` gives, if possible in less time.
 
         Args:
-            totals: each of `statistics`, and `items`, with a number for each total.
+            totals: each of `statistics`, and `items`, with a list or array of numbers, one for each
+                total.
         """
-        rows = zip(*totals.values(), strict=True)
+        rows = zip(*map(numbers, totals.values()), strict=True)
         return [self.rates(dict(zip(totals, row, strict=True)))[self.headline] for row in rows]
 
     @abstractmethod

@@ -19,7 +19,7 @@ from hdbench.scoring.metric import (
     Outcome,
     RecordOutcome,
 )
-from hdbench.scoring.rates import cached_f1, f1, plain, ratio
+from hdbench.scoring.rates import cached_f1, f1, f1s, plain, ratio
 from hdbench.scoring.records.by_path import ByPath, compare_by_path
 from hdbench.scoring.records.compare import Fields, Pair, compare_fields, joined, pairs
 from hdbench.scoring.records.options import DEFAULTS, read_options
@@ -271,10 +271,10 @@ class RecordF1(Metric):
         """The headline for each of many totals, as `rates` gives it."""
         if self.headline in self._read.figures:
             return super().headlines(totals)
-        found = map(f1, *(totals[name] for name in COUNTS))
+        found: list[float] = f1s(*(totals[name] for name in COUNTS)).tolist()
         if "run" in self._read.digits:
             return [round(each, self._read.digits["run"]) for each in found]
-        return list(found)
+        return found
 
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]

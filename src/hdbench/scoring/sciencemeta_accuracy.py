@@ -22,7 +22,7 @@ from hdbench.scoring.metric import (
     Outcome,
     check_flag,
 )
-from hdbench.scoring.rates import plain
+from hdbench.scoring.rates import numbers, plain
 from hdbench.scoring.sequence_ratio import as_text, field_similarity, is_too_long
 
 _PAPER = ("doi", "title", "author", "keyword", "abstract", "pub_time")
@@ -230,11 +230,11 @@ class SciencemetaAccuracy(Metric):
         by_kind = []
         for kind, fields in FIELDS.items():
             names = (f"{kind}.{field}.similarity" for field in fields)
-            amounts = zip(*(totals[name] for name in names), strict=True)
+            amounts = zip(*(numbers(totals[name]) for name in names), strict=True)
             by_kind.append(
                 [
                     _mean([amount / pairs for amount in row]) if pairs else None
-                    for row, pairs in zip(amounts, totals[f"{kind}.items"], strict=True)
+                    for row, pairs in zip(amounts, numbers(totals[f"{kind}.items"]), strict=True)
                 ]
             )
         return [

@@ -16,7 +16,7 @@ from hdbench.scoring.checked_options import (
 )
 from hdbench.scoring.metric import FieldMatch, Figure, ItemScore, Metric, Outcome
 from hdbench.scoring.normalize import Normalizer
-from hdbench.scoring.rates import ratio
+from hdbench.scoring.rates import numbers, ratio
 from hdbench.scoring.similarity import similarity
 from hdbench.scoring.transcriptions.options import DEFAULTS, RATES, read_steps, read_texts
 from hdbench.scoring.transcriptions.texts import Invented, Text, page_texts, pages_of
@@ -244,7 +244,7 @@ class TextCer(Metric):
         """The headline for each of many totals, as `rates` gives it."""
         if self.headline in self._renamed:
             return super().headlines(totals)
-        pairs = zip(totals["cer_errors"], totals["cer_length"], strict=True)
+        pairs = zip(*(numbers(totals[f"cer_{of}"]) for of in ("errors", "length")), strict=True)
         return [self._rounded(_micro(*pair), "run") for pair in pairs]
 
     def field_rates(

@@ -26,7 +26,7 @@ from hdbench.scoring.metric import (
     Outcome,
     ValueForm,
 )
-from hdbench.scoring.rates import cached_f1, f1, plain, ratio
+from hdbench.scoring.rates import cached_f1, f1, f1s, plain, ratio
 from hdbench.scoring.records.compare import Fields, compare_fields
 from hdbench.scoring.records.options import read_rules
 from hdbench.scoring.records.tree import Check, take_apart
@@ -209,7 +209,8 @@ class ZettelF1(Metric):
 
     def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
         """The headline for each of many totals, as `rates` gives it."""
-        return list(map(f1, *(totals[name] for name in COUNTS)))
+        found: list[float] = f1s(*(totals[name] for name in COUNTS)).tolist()
+        return found
 
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]

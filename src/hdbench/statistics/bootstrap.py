@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -261,7 +262,15 @@ def figure_interval(drawn: Array, items: float, level: float, seed: int) -> Inte
         seed: the seed of the draws; the unseen item's share has random numbers of its own.
     """
     known = drawn[~np.isnan(drawn)]
-    unseen = np.random.default_rng((seed, 2)).beta(1, items, len(drawn))[~np.isnan(drawn)]
+    unseen = _unseen(items, len(drawn), seed)[~np.isnan(drawn)]
     low = np.quantile((1 - unseen) * known, (1 - level) / 2)
     high = np.quantile((1 - unseen) * known + unseen * max(1.0, known.max()), (1 + level) / 2)
     return Interval(float(low), float(high))
+
+
+@lru_cache(maxsize=8)
+def _unseen(items: float, draws: int, seed: int) -> Array:
+    """The unseen item's share in each draw: the same for all runs that are ranked."""
+    shares: Array = np.random.default_rng((seed, 2)).beta(1, items, draws)
+    shares.flags.writeable = False
+    return shares

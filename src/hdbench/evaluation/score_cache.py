@@ -1,0 +1,192 @@
+"""Scores of runs that were scored before, in the user's own cache."""
+
+import hashlib
+import json
+import os
+import sysconfig
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import hdbench
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.hashing import file_sha256
+from hdbench.common.jsonio import write_whole
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.score import Settings, score_loaded
+from hdbench.reading.answer import STATUSES
+from hdbench.results.files import to_record
+from hdbench.results.record import from_record
+from hdbench.results.result import Result, installed_versions
+
+MAX_ENTRY, MAX_CACHE = 64 * 2**20, 512 * 2**20
+"""Maximum size in bytes of what is kept of one run, and of everything together."""
+
+MAX_FILES = 10_000
+"""A run of more files is scored each time: hashing them takes as long."""
+
+Scored = dict[str | None, Result]
+
+
+class ScoreCache:
+    """Keeps the per-item statistics of runs, so that ranking them again takes no scoring.
+
+    What is kept is in the `assets` of the Hugging Face cache (`HF_HOME`), and never beside a run: a
+    run folder may come from somebody else, and may not bring its own figures. The name of an entry
+    is the hash of all that decides a score: the contents of the run's and the benchmark's files,
+    their paths, the settings, the code of hdbench and the versions of what is installed. So an
+    entry is never stale. One that is damaged, or that belongs to another user, is not used. The
+    folder can be deleted at any time. `hdbench score` and `hdbench verify` always score.
+    """
+
+    def __init__(self) -> None:
+        self._written = False
+
+    @cached_property
+    def folder(self) -> Path:
+        """Where scores are kept."""
+        from huggingface_hub.constants import HF_ASSETS_CACHE  # noqa: PLC0415  slow to import
+
+        return Path(HF_ASSETS_CACHE) / "hdbench" / "scores"
+
+    def score(
+        self, benchmark: Benchmark, answers: Path, settings: Sequence[Settings]
+    ) -> list[Scored]:
+        """Same as `score_loaded`, from the cache where it can be.
+
+        Args:
+            benchmark: what was answered.
+            answers: a file or folder of answers.
+            settings: how they are scored, in turn; with details, they are always scored.
+
+        Raises:
+            HdbenchError: see `score_loaded`.
+        """
+        keys = _keys(benchmark, answers, settings)
+        found = [None if key is None else self._read(key) for key in keys]
+        missing = [place for place, scored in enumerate(found) if scored is None]
+        if missing:
+            new = score_loaded(benchmark, answers, [settings[place] for place in missing])
+            # A run may have gone on while it was scored.
+            kept = keys == _keys(benchmark, answers, settings)
+            for place, scored in zip(missing, new, strict=True):
+                found[place] = scored
+                key = keys[place]
+                if key is not None and kept:
+                    self._write(key, scored)
+        return [scored for scored in found if scored is not None]
+
+    def trim(self) -> None:
+        """Delete what was used longest ago, as far as there is too much; after all is scored."""
+        if not self._written:
+            return
+        with suppress(OSError):
+            entries = [(each, each.stat()) for each in self.folder.iterdir()]
+            size = sum(about.st_size for _, about in entries)
+            for path, about in sorted(entries, key=lambda entry: entry[1].st_mtime):
+                if size <= MAX_CACHE:
+                    break
+                path.unlink()
+                size -= about.st_size
+
+    def _read(self, key: str) -> Scored | None:
+        """The scores of that name; None if there are none that can be used."""
+        path = self.folder / key
+        try:
+            about = path.stat()
+            if about.st_size > MAX_ENTRY or (hasattr(os, "getuid") and about.st_uid != os.getuid()):
+                return None
+            digest, _, data = path.read_bytes().partition(b"\n")
+            if digest.decode() != hashlib.sha256(data).hexdigest():
+                return None
+            scored = {run["model"]: _unpacked(run, path) for run in json.loads(data)}
+            os.utime(path)
+        except (OSError, ValueError, LookupError, TypeError, HdbenchError):
+            return None
+        return scored
+
+    def _write(self, key: str, scored: Scored) -> None:
+        runs = [{"model": model, **_packed(result)} for model, result in scored.items()]
+        data = json.dumps(runs).encode()
+        if len(data) > MAX_ENTRY:
+            return
+        with suppress(OSError, HdbenchError):  # a full disk, or none that can be written to
+            self.folder.mkdir(parents=True, exist_ok=True)
+            digest = hashlib.sha256(data).hexdigest().encode()
+            write_whole(self.folder / key, digest + b"\n" + data)
+            self._written = True
+
+
+def _packed(result: Result) -> dict[str, Any]:
+    """A result as JSON data, with what its record does not have."""
+    return {
+        "record": to_record(result, intervals=False),
+        "statuses": [STATUSES.index(status) for status in result.statuses],
+        "worst": result.worst,
+    }
+
+
+def _unpacked(run: Mapping[str, Any], path: Path) -> Result:
+    statuses = [STATUSES[place] for place in run["statuses"]]
+    return replace(from_record(run["record"], str(path)), statuses=statuses, worst=run["worst"])
+
+
+def _keys(benchmark: Benchmark, answers: Path, settings: Sequence[Settings]) -> list[str | None]:
+    """The name of the entry under each of the settings; None where there can be none."""
+    read = None if all(each.details for each in settings) else _files(answers)
+    if read is None:
+        return [None] * len(settings)
+    given = [
+        *(hdbench.__version__, _code(), _installed(), installed_versions()),
+        *(benchmark.id, benchmark.revision, str(answers), read),
+        [(path.name, file_sha256(path)) for path in benchmark.scored_by()],
+    ]
+    keys: list[str | None] = []
+    for each in settings:
+        metric = benchmark.spec.make_metric(each.protocol, **each.options)
+        ours = type(metric).__module__.startswith("hdbench.")
+        data = json.dumps([*given, repr(each)]).encode()
+        keys.append(None if each.details or not ours else hashlib.sha256(data).hexdigest())
+    return keys
+
+
+def _files(answers: Path) -> list[tuple[str, str]] | None:
+    """The files of a run with their hashes; None if they are too many, or not plain files."""
+    try:
+        if not answers.is_dir():
+            return [(answers.name, file_sha256(answers))] if answers.is_file() else None
+        found: list[tuple[str, str]] = []
+        for folder, folders, names in os.walk(answers):
+            folders.sort()
+            for name in sorted(names):
+                path = Path(folder, name)
+                if len(found) == MAX_FILES or path.is_symlink() or not path.is_file():
+                    return None
+                found.append((str(path.relative_to(answers)), file_sha256(path)))
+            if any(Path(folder, name).is_symlink() for name in folders):
+                return None
+    except OSError:  # what is wrong with them is said when they are read
+        return None
+    return found
+
+
+@cache
+def _code() -> str:
+    """The hash of hdbench's own code and data: in a checkout, they change between versions."""
+    digest = hashlib.sha256()
+    root = Path(hdbench.__file__).parent
+    for path in sorted((*root.rglob("*.py"), *root.rglob("*.yaml"))):
+        digest.update(f"{path.relative_to(root)}\0{file_sha256(path)}\n".encode())
+    return digest.hexdigest()
+
+
+@cache
+def _installed() -> list[str]:
+    """What is installed, with versions: any library that reads files may have a part."""
+    paths = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
+    return sorted(
+        each.name for path in paths for each in Path(path).glob("*.dist-info") if each.is_dir()
+    )

@@ -1,6 +1,7 @@
 import datetime
 import json
 
+import pyarrow.parquet as pq
 import pytest
 from helpers.exported import csv_rows, make_benchmark, records, sheet, write_answers
 from openpyxl import load_workbook
@@ -442,6 +443,33 @@ def test_json_lines_are_read_again_as_the_same_answers(tmp_path):
     old, new = (score(benchmark, each) for each in (answers, path))
     assert new.statistics == old.statistics
     assert (new.figures()["answered"], new.figures()["unparsable"]) == (2, 1)
+
+
+def test_parquet_has_the_same_as_json_lines_in_groups_of_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr("hdbench.exporting.formats.ROW_GROUP", 2)
+    benchmark, answers = cards(
+        tmp_path,
+        {"id": "clean", "prediction": CARD},
+        {"id": "prose", "text": "I cannot \ud800 read this."},
+        {"id": "lost", "error": "timeout", "prediction": None},
+        truths=dict.fromkeys(["clean", "prose", "lost", "unasked"], CARD),
+    )
+    path = exported(tmp_path, benchmark, answers, "parquet")
+    file = pq.ParquetFile(path)
+    assert file.num_row_groups == 2
+    rows = file.read().to_pylist()
+    assert json.loads(rows[0]["prediction"]) == CARD
+    assert rows == [
+        {**empty("clean"), "status": "clean", "prediction": rows[0]["prediction"]},
+        {**empty("prose"), "status": "unparsable", "text": "I cannot \\ud800 read this."},
+        {**empty("lost"), "error": "timeout"},
+        empty("unasked"),
+    ]
+
+
+def empty(item):
+    about = {"id": item, "status": "unanswered"}
+    return about | dict.fromkeys(["model", "prediction", "text", "error"])
 
 
 def test_json_lines_name_the_models_of_a_file(tmp_path):

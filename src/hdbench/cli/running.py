@@ -65,6 +65,7 @@ class ExportForm(StrEnum):
     xlsx = "xlsx"
     csv = "csv"
     jsonl = "jsonl"
+    parquet = "parquet"
     eval_results = "eval-results"
     model_index = "model-index"
 
@@ -359,8 +360,8 @@ def export(
         ExportForm,
         typer.Option(
             "--format",
-            help="The answers as xlsx, csv or jsonl; or the score in a form that the Hub reads: "
-            "eval-results for a model's folder .eval_results, model-index for its card.",
+            help="The answers as xlsx, csv, jsonl or parquet; or the score in a form that the Hub "
+            "reads: eval-results for a model's folder .eval_results, model-index for its card.",
         ),
     ],
     out: Annotated[
@@ -380,7 +381,7 @@ def export(
     A table has one row per item, or per entry of its list, and one column per field. hdbench score
     reads it back. What a table cannot hold is lost: above all, an empty cell is read as an empty
     text, whether the model wrote one, null or nothing; and what a page has beside its list is not
-    read. JSON Lines lose nothing.
+    read. JSON Lines and Parquet, with one row per item, lose nothing.
     """
     from hdbench.cli.leaving import STAYS, in_bytes  # noqa: PLC0415  slow to import
 

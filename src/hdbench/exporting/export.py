@@ -14,7 +14,7 @@ from hdbench.exporting.columns import OTHER_FIELDS
 from hdbench.exporting.rows import AnswerRows, json_line
 from hdbench.exporting.run_answers import RunAnswers
 
-Format = Literal["xlsx", "csv", "jsonl"]
+Format = Literal["xlsx", "csv", "jsonl", "parquet"]
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,12 @@ def export(
 
     JSON Lines have one object per item, with `id`, `model`, `status`, `prediction` and `error`, and
     `text` if no record was found in it: the same answers, except that what was found in a text is
-    the record that a model gave.
+    the record that a model gave. Parquet has the same as columns of texts, with `prediction` as
+    JSON. Both are written as they are read, whatever their size.
 
     Args:
         run: a run folder, also one over own images; with `benchmark` also answers in any form.
-        form: `xlsx`, `csv` or `jsonl`.
+        form: `xlsx`, `csv`, `jsonl` or `parquet`.
         out: the file, which is replaced; by default the run's name in the working directory.
         benchmark: the folder of the built benchmark; by default the one that run.json names.
 
@@ -95,13 +96,15 @@ def export(
         check_size,
         write_csv,
         write_jsonl,
+        write_parquet,
         write_xlsx,
     )
 
     with RunAnswers.opened(run, benchmark) as answers:
-        if form == "jsonl":
+        if form in ("jsonl", "parquet"):
+            write = write_jsonl if form == "jsonl" else write_parquet
             with whole_file(path) as beside:
-                lines = write_jsonl(beside, map(json_line, progress(answers.items(), "Writing")))
+                lines = write(beside, map(json_line, progress(answers.items(), "Writing")))
             return Exported(path, lines, answers.notes)
         table = AnswerRows(answers.schema)
         table.see(progress(answers.items(), "Reading"))

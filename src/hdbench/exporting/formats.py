@@ -1,10 +1,11 @@
-"""Answers as files, CSV, XLSX and JSON Lines, in which nothing that a model wrote is executed."""
+"""Answers as files, of which nothing that a model wrote is executed."""
 
 import csv
 import datetime
 import json
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,10 @@ from hdbench.exporting.cells import Cell
 
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
 """Maximum of an Excel sheet, with its header."""
+
+PARQUET_COLUMNS = ("id", "model", "status", "prediction", "text", "error")
+ROW_GROUP = 10_000
+"""Rows of a Parquet file that are in memory at a time."""
 
 _FORMULA = re.compile(r"""((?:^|;)[\s"']*)(?=[=+\-@＝＋－＠])""")
 _NUMBER = re.compile(r"[+\-]?[0-9]+(?:[.,][0-9]+)?")
@@ -61,6 +66,36 @@ def write_jsonl(path: Path, values: Iterable[Any]) -> int:
             file.write(json.dumps(value, ensure_ascii=False) + "\n")
             lines += 1
     return lines
+
+
+def write_parquet(path: Path, lines: Iterable[dict[str, Any]]) -> int:
+    """Write the objects of JSON Lines as Parquet, a group of rows at a time.
+
+    Every column is text, and a prediction is its JSON: what a model writes has no fixed type. A
+    lone surrogate becomes a JSON escape, as in JSON Lines.
+
+    Returns:
+        The number of rows.
+    """
+    import pyarrow as pa  # noqa: PLC0415  slow to import
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    schema = pa.schema([(name, pa.string()) for name in PARQUET_COLUMNS])
+    rows, left = 0, iter(lines)
+    with pq.ParquetWriter(path, schema, compression="zstd") as file:
+        while group := [_as_texts(line) for line in islice(left, ROW_GROUP)]:
+            file.write_table(pa.Table.from_pylist(group, schema))
+            rows += len(group)
+    return rows
+
+
+def _as_texts(line: dict[str, Any]) -> dict[str, str]:
+    texts = {
+        name: json.dumps(value, ensure_ascii=False) if name == "prediction" else value
+        for name, value in line.items()
+        if value is not None
+    }
+    return {name: text.encode(errors="backslashreplace").decode() for name, text in texts.items()}
 
 
 def write_xlsx(

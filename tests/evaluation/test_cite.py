@@ -5,6 +5,10 @@ import json
 import re
 
 from hdbench import __version__
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.evaluation.cite import methods_sentence
+from hdbench.results.files import read_result
+from hdbench.statistics import delta
 
 RIGHT = {"title": "Stellingen", "year": 1924}
 CITATION = r"""@misc{cards2025,
@@ -45,7 +49,9 @@ def test_a_result_is_cited_with_its_benchmark_and_software(cards, run_hdbench):
     )
 
 
-def test_of_enough_items_the_sentence_has_the_interval_and_its_method(cards, run_hdbench):
+def test_of_enough_items_the_sentence_has_the_interval_and_its_method(
+    cards, run_hdbench, monkeypatch
+):
     rows = [{"id": f"{n:04}", "ground_truth": json.dumps(RIGHT)} for n in range(20)]
     metadata = cards / "hdb/cards/metadata.jsonl"
     metadata.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -54,6 +60,9 @@ def test_of_enough_items_the_sentence_has_the_interval_and_its_method(cards, run
     assert re.search(
         r"f1_micro 1\.000 \(95 % interval 0\.8[23]\d to 1\.000, bootstrap over items\)\.\n", out
     )
+    monkeypatch.setattr(delta, "LARGE", 0)
+    sentence = methods_sentence(read_result(cards / "r.json"), load_benchmark(f"{cards}/hdb/cards"))
+    assert "to 1.000, delta method over items)." in sentence
 
 
 def test_what_was_asked_for_stands_in_the_sentence(cards, run_hdbench):

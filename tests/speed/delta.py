@@ -5,7 +5,7 @@ bootstrap on 60,000 items. Not a test: times compare within one run only.
 
 Items are generated texts of different lengths with errors of their own, of which no two are alike,
 and some rare ones. Printed are the largest difference between the ends of the two kinds of
-intervals; the share of 95 % intervals that hold the figure of the population from which 50,001
+intervals; the share of 95 % intervals that hold the figure of the population from which 60,000
 items are drawn; and times for up to a million items.
 """
 
@@ -77,7 +77,7 @@ def main():
     rng = np.random.default_rng(2)
     held = Counter()
     for _ in range(samples):
-        drawn = rng.integers(0, POPULATION, large + 1)
+        drawn = rng.integers(0, POPULATION, 60_000)
         found = intervals(run_of({name: column[drawn] for name, column in population.items()}))
         assert found.by_delta
         held.update(

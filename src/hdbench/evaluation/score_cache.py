@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-import sysconfig
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -186,7 +186,4 @@ def _code() -> str:
 @cache
 def _installed() -> list[str]:
     """What is installed, with versions: any library that reads files may have a part."""
-    paths = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
-    return sorted(
-        each.name for path in paths for each in Path(path).glob("*.dist-info") if each.is_dir()
-    )
+    return sorted({each.name for path in sys.path for each in Path(path).glob("*.dist-info")})

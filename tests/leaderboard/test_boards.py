@@ -4,9 +4,11 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from helpers.run_folders import RIGHT, write_cards, write_run
+from rich.console import Console
 
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
@@ -303,6 +305,14 @@ def test_what_lost_answers_change_is_shown_beside_the_published_order(here):
 
 
 HOSTILE = '=HYPERLINK("x")|<b>&_%\x1b[31m\u202e\ud800'
+
+
+def test_a_result_that_names_neither_model_nor_file_is_shown(here, capsys):
+    run(here, "a", 24)
+    [result] = load_runs([here / "runs"]).values()
+    nameless = replace(result, model=None, answers={})
+    formats.print_boards(Console(), leaderboards([nameless]))
+    assert "1 model, 1 run" in capsys.readouterr().out
 
 
 def test_foreign_names_do_no_harm_in_any_format(here, run_hdbench):

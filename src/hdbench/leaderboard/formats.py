@@ -304,7 +304,7 @@ def _wanted(head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
     """The width with which the models' names are easy to read."""
     names = [row[list(head).index("model")] for row in rows]
     parts = (cell_len(part.rstrip()) for name in names for part in _PART.findall(name))
-    return max(min(max(map(cell_len, names)), _LEAST_ROOM), *parts)
+    return max([min(max(map(cell_len, names)), _LEAST_ROOM), *parts])
 
 
 def _shown(board: Board, *, plus_minus: bool = False) -> tuple[list[str], list[list[str]]]:

@@ -84,7 +84,7 @@ class ScoreCache:
         if not self._written:
             return
         with suppress(OSError):
-            entries = [(each, each.stat()) for each in self.folder.iterdir()]
+            entries = [(each, each.stat()) for each in self.folder.iterdir() if each.is_file()]
             size = sum(about.st_size for _, about in entries)
             for path, about in sorted(entries, key=lambda entry: entry[1].st_mtime):
                 if size <= MAX_CACHE:

@@ -29,6 +29,7 @@ settings.load_profile("untimed")
 os.environ["HF_HUB_OFFLINE"] = "1"
 CACHE = tempfile.TemporaryDirectory(prefix="hdbench-tests-", ignore_cleanup_errors=True)
 os.environ["HF_HOME"] = CACHE.name
+os.environ["HDBENCH_CACHE"] = f"{CACHE.name}/hdbench"
 
 OF_GRADIO = "Method not implemented."  # what its own script warns of after each upload
 

@@ -149,40 +149,61 @@ def kept(tmp_path, monkeypatch):
     return tmp_path / "kept"
 
 
+def unmade(*_):
+    raise AssertionError("made, though it is kept")
+
+
 @pytest.mark.usefixtures("kept")
-def test_a_kept_thumbnail_is_made_once_and_not_given_of_a_file_that_is_gone(tmp_path):
-    path, time = tmp_path / "card.png", (1_000_000_000, 1_000_000_000)
+def test_a_kept_thumbnail_is_made_once_whatever_the_file_is_called(tmp_path, monkeypatch):
+    path = tmp_path / "card.png"
     halves().save(path)
-    os.utime(path, ns=time)
-    first = thumbnail(path)
-    size = path.stat().st_size
-    path.write_bytes(bytes(size))  # which would be refused, if it were read
-    os.utime(path, ns=time)
-    assert thumbnail(path) == first
-    path.unlink()
+    first, narrow = thumbnail(path), thumbnail(path, width=20)
+    assert opened(narrow).width == 20
+    monkeypatch.setattr(thumbnails, "_made", unmade)
+    other = path.rename(tmp_path / "renamed.png")
+    assert (thumbnail(other), thumbnail(other, width=20)) == (first, narrow)
     assert thumbnail(path) is None
 
 
-def test_another_process_finds_what_is_kept_until_it_is_deleted(tmp_path, kept):
-    path, time = tmp_path / "card.png", (1_000_000_000, 1_000_000_000)
+def test_another_process_finds_what_is_kept(tmp_path, kept):
+    path = tmp_path / "card.png"
     halves().save(path)
-    os.utime(path, ns=time)
     first = thumbnail(path)
     (file,) = kept.iterdir()
     os.utime(file, (1, 1))
-    path.write_bytes(bytes(path.stat().st_size))
-    os.utime(path, ns=time)
     code = (
         "from pathlib import Path; import sys; from hdbench.report import thumbnails\n"
+        "thumbnails._made = None\n"
         "thumbnails.keep_in(Path(sys.argv[1])); print(thumbnails.thumbnail(Path(sys.argv[2])))"
     )
     command = [sys.executable, "-c", code, str(kept), str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == f"{first}\n"
     assert file.stat().st_mtime > 1  # what is used is not old
-    file.unlink()
-    with pytest.raises(HdbenchError, match="no readable image"):
-        thumbnail(path)
+
+
+@pytest.mark.parametrize("damage", [b"", b"x" * 99, None])
+def test_a_damaged_entry_is_made_again(tmp_path, kept, damage):
+    path = tmp_path / "card.png"
+    halves().save(path)
+    first = thumbnail(path)
+    (file,) = kept.iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-1] if damage is None else damage)
+    assert thumbnail(path) == first
+    assert file.read_bytes() == whole
+
+
+def test_what_was_unused_for_longest_is_deleted_beyond_the_bound(tmp_path, kept):
+    for number in range(4):
+        (kept / str(number)).write_bytes(bytes(100))
+        os.utime(kept / str(number), (number, number))
+    thumbnails.keep_in(kept, max_bytes=250)
+    assert sorted(file.name for file in kept.iterdir()) == ["2", "3"]
+
+
+def test_nobody_else_may_look_into_what_is_kept(kept):
+    assert kept.stat().st_mode & 0o077 == 0
 
 
 def test_where_nothing_can_be_kept_a_thumbnail_is_made_each_time(tmp_path, kept):
@@ -190,3 +211,39 @@ def test_where_nothing_can_be_kept_a_thumbnail_is_made_each_time(tmp_path, kept)
     halves().save(path)
     kept.rmdir()
     assert thumbnail(path) == thumbnail(path) is not None
+
+
+def lines(colour):
+    """A page of thin lines on white, of 900 by 600 pixels."""
+    image = Image.new("RGB", (900, 600), "white")
+    for place in range(10, 590, 12):
+        image.paste(colour, (20, place, 880 - place, place + 2))
+    return image
+
+
+def test_a_scan_in_black_and_white_is_kept_in_four_greys(tmp_path):
+    lines("black").save(tmp_path / "card.jpg", quality=90)
+    small = opened(thumbnail(tmp_path / "card.jpg"))
+    assert small.size == (640, 427)
+    assert {pixel for _, pixel in small.getcolors()} <= {(v, v, v) for v in (0, 85, 170, 255)}
+    assert len(small.getcolors()) > 2
+
+
+@pytest.mark.parametrize(("colour", "is_red"), [("red", True), ("grey", False)])
+def test_what_has_colours_or_greys_keeps_them(tmp_path, colour, is_red):
+    image = lines("black")
+    image.paste(colour, (100, 100, 300, 300))
+    image.save(tmp_path / "card.png")
+    red, green, _ = opened(thumbnail(tmp_path / "card.png")).getpixel((142, 142))
+    assert (red - green > 200) == is_red
+    assert is_red or abs(red - 128) < 12
+
+
+def test_a_large_photo_that_is_turned_is_as_wide_as_is_asked_for(tmp_path):
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    halves((1600, 800), left="black", right="#cc4400").save(tmp_path / "photo.jpg", exif=exif)
+    turned = opened(thumbnail(tmp_path / "photo.jpg", width=100))
+    assert turned.size == (100, 200)
+    assert is_near(turned.getpixel((50, 40)), (0, 0, 0))
+    assert is_near(turned.getpixel((50, 160)), (0xCC, 0x44, 0))

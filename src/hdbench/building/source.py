@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from hdbench.common.cache import user_cache
 from hdbench.errors import HdbenchError
 
 SHA256_DIGITS = 64
@@ -114,7 +114,7 @@ def download_source(url: str, revision: str, registry: Mapping[str, str]) -> Sou
 
     pooch.get_logger().setLevel("WARNING")
     files = pooch.create(
-        path=_cache() / revision,
+        path=user_cache() / revision,
         base_url=url.rstrip("/") + "/",
         registry={path: sha256 or None for path, sha256 in registry.items()},
         retry_if_failed=3,
@@ -152,7 +152,7 @@ def hub_source(repository: str, revision: str) -> Source:
     """
     from huggingface_hub import snapshot_download  # noqa: PLC0415  slow to import
 
-    cache = _cache() / "hub"
+    cache = user_cache() / "hub"
     try:
         snapshot = snapshot_download(
             repository, repo_type="dataset", revision=revision, cache_dir=cache
@@ -163,10 +163,3 @@ def hub_source(repository: str, revision: str) -> Source:
             "and run again (what was downloaded is kept), or give a copy with --source"
         ) from error
     return folder_source(Path(snapshot), {}, within=cache)  # links into the cache
-
-
-def _cache() -> Path:
-    """Where downloads are kept."""
-    import pooch  # noqa: PLC0415  slow to import
-
-    return Path(os.environ.get("HDBENCH_CACHE") or pooch.os_cache("hdbench"))

@@ -1,20 +1,27 @@
 """`hdbench report`: the folder of a report, whole or not at all."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from hdbench.building.namespace import writing
+from hdbench.common.cache import user_cache
 from hdbench.common.extras import MissingExtraError, needed
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import by_column
 from hdbench.evaluation.runs import benchmark_of
 from hdbench.report.csv_files import csv_files
 from hdbench.report.page import report_page
+from hdbench.report.thumbnails import keep_in
 from hdbench.report.workbook import workbook
 from hdbench.results.files import to_record, write_records
 from hdbench.results.result import Result
 from hdbench.statistics.comparison import check_comparable
+
+MAX_KEPT = 128 * 2**20
+"""Maximum size in bytes of the thumbnails in the user's cache, before a report adds its own: those
+of some 20,000 cards."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,8 @@ def write_report(
 ) -> Report:
     """Write a report of a run; without their extras, it has no workbook and no plots.
 
+    Its thumbnails are kept in the user's cache, for the next report of the same images.
+
     Args:
         result: a result with details.
         out: the folder; an existing report there is replaced.
@@ -54,6 +63,8 @@ def write_report(
             a different one, or has no such column; the items are PDFs and pypdfium2 is not
             installed, or the folder is not a report's.
     """
+    with suppress(OSError):  # where nothing can be kept, they are made each time
+        keep_in(user_cache() / "thumbnails", max_bytes=MAX_KEPT)
     loaded = benchmark_of(result, benchmark, media=True)
     groups = None if by is None else by_column(result, loaded, by)
     record = to_record(result, details=True)

@@ -1,7 +1,9 @@
 """The pictures of a page's items, as many as a page can hold."""
 
+import os
+from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -11,9 +13,10 @@ from hdbench.errors import HdbenchError
 from hdbench.report.thumbnails import thumbnail
 
 MAX_TOTAL = 6_000_000
-"""Maximum characters of all pictures on a page: 263 cards have 4,500,000."""
+"""Maximum characters of all pictures on a page: 263 cards have 1,900,000."""
 
-_AT_ONCE = 32
+_AHEAD = 32
+"""How many are made ahead: there may be thousands, of which only the first are wanted."""
 
 
 class Picture(NamedTuple):
@@ -47,10 +50,15 @@ def pictures(files: Sequence[Path]) -> list[Picture]:
 
 
 def _all(files: Sequence[Path]) -> Iterator[Picture]:
-    with ThreadPoolExecutor() as executor:
-        # A few at a time: there may be thousands, of which only the first are wanted.
-        for start in range(0, len(files), _AT_ONCE):
-            yield from executor.map(_picture, files[start : start + _AT_ONCE])
+    # Threads, as Pillow decodes and encodes without Python's lock; one for each core, as each may
+    # hold an image of MAX_PIXELS.
+    with ThreadPoolExecutor(os.cpu_count()) as executor:
+        waiting: deque[Future[Picture]] = deque()
+        for file in files:
+            waiting.append(executor.submit(_picture, file))
+            if len(waiting) > _AHEAD:
+                yield waiting.popleft().result()
+        yield from (each.result() for each in waiting)
 
 
 def _left_out(file: str) -> Picture:

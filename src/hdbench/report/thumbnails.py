@@ -3,14 +3,14 @@
 import base64
 import hashlib
 import io
-import os
-from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image, ImageChops, ImageOps
 
 from hdbench.common import pdf
 from hdbench.errors import HdbenchError
+from hdbench.report.thumbnail_cache import ThumbnailCache
 
 FORMATS = ("JPEG", "PNG", "TIFF", "WEBP")
 """The formats that benchmarks are built from; Pillow's readers for others are not tried."""
@@ -21,6 +21,9 @@ MAX_PIXELS = 89_000_000
 MAX_HEIGHT = 2
 """A thumbnail's maximum height, as a multiple of its width."""
 
+RECIPE = 2
+"""Raised when another picture is made of the same file, so that kept ones are made again."""
+
 _QUALITY = 40
 _DAMAGED = (
     *(OSError, SyntaxError, ValueError, Image.DecompressionBombError),
@@ -28,60 +31,42 @@ _DAMAGED = (
 )
 _PDF_HEAD = 1024  # a PDF begins within this many bytes
 
-_Key = tuple[str, int, int, int]
+_TURNED = 5  # from this value on, the EXIF orientation exchanges width and height
+
+_ENDS = 16  # values this near to black or white count as such
+_IN_BLACK_AND_WHITE = 0.97
+"""Minimum share of black and white pixels in a scan in black and white: JPEG leaves some grey
+around the letters, while paper that was scanned in grey or colour is hardly ever white."""
+
+_FOUR_GREYS = [round(value / 85) * 85 for value in range(256)]
+
+_kept: ThumbnailCache | None = None
 
 
-class _Kept:
-    """Thumbnails in files of their own, which processes share; whoever owns the folder bounds it.
-
-    Args:
-        folder: where they are.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def get(self, key: _Key) -> str | None:
-        """The thumbnail with that key, if it is kept."""
-        path = self._path(key)
-        try:
-            os.utime(path)  # those that are used stay when old files are deleted
-            return path.read_text(encoding="ascii")
-        except OSError:
-            return None
-
-    def add(self, key: _Key, uri: str) -> None:
-        """Keep a thumbnail."""
-        path = self._path(key)
-        beside = path.with_name(f"{path.name}-{os.getpid()}")
-        with suppress(OSError):  # a full disk costs time only
-            beside.write_text(uri, encoding="ascii")
-            beside.replace(path)
-
-    def _path(self, key: _Key) -> Path:
-        return self._folder / hashlib.sha256(repr(key).encode(errors="replace")).hexdigest()
-
-
-_kept: _Kept | None = None
-
-
-def keep_in(folder: Path) -> None:
+def keep_in(folder: Path, *, max_bytes: int | None = None) -> None:
     """Keep in a folder the thumbnails that this process makes, and make none twice.
 
     Args:
-        folder: created if need be; other processes may use it too.
+        folder: created if need be, for this user alone; other processes may use it too.
+        max_bytes: what it may hold now, before any are added: those unused for longest are deleted;
+            None if somebody else bounds it.
+
+    Raises:
+        OSError: the folder cannot be created.
     """
     global _kept  # noqa: PLW0603  a process has one
-    folder.mkdir(exist_ok=True)
-    _kept = _Kept(folder)
+    _kept = ThumbnailCache(folder)
+    if max_bytes is not None:
+        _kept.bound(max_bytes)
 
 
 def thumbnail(path: Path, *, width: int = 640) -> str | None:
     """A small picture of an image, or of a PDF's first page, as a data URI.
 
-    An image is turned as its EXIF data say, and never enlarged. Any number of threads may call it.
-    If thumbnails are kept (`keep_in`), a file's is made only once, as long as the file keeps its
-    size and modification time.
+    An image is turned as its EXIF data say, and never enlarged. One in black and white gets four
+    greys, without loss: it is as legible as a lossy one of more than twice the bytes. Any number of
+    threads may call it. If thumbnails are kept (`keep_in`), one of the same bytes is made only
+    once.
 
     Args:
         path: an image or a PDF.
@@ -97,42 +82,81 @@ def thumbnail(path: Path, *, width: int = 640) -> str | None:
     if not path.is_file():
         return None
     try:
-        found = path.stat()
-        key = (str(path.absolute()), found.st_mtime_ns, found.st_size, width)
-        if _kept and (uri := _kept.get(key)):
-            return uri
         with path.open("rb") as file:
-            is_pdf = b"%PDF-" in file.read(_PDF_HEAD)
-        small = _first_page(path, width) if is_pdf else _small_image(path, width)
-        data = io.BytesIO()
-        small.save(data, "WEBP", quality=_QUALITY, method=2)
+            if _kept is None:
+                return _uri(_made(path, file, width))
+            key = f"{hashlib.file_digest(file, 'sha256').hexdigest()}-{width}-{RECIPE}"
+            data = _kept.get(key)
+            if data is None:
+                file.seek(0)
+                data = _made(path, file, width)
+                _kept.add(key, data)
+            return _uri(data)
     except HdbenchError:
         raise
     except _DAMAGED as error:
         raise HdbenchError(
             f"{path}: no readable image or PDF: build the benchmark again"
         ) from error
-    uri = f"data:image/webp;base64,{base64.b64encode(data.getvalue()).decode()}"
-    if _kept:
-        _kept.add(key, uri)
-    return uri
 
 
-def _small_image(path: Path, width: int) -> Image.Image:
-    with Image.open(path, formats=FORMATS) as image:
+def _uri(data: bytes) -> str:
+    return f"data:image/webp;base64,{base64.b64encode(data).decode()}"
+
+
+def _made(path: Path, file: BinaryIO, width: int) -> bytes:
+    is_pdf = b"%PDF-" in file.read(_PDF_HEAD)
+    file.seek(0)
+    data = io.BytesIO()
+    if is_pdf:
+        _first_page(path, width).save(data, "WEBP", quality=_QUALITY, method=2)
+        return data.getvalue()
+    image = _upright(path, file, width)
+    size = _fitted(image.size, width)
+    if grey := _in_black_and_white(image):
+        small = grey.resize(size, Image.Resampling.HAMMING, reducing_gap=2.0).point(_FOUR_GREYS)
+        small.save(data, "WEBP", lossless=True, quality=20, method=1)
+    else:
+        small = image.resize(size, Image.Resampling.HAMMING, reducing_gap=2.0)
+        small.save(data, "WEBP", quality=_QUALITY, method=2)
+    return data.getvalue()
+
+
+def _upright(path: Path, file: BinaryIO, width: int) -> Image.Image:
+    """The image in RGB, turned as its EXIF data say; at least as large as wanted."""
+    with Image.open(file, formats=FORMATS) as image:
         if image.width * image.height > MAX_PIXELS:
             raise HdbenchError(f"{path}: has more than {MAX_PIXELS:,} pixels: make it smaller")
-        # A JPEG is decoded at twice the width or less, where it is a multiple, which is faster.
-        image.draft("RGB", (width, width))
-        upright = ImageOps.exif_transpose(image)
-        if "A" in upright.getbands() or "transparency" in upright.info:
-            rgba = upright.convert("RGBA")
-            upright = Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba)
-        elif upright.mode.startswith("I"):  # 16 bits of grey, which convert() would cut off at 255
-            upright = upright.point(lambda value: value / 256).convert("L")
-        small = upright.convert("RGB")
-        small.thumbnail((width, MAX_HEIGHT * width), reducing_gap=2.0)
-        return small
+        is_turned = image.getexif().get(ExifTags.Base.Orientation, 1) >= _TURNED
+        size = _fitted(image.size[::-1] if is_turned else image.size, width)
+        # A JPEG is decoded at a half, a quarter or an eighth, which is faster.
+        image.draft(None, size[::-1] if is_turned else size)
+        ImageOps.exif_transpose(image, in_place=True)
+        if "A" in image.getbands() or "transparency" in image.info:
+            rgba = image.convert("RGBA")
+            return Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba).convert("RGB")
+        if image.mode.startswith("I"):  # 16 bits of grey, which convert() would cut off at 255
+            return image.point(lambda value: value / 256).convert("L").convert("RGB")
+        return image.convert("RGB")
+
+
+def _fitted(size: tuple[int, int], width: int) -> tuple[int, int]:
+    """The size of a thumbnail."""
+    scale = min(1, width / size[0], MAX_HEIGHT * width / size[1])
+    return max(1, round(scale * size[0])), max(1, round(scale * size[1]))
+
+
+def _in_black_and_white(image: Image.Image) -> Image.Image | None:
+    """A scan in black and white in greys; None for any other image."""
+    grey = image.convert("L")
+    values = grey.histogram()
+    ends = sum(values[:_ENDS]) + sum(values[-_ENDS:])
+    if ends < _IN_BLACK_AND_WHITE * sum(values):
+        return None
+    reduced = image.reduce(4)  # large enough for any stamp or underlining in colour
+    off = ImageChops.difference(reduced, reduced.convert("L").convert("RGB")).getextrema()
+    has_colour = any(high > _ENDS for _, high in off)  # type: ignore[misc]  a pair for each band
+    return None if has_colour else grey
 
 
 def _first_page(path: Path, width: int) -> Image.Image:

@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import BinaryIO
 
-from PIL import ExifTags, Image, ImageChops, ImageOps
+from PIL import ExifTags, Image, ImageChops, ImageOps, ImageStat
 
 from hdbench.common import pdf
 from hdbench.errors import HdbenchError
@@ -154,8 +154,8 @@ def _in_black_and_white(image: Image.Image) -> Image.Image | None:
     if ends < _IN_BLACK_AND_WHITE * sum(values):
         return None
     reduced = image.reduce(4)  # large enough for any stamp or underlining in colour
-    off = ImageChops.difference(reduced, reduced.convert("L").convert("RGB")).getextrema()
-    has_colour = any(high > _ENDS for _, high in off)  # type: ignore[misc]  a pair for each band
+    off = ImageChops.difference(reduced, reduced.convert("L").convert("RGB"))
+    has_colour = any(high > _ENDS for _, high in ImageStat.Stat(off).extrema)
     return None if has_colour else grey
 
 

@@ -1,7 +1,7 @@
 """A benchmark: a dataset repository that describes how it is scored."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -141,12 +141,15 @@ class Benchmark:
                 raise HdbenchError(f"{where}: ground_truth is not an object")
             yield Item(item_id, ground_truth, made)
 
-    def media(self) -> dict[str, list[Path]]:
+    def media(self, only: Container[str] | None = None) -> dict[str, list[Path]]:
         """Id → the files shown to a model; see `shown`."""
-        return {item: shown.media for item, shown in self.shown().items()}
+        return {item: shown.media for item, shown in self.shown(only).items()}
 
-    def shown(self) -> dict[str, Shown]:
+    def shown(self, only: Container[str] | None = None) -> dict[str, Shown]:
         """Id → what a model gets of the item.
+
+        Args:
+            only: the ids of the items wanted; all of them, if not given.
 
         Raises:
             HdbenchError: see `ids`, a file is not below the benchmark's folder, or the text is
@@ -154,6 +157,9 @@ class Benchmark:
         """
         found = {}
         for line in read_jsonl(self.folder / METADATA):
+            item_id = str(line.value.get("id"))
+            if only is not None and item_id not in only:
+                continue
             where = f"{self.folder / METADATA}:{line.number}"
             given = line.value.get(MEDIA_KEYS[self.spec.media])
             text, files = "", []
@@ -172,7 +178,7 @@ class Benchmark:
                 for name in self.spec.prompt_columns
                 for value in [line.value.get(name)]
             }
-            found[str(line.value.get("id"))] = Shown(files, text, values)
+            found[item_id] = Shown(files, text, values)
         return found
 
     def strata(self) -> dict[str, int]:

@@ -17,7 +17,7 @@ from hdbench.common.printing import (
     plain_table,
     printable,
 )
-from hdbench.report.items import LOST
+from hdbench.results.error_counts import LOST
 from hdbench.results.items import WORST
 from hdbench.results.warning_texts import in_words, people_in_words
 from hdbench.scoring.metric import Figure, Metric

@@ -1,7 +1,7 @@
 """Scoring answers against a benchmark, one item at a time."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from hdbench.reading.run_info import RUN_FILE
 from hdbench.reading.usage import Usage
 from hdbench.results.drafts import DRAFTS
 from hdbench.results.files import answers_sha256
-from hdbench.results.items import Tally, candidate_of, prepare
+from hdbench.results.items import ScoredItem, Tally, candidate_of, prepare
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import id_message, in_words
 from hdbench.scoring.metric import Metric
@@ -39,6 +39,8 @@ class Settings:
         revision: the revision of the benchmark on the Hub: a tag, branch or commit.
         details: keep what became of every item and field.
         bounds: how much the file may have.
+        each_item: with `details`, is given each scored item in the dataset's order, and the result
+            does not keep them.
     """
 
     protocol: str = "documented"
@@ -47,6 +49,12 @@ class Settings:
     revision: str | None = None
     details: bool = False
     bounds: Bounds = Bounds()
+    each_item: Callable[[ScoredItem], None] | None = field(default=None, compare=False)
+
+    @property
+    def keeps_items(self) -> bool:
+        """Whether the result keeps what became of every item."""
+        return self.details and self.each_item is None
 
 
 def score(benchmark: str, predictions: Path | str, settings: Settings = Settings()) -> Result:
@@ -205,7 +213,7 @@ def _score_read(
     """Score one model's answers, read once, on the items that were asked."""
     answers = run.answers(model, read_as=read_as)
     scorers = [
-        (each.metric, Tally(each.metric, details=each.settings.details), Checks(each.metric))
+        (each.metric, Tally(each.metric, details=each.settings.keeps_items), Checks(each.metric))
         for each in rules
     ]
     usage = Usage()
@@ -225,12 +233,14 @@ def _score_read(
             found = run.schema.violations(answer.prediction)
         for violation in found:
             violations[violation.field][violation.rule] += 1
-        for metric, tally, checks in scorers:
+        for rule, (metric, tally, checks) in zip(rules, scorers, strict=True):
             scored = tally.add(
                 candidate_of(answer, prepare(metric, item.ground_truth), strata.get(item.id, 0))
             )
             if scored is not None:
                 checks.add(answer, scored, found)
+                if rule.settings.each_item is not None:
+                    rule.settings.each_item(scored)
     if not scored_items:
         raise NothingToScoreError(
             f"{run.benchmark.id}: no item has a ground truth to score against"

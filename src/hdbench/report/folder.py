@@ -1,23 +1,29 @@
 """`hdbench report`: the folder of a report, whole or not at all."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from hdbench.building.namespace import writing
 from hdbench.common.cache import user_cache
 from hdbench.common.extras import MissingExtraError, needed
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import by_column
-from hdbench.evaluation.runs import benchmark_of
-from hdbench.report.csv_files import csv_files
+from hdbench.evaluation.runs import benchmark_of, load_runs
+from hdbench.evaluation.score import Settings
+from hdbench.report.csv_files import csv_bytes, csv_files
+from hdbench.report.details import WHOLE, Details
 from hdbench.report.page import report_page
+from hdbench.report.rows import field_rows
 from hdbench.report.thumbnails import keep_in
 from hdbench.report.workbook import workbook
 from hdbench.results.files import to_record, write_records
 from hdbench.results.result import Result
 from hdbench.statistics.comparison import check_comparable
+
+ITEMS = "items.parquet"
 
 MAX_KEPT = 128 * 2**20
 """Maximum size in bytes of the thumbnails in the user's cache, before a report adds its own: those
@@ -29,8 +35,9 @@ class Report:
     """What was written.
 
     Attributes:
-        files: the page `index.html`, the workbook, the CSV files, `result.json`, the plots.
-        notes: what was left out, and the command that installs what it needs; one line each.
+        files: the page `index.html`, the workbook, the CSV files, `result.json`, the plots; of a
+            large run, `items.parquet` instead of the workbook and the CSV files of items.
+        notes: what was left out and why, one line each.
     """
 
     files: Sequence[Path]
@@ -38,55 +45,99 @@ class Report:
 
 
 def write_report(
-    result: Result,
+    run: Path,
     out: Path,
     *,
     benchmark: str | None = None,
+    name: str | None = None,
+    protocol: str = "documented",
     by: str | None = None,
     language: str = "en",
-    floor: Result | None = None,
+    without_media: Path | None = None,
+    whole: int = WHOLE,
 ) -> Report:
-    """Write a report of a run; without their extras, it has no workbook and no plots.
+    """Write a report on a run; without their extras, it has no workbook and no plots.
 
-    Its thumbnails are kept in the user's cache, for the next report of the same images.
+    The items of a large run are not kept in memory. Thumbnails are kept in the user's cache, for
+    the next report of the same images.
 
     Args:
-        result: a result with details.
+        run: a run, or its result with details; see `load_runs`.
         out: the folder; an existing report there is replaced.
-        benchmark: the folder of the benchmark; by default the one that the result names.
+        benchmark: the folder of the benchmark; by default the one that the run names.
+        name: the model, if the answers do not name theirs.
+        protocol: the protocol that answers are scored by.
         by: a column of the benchmark, by whose values the headline is also shown.
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
-        floor: the same model's run without media, if there is one; see `check_floor`.
+        without_media: the same model's run without media, if it is to be shown beside.
+        whole: with more items than that, a run is large.
 
     Raises:
-        HdbenchError: the result has no details or names no benchmark, the benchmark is missing or
-            a different one, or has no such column; the items are PDFs and pypdfium2 is not
-            installed, or the folder is not a report's.
+        HdbenchError: see `load_runs`, or there are several runs; a result has no details or names
+            no benchmark, the benchmark is missing or a different one, or has no such column; the
+            items are PDFs and pypdfium2 is not installed; `without_media` is not such a run, or the
+            folder is not a report's.
     """
     with suppress(OSError):  # where nothing can be kept, they are made each time
         keep_in(user_cache() / "thumbnails", max_bytes=MAX_KEPT)
-    loaded = benchmark_of(result, benchmark, media=True)
-    groups = None if by is None else by_column(result, loaded, by)
-    record = to_record(result, details=True)
-    if groups is not None:
-        record["by"] = groups.to_dict()
+    names = [] if name is None else [name]
     with writing(out.resolve().parent, out.resolve().name) as folder:
-        (folder / "index.html").write_text(
-            report_page(result, loaded, by=groups, language=language, floor=floor),
-            encoding="utf-8",
-            errors="backslashreplace",
+        with Details(folder / ITEMS, whole=whole) as details:
+            settings = Settings(protocol, details=True, each_item=details.scored)
+            result = _only(
+                run, load_runs([run], benchmark=benchmark, settings=settings, names=names)
+            )
+            for item in result.per_item:  # of a result that was read from a file
+                details.add(result.metric, item)
+            excerpt = details.excerpt()
+            result = replace(result, per_item=list(details.items))
+        floor = None
+        if without_media is not None:
+            unseen = load_runs([without_media], benchmark=benchmark, settings=Settings(protocol))
+            floor = next(iter(unseen.values()))
+            check_floor(result, floor, without_media)
+        loaded = benchmark_of(result, benchmark, media=True)
+        groups = None if by is None else by_column(result, loaded, by)
+        record = to_record(result, details=excerpt is None)
+        if excerpt is not None:
+            record |= {"fields": result.field_rates(), "errors": excerpt.errors}
+        if groups is not None:
+            record["by"] = groups.to_dict()
+        errors = record["errors"] if excerpt is None else excerpt.errors
+        page = report_page(
+            result, loaded, by=groups, language=language, floor=floor, excerpt=excerpt
         )
-        for name, data in csv_files(result).items():
-            (folder / name).write_bytes(data)
+        (folder / "index.html").write_text(page, encoding="utf-8", errors="backslashreplace")
         write_records(folder / "result.json", [record])
         notes = []
-        for name, write in (("report.xlsx", _write_workbook), ("plots", _write_plots)):
-            try:
-                write(result, folder / name)
-            except MissingExtraError as error:
-                notes.append(f"no {name}: {error}")
-        names = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
-    return Report([out / name for name in names], notes)
+        if excerpt is None:
+            tables = csv_files(result)
+        else:
+            tables = {"fields.csv": csv_bytes(field_rows(result))}
+            notes.append(
+                f"no report.xlsx, items.csv and errors.csv: all {len(result.ids)} items are in "
+                f"{ITEMS}"
+            )
+        for file, data in tables.items():
+            (folder / file).write_bytes(data)
+        try:
+            if excerpt is None:
+                (folder / "report.xlsx").write_bytes(workbook(result))
+        except MissingExtraError as error:
+            notes.append(f"no report.xlsx: {error}")
+        try:
+            _write_plots(result, errors, folder / "plots")
+        except MissingExtraError as error:
+            notes.append(f"no plots: {error}")
+        paths = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
+    return Report([out / path for path in paths], notes)
+
+
+def _only(run: Path, loaded: Mapping[str, Result]) -> Result:
+    """The result of the one run that is there."""
+    if len(loaded) > 1:
+        raise HdbenchError(f"{run}: holds {len(loaded)} runs: give one")
+    return next(iter(loaded.values()))
 
 
 def check_floor(result: Result, floor: Result, path: Path) -> None:
@@ -111,13 +162,9 @@ def check_floor(result: Result, floor: Result, path: Path) -> None:
     check_comparable("the run", result, str(path), floor)
 
 
-def _write_workbook(result: Result, path: Path) -> None:
-    path.write_bytes(workbook(result))
-
-
-def _write_plots(result: Result, folder: Path) -> None:
+def _write_plots(result: Result, errors: Mapping[str, Any], folder: Path) -> None:
     with needed("plots", "plots need"):
         from hdbench.report.plots import plots  # noqa: PLC0415
     folder.mkdir()
-    for name, data in plots(result).items():
+    for name, data in plots(result, errors).items():
         (folder / name).write_bytes(data)

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 from hdbench.analysis.error_classes import errors
 from hdbench.analysis.forms import field_name, text_of
 from hdbench.report.differences import Part, differences
+from hdbench.results.error_counts import LOST
 from hdbench.scoring.metric import FieldMatch, Metric
-
-LOST = ("unanswered", "unparsable")
-"""The statuses of items without an answer that could be scored."""
 
 _OF_LIST = re.compile(r".*\[\d+\](?=\.)", re.DOTALL)
 """The item of a list in the path of one of its fields."""

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
-from typing import Any, NamedTuple
+from itertools import count, islice
+from typing import Any, Literal, NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group
 from hdbench.reading.answer import STATUSES
-from hdbench.report.items import BANDS, LOST, ItemView, cut, item_views
-from hdbench.report.pictures import pictures
+from hdbench.report.details import Excerpt
+from hdbench.report.items import BANDS, ItemView, cut, item_views
+from hdbench.report.pictures import Picture, pictures
 from hdbench.report.rendering import TEXTS, render
 from hdbench.report.truth_errors import truth_error_url
 from hdbench.results.files import errors_by_class, given_options
@@ -32,6 +33,9 @@ MAX_MESSAGE = 1_000
 
 MAX_TEXT = 5_000
 """Maximum characters of the text of an item that has one instead of images."""
+
+
+PartKind = Literal["all", "worst", "drawn"]
 
 
 class Figure(NamedTuple):
@@ -58,6 +62,19 @@ class Figure(NamedTuple):
         return all(0 <= each <= 1 for each in (self.value, *ends))
 
 
+class Part(NamedTuple):
+    """Items that are shown together.
+
+    Attributes:
+        kind: `all`; in a page of a large run `worst` and `drawn`.
+        items: the items, each with its number on the page, its pictures, and the address for an
+            error in its ground truth.
+    """
+
+    kind: PartKind
+    items: list[tuple[int, ItemView, list[Picture], str | None]]
+
+
 class FieldRow(NamedTuple):
     """A field of the chart.
 
@@ -79,29 +96,40 @@ def report_page(
     by: ByColumn[Group] | None = None,
     language: str = "en",
     floor: Result | None = None,
+    excerpt: Excerpt | None = None,
 ) -> str:
-    """The page of a result: figures, fields, errors by class, and every item with its picture.
+    """The page of a result: figures, fields, errors by class, and the items with their pictures.
 
     The page is self-contained, runs no script but its own, and can be written as UTF-8
     whatever a model wrote.
 
     Args:
-        result: a result with `per_item`.
+        result: a result with `per_item`, or with its excerpt.
         benchmark: what was scored; those of its media that exist are shown.
         by: the headline by the values of a column, if it is to be shown.
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
         floor: the same model's run without media, if there is one.
+        excerpt: what is kept of the items of a large run.
 
     Raises:
         HdbenchError: the result was scored without details, or the benchmark's metadata cannot be
             read.
     """
-    if result.ids and not result.per_item:
+    if result.ids and not result.per_item and excerpt is None:
         raise HdbenchError("the result does not have its items: score with --details")
     found = result.intervals
-    errors = errors_by_class(result)
-    items = item_views(result.per_item, result.metric)
-    shown = items[:MAX_ITEMS]
+    errors: Mapping[str, Any]
+    if excerpt is None:
+        errors = errors_by_class(result)
+        views: dict[PartKind, list[ItemView]]
+        views = {"all": item_views(result.per_item, result.metric)[:MAX_ITEMS]}
+    else:
+        errors = excerpt.errors
+        views = {
+            "worst": item_views(excerpt.worst, result.metric),
+            "drawn": item_views(excerpt.drawn, result.metric),
+        }
+    shown = [view for those in views.values() for view in those]
     names = list(islice(_fields_with_errors(errors, shown), MAX_FIELDS))
     rates = result.field_rates()
     fields = list(_field_rows(rates))
@@ -136,21 +164,14 @@ def report_page(
         classes_by_field=dict(islice(errors["fields"].items(), MAX_FIELDS)),
         confusions=errors["confusions"][:MAX_CONFUSIONS],
         f1_form=errors.get("f1_form"),
-        items=list(
-            zip(
-                shown,
-                _pictures(shown, benchmark),
-                _truth_errors(benchmark, result, shown, language),
-                strict=True,
-            )
-        ),
-        more_items=len(items) - len(shown),
+        parts=list(_parts(views, benchmark, result, language)),
+        seed=None if excerpt is None else excerpt.seed,
+        more_items=0 if excerpt else len(result.ids) - len(shown),
         texts=_texts(shown, benchmark),
         filter_fields=names,
         places={name: place for place, name in enumerate(names)},
         statuses=[status for status in STATUSES if result.status[status]],
         bands=BANDS,
-        lost=LOST,
         cut=cut,
         most=MAX_MESSAGE,
         method=_method(result, found, figures["signature"], language),
@@ -211,9 +232,28 @@ def _fields_with_errors(errors: Mapping[str, Any], items: Sequence[ItemView]) ->
     return (name for name in sorted(counts, key=lambda name: -counts[name]) if name in seen)
 
 
-def _pictures(items: Sequence[ItemView], benchmark: Benchmark) -> Iterator[list[Any]]:
+def _parts(
+    views: Mapping[PartKind, Sequence[ItemView]],
+    benchmark: Benchmark,
+    result: Result,
+    language: str,
+) -> Iterator[Part]:
+    """The items of each kind as they are shown."""
+    every = [view for those in views.values() for view in those]
+    shown = zip(
+        count(1),
+        every,
+        _pictures(every, benchmark),
+        _truth_errors(benchmark, result, every, language),
+        strict=False,
+    )
+    for kind, those in views.items():
+        yield Part(kind, list(islice(shown, len(those))))
+
+
+def _pictures(items: Sequence[ItemView], benchmark: Benchmark) -> Iterator[list[Picture]]:
     """The pictures of each item."""
-    media = benchmark.media()
+    media = benchmark.media({item.id for item in items})
     files = [media.get(item.id, []) for item in items]
     found = iter(pictures([file for those in files for file in those]))
     for those in files:
@@ -224,7 +264,7 @@ def _texts(items: Sequence[ItemView], benchmark: Benchmark) -> dict[str, str]:
     """The text of each item, shortened, if the benchmark has texts instead of images."""
     if benchmark.spec.media != "text":
         return {}
-    given = benchmark.shown()
+    given = benchmark.shown({item.id for item in items})
     return {item.id: cut(given[item.id].text, MAX_TEXT) for item in items if item.id in given}
 
 

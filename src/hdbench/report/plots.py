@@ -15,6 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from hdbench.analysis.error_classes import ERROR_CLASSES
 from hdbench.errors import escaped
 from hdbench.report.rows import text
+from hdbench.results.error_counts import LOST
 from hdbench.results.files import errors_by_class
 from hdbench.results.result import Result
 from hdbench.statistics.bootstrap import Interval
@@ -71,7 +72,7 @@ _COUNTED = {"f1": "how often the ground truth has it", "accuracy": "items that c
 _LOCK = threading.Lock()
 
 
-def plots(result: Result) -> dict[str, bytes]:
+def plots(result: Result, errors: Mapping[str, Any] | None = None) -> dict[str, bytes]:
     """The plots `fields`, `errors` and `items`, each as PNG and as SVG.
 
     `fields`: the F1 or accuracy of each field, or for a metric without fields its rates; `errors`:
@@ -82,11 +83,12 @@ def plots(result: Result) -> dict[str, bytes]:
 
     Args:
         result: a result with details.
+        errors: its errors by class, if it did not keep what became of each item.
 
     Returns:
         `fields.png` → content, and so on.
     """
-    classes = errors_by_class(result)["fields"]
+    classes = (errors_by_class(result) if errors is None else errors)["fields"]
     interval = result.intervals.figures.get(result.headline)
     with _LOCK, style.context(["default", _SETTINGS]):
         figures = {
@@ -191,7 +193,7 @@ def _items(result: Result, interval: Interval | None) -> Figure:
     name = _NAMES.get(metric.item_figure, metric.item_figure)
     figure, axes = _figure(result, "Items", 10)
     values = np.array(result.statistics[metric.item_figure], np.float64)
-    lost = np.array([item["status"] in ("unanswered", "unparsable") for item in result.per_item])
+    lost = np.array([status in LOST for status in result.statuses])
     groups = {
         "answered": (values[~lost], _BLUE, ""),
         "no usable answer": (values[lost], _ORANGE, "////"),

@@ -8,25 +8,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hdbench.analysis.error_classes import form_counts, summarise
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import whole_file
 from hdbench.errors import HdbenchError
 from hdbench.reading.json_files import parse_file
 from hdbench.reading.members import Folder
+from hdbench.results.error_counts import ErrorCounts
 from hdbench.results.record import from_record
 from hdbench.results.result import Result
 from hdbench.scoring import make_metric
-from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric
-from hdbench.scoring.rates import f1
+from hdbench.scoring.metric import OUTCOMES, Metric
 
 MAX_RESULT = 256 * 2**20
 """Maximum size in bytes of a result file: one for 1,000,000 cards has some 45 MiB, and one for as
 many texts 140 MiB."""
-
-
-CONFUSIONS = 50
-"""Maximum number of pairs of confused characters that a result holds."""
 
 
 def answers_sha256(path: Path) -> str:
@@ -138,24 +133,9 @@ def errors_by_class(result: Result) -> dict[str, Any]:
         of all items, with values of the same form counted as equal, 0.0 to 1.0, higher is better,
         never ranked.
     """
-    summary = summarise(
-        errors
-        for item, errors in zip(result.per_item, result.item_errors, strict=True)
-        if item["status"] not in ("unparsable", "unanswered")
-    )
-    figures = {}
-    if result.metric.has_form_counts:
-        items = ([FieldMatch(**match) for match in item["fields"]] for item in result.per_item)
-        figures["f1_form"] = f1(*form_counts(items, result.metric.value_forms))
-    return {
-        "classes": dict(summary.total.most_common()),
-        "fields": {name: dict(classes.most_common()) for name, classes in summary.fields.items()},
-        "confusions": [
-            {"reference": reference, "prediction": prediction, "count": count}
-            for (reference, prediction), count in summary.confusions.most_common(CONFUSIONS)
-        ],
-        **figures,
-    }
+    counts = ErrorCounts(result.metric)
+    counts.add(result.per_item, result.item_errors)
+    return counts.to_dict()
 
 
 def write_results(path: Path, results: Sequence[Result], *, details: bool = False) -> None:

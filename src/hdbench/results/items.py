@@ -61,8 +61,7 @@ class ScoredItem:
     def __init__(
         self, metric: Metric, candidate: Candidate, coverage: Coverage, score: ItemScore
     ) -> None:
-        self.candidate, self.coverage, self.score = candidate, coverage, score
-        self._metric = metric
+        self.metric, self.candidate, self.coverage, self.score = metric, candidate, coverage, score
 
     @property
     def status(self) -> Status:
@@ -72,7 +71,7 @@ class ScoredItem:
     @cached_property
     def matches(self) -> list[FieldMatch]:
         """What became of each of its fields."""
-        return self._metric.explain(self.score, self.candidate.prepared)
+        return self.metric.explain(self.score, self.candidate.prepared)
 
     def details(self) -> dict[str, Any]:
         """What became of it, as JSON data."""

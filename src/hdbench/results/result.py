@@ -206,17 +206,9 @@ class Result:
     @cached_property
     def item_errors(self) -> "list[list[tuple[FieldMatch, ErrorClass]]]":
         """The errors of each item of `per_item` with their classes; see `error_classes.errors`."""
-        from hdbench.analysis.error_classes import errors  # noqa: PLC0415  it needs the metrics
+        from hdbench.results.error_counts import item_errors  # noqa: PLC0415  it needs the metrics
 
-        metric = self.metric
-        return [
-            errors(
-                [FieldMatch(**match) for match in item["fields"]],
-                metric.person_fields,
-                metric.value_forms,
-            )
-            for item in self.per_item
-        ]
+        return item_errors(self.per_item, self.metric)
 
     @property
     def in_other_formats(self) -> int:

@@ -19,7 +19,7 @@ of aliases can stand for billions."""
 class Strict(BaseModel):
     """Unknown keys are rejected: a misspelt one must not go unnoticed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 def read_yaml(path: Path) -> Any:

@@ -1,13 +1,11 @@
 """The progress of long tasks, for a person at a terminal or for a listener."""
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
-
-from rich.console import Console
-from rich.progress import track
 
 Element = TypeVar("Element")
 
@@ -35,9 +33,12 @@ def progress(
     listener = _listener.get()
     if listener is not None:
         return _told(elements, total, listener)
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         return elements
+    from rich.console import Console  # noqa: PLC0415  slow to import, and needed for a bar only
+    from rich.progress import track  # noqa: PLC0415
+
+    console = Console(stderr=True)
     return track(elements, title, total=total, console=console, transient=True)
 
 

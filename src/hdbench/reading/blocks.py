@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import json_repair
 
 from hdbench.common.jsonio import DECODER, MAX_DEPTH, is_too_deep
 from hdbench.reading.answer import Status
@@ -189,6 +188,8 @@ class Blocks:
             value = _literal(block)
             if value is None:
                 try:
+                    import json_repair  # noqa: PLC0415  slow to import, and seldom needed
+
                     value = json_repair.loads(NO_VALUE.sub("null", block), skip_json_loads=True)
                 except (RecursionError, ValueError):
                     return None

@@ -19,7 +19,7 @@ MAX_BYTES = 64 * 2**20
 class _Checked(BaseModel):
     """Untrusted data: types are not converted; unknown keys are left alone."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, defer_build=True)
 
 
 class Prompt(_Checked):

@@ -31,7 +31,7 @@ MAX_NUMBER = 2**53
 class _Checked(BaseModel):
     """A part of a record; the figures, which follow from the rest, are not read."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, defer_build=True)
 
 
 class _Head(_Checked):

@@ -222,9 +222,30 @@ def test_nothing_is_wider_than_the_screen(visit, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     wide = """() => [...document.querySelectorAll("main *")].filter((each) => {
         const box = each.getBoundingClientRect();
-        return box.right > innerWidth + 1 && !each.closest("thead, svg, .value, bdi");
+        return box.right > innerWidth + 1 && !each.closest("thead, svg, .fields td > div, bdi");
     }).map((each) => each.outerHTML.slice(0, 80))"""
     assert page.evaluate(wide) == []
+
+
+LABELS = """() => [...document.querySelector(".pairs tr[data-error]").querySelectorAll("td")]
+    .map((cell) => getComputedStyle(cell, "::before").content)"""
+
+
+@pytest.mark.parametrize(
+    ("language", "labels"),
+    [
+        ("en", ["Ground truth", "Answer", "What is wrong"]),
+        ("de", ["Referenz", "Antwort", "Abweichung"]),
+    ],
+)
+def test_on_a_phone_each_value_of_a_field_has_its_label(visit, labels):
+    page = visit(width=390)
+    assert page.evaluate(LABELS) == [f'"{label}"' for label in labels]
+    similarity = page.locator(".pairs.alike td").nth(2)
+    content = similarity.evaluate("each => getComputedStyle(each, '::before').content")
+    assert content in ('"Similarity"', '"Ähnlichkeit"')
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert page.evaluate(LABELS) == ["none"] * 3
 
 
 def test_pictures_are_loaded(visit):
@@ -234,7 +255,7 @@ def test_pictures_are_loaded(visit):
     for image in images:
         image.scroll_into_view_if_needed()
         expect(image).to_have_js_property("complete", True)
-        assert image.evaluate("each => each.naturalWidth") == 640
+        assert image.evaluate("each => each.naturalWidth") == 576
 
 
 CONTRAST = """() => {

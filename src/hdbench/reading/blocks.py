@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-
 from hdbench.common.jsonio import DECODER, MAX_DEPTH, is_too_deep
 from hdbench.reading.answer import Status
 from hdbench.reading.cut_off import CLOSING, scan

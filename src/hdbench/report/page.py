@@ -5,6 +5,8 @@ from functools import partial
 from itertools import count, islice
 from typing import Any, Literal, NamedTuple
 
+from markupsafe import Markup
+
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group
@@ -175,7 +177,27 @@ def report_page(
         cut=cut,
         most=MAX_MESSAGE,
         method=_method(result, found, figures["signature"], language),
+        label_style=_label_style(language),
     )
+
+
+def _label_style(language: str) -> Markup:
+    """The labels that the tables of fields have on a narrow screen.
+
+    They are part of the style sheet: repeated in each of thousands of cells, they would be a tenth
+    of the page.
+    """
+    labels = {
+        ".pairs td:nth-child(2)": "truth",
+        ".pairs td:nth-child(3)": "answer",
+        ".pairs td:nth-child(4)": "what_is_wrong",
+        ".pairs.alike td:nth-child(4)": "similarity",
+    }
+    rules = (
+        f'{cells}::before {{ content: "{TEXTS.text(key, language)}"; }}'
+        for cells, key in labels.items()
+    )
+    return Markup("@media (max-width: 40rem) {{ {} }}").format(Markup(" ".join(rules)))  # noqa: S704
 
 
 def _rate_names(result: Result) -> list[str]:

@@ -167,7 +167,7 @@ def test_own_images_are_read_with_a_benchmarks_prompt(here, in_process, tiny_mod
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--model", "x"), "give a benchmark, or --images DIR --as BENCHMARK"),
+        (("--model", "x"), "give a benchmark, or --images SOURCE --as BENCHMARK"),
         (("hdb/zettelkatalog", "--images", ".", "--model", "x"), "give a benchmark, or --images"),
         (("hdb/nothing", "--model", "x"), "no benchmark here"),
         (("hdb/zettelkatalog", "--model", "x", "--backend", "magic"), "no backend 'magic'"),

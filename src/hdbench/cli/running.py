@@ -89,11 +89,12 @@ def run(
     ] = None,
     endpoint: Endpoint = None,
     images: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             help="Your own images instead of a benchmark's items: a folder with one image per "
-            "item, or one folder of pages per item.",
-            metavar="DIR",
+            "item, or one folder of pages per item; or shards of them, Parquet or tar: a file, a "
+            "folder, a pattern such as 'cards/*.tar', or a URL (hf://, s3://, https://).",
+            metavar="SOURCE",
         ),
     ] = None,
     as_benchmark: Annotated[
@@ -195,7 +196,7 @@ def run(
     from hdbench.running.planning import Asked, Plan, run_name  # noqa: PLC0415
 
     if (images is None) == (benchmark is None) or (images is None) != (as_benchmark is None):
-        raise HdbenchError("give a benchmark, or --images DIR --as BENCHMARK")
+        raise HdbenchError("give a benchmark, or --images SOURCE --as BENCHMARK")
     if images is not None and without_media:
         raise HdbenchError("--without-media: own images are the question: leave out one of them")
     media = as_benchmark is None and not without_media

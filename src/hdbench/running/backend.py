@@ -1,7 +1,7 @@
 """What every backend is: questions in, replies out."""
 
 import re
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -9,6 +9,25 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 LOST_IN_A_ROW = 10
 """This many items in a row without an answer end a run."""
+
+IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".pdf"}
+"""Extensions of the files that a model is shown."""
+
+
+class InShard(NamedTuple):
+    """What is in a shard: a member of a tar file, or the images of one row of a Parquet file.
+
+    Attributes:
+        shard: the file: a path, or a URL that fsspec reads.
+        name: the member's name; in Parquet, the column's.
+        place: where the member's bytes begin; in Parquet, the row.
+        size: the member's bytes; None in Parquet, where it is not known before it is read.
+    """
+
+    shard: str
+    name: str
+    place: int
+    size: int | None = None
 
 
 class Question(NamedTuple):
@@ -23,7 +42,7 @@ class Question(NamedTuple):
     """
 
     id: str
-    media: list[Path]
+    media: Sequence[Path | InShard]
     text: str = ""
     values: Mapping[str, str] = MappingProxyType({})
     without_media: bool = False

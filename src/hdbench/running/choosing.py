@@ -1,22 +1,20 @@
 """Which items a run asks about: all of a benchmark's, some of them, or a user's own images."""
 
+import errno
 import os
 import random
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import pdf
 from hdbench.common.natural_order import by_numbers
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import Question
+from hdbench.running.backend import IMAGES, InShard, Question
 
 QUICK = 20
 """Maximum number of items in a quick subset."""
-
-IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".pdf"}
-"""Extensions of the files that are used; others in a folder are skipped."""
 
 
 class Choice(NamedTuple):
@@ -103,16 +101,64 @@ def named_ids(text: str | None) -> list[str]:
     return found
 
 
-def own_images(folder: Path, *, limit: int | None = None) -> Choice:
-    """A user's own images: one file per item, or one folder per item with its pages.
+def own_images(source: Path | str, *, limit: int | None = None) -> Choice:
+    """A user's own images: one file per item, or one folder per item with its pages; or in shards.
 
     The id is the file's name without its extension, or the folder's name. Pages are in the order
-    of the numbers in their names.
+    of the numbers in their names. A folder without images is searched for shards; see
+    `find_shards` and `questions_in`.
+
+    Args:
+        source: a folder, or what `find_shards` takes.
+        limit: at most this many items, from the first.
 
     Raises:
-        HdbenchError: there is no such folder or no image in it, two items have the same id, or
-            there are PDFs and pypdfium2 is not installed.
+        HdbenchError: there is no such folder or no image in it, two items have the same id,
+            there are PDFs and pypdfium2 is not installed, or a shard is damaged.
     """
+    from hdbench.running.image_shards.files import place_of, without_query  # noqa: PLC0415  slow to import
+    from hdbench.running.image_shards.sources import (  # noqa: PLC0415
+        SUFFIXES,
+        find_shards,
+        is_shard,
+        questions_in,
+    )
+
+    folder = Path(source)
+    found = _in_folder(folder) if folder.is_dir() else Choice([], None, [])
+    if found.questions:
+        return _chosen(found.questions[:limit], None, found.passed_over)
+    if not folder.is_dir() and not is_shard(str(source)) and not _names_several(str(source)):
+        why = "not a folder, nor a shard" if folder.exists() else os.strerror(errno.ENOENT)
+        raise HdbenchError(f"{source}: cannot be read: {why}")
+    shards = find_shards(str(source))
+    if not shards:
+        raise HdbenchError(
+            f"{without_query(str(source))}: no images here: they must be "
+            f"{', '.join(sorted(IMAGES))}, or in shards: {', '.join(SUFFIXES)}"
+        )
+    questions: dict[str, Question] = {}
+    for question in (each for shard in shards for each in questions_in(shard)):
+        if question.id in questions:
+            first = place_of(cast(InShard, questions[question.id].media[0]))
+            raise HdbenchError(
+                f"{place_of(cast(InShard, question.media[0]))}: a second item called "
+                f"{question.id!r}; the first is {first}: give one of them another name"
+            )
+        questions[question.id] = question
+        if len(questions) == limit:
+            break
+    if not questions:
+        raise HdbenchError(f"{without_query(str(source))}: no images in its shards")
+    return _chosen(list(questions.values()), None, [])
+
+
+def _names_several(source: str) -> bool:
+    """Whether it is a URL or a pattern."""
+    return "://" in source or any(sign in source for sign in "*?[")
+
+
+def _in_folder(folder: Path) -> Choice:
     try:
         entries = sorted(folder.iterdir(), key=by_numbers)
     except OSError as error:
@@ -132,14 +178,16 @@ def own_images(folder: Path, *, limit: int | None = None) -> Choice:
                 f"{entry}: a second image called {item!r}: give one of them another name"
             )
         questions[item] = Question(item, pages or [entry])
-    if not questions:
-        raise HdbenchError(f"{folder}: no images here: they must be {', '.join(sorted(IMAGES))}")
-    chosen = list(questions.values())[:limit]
-    return _chosen(chosen, None, passed_over)
+    return Choice(list(questions.values()), None, passed_over)
 
 
 def _chosen(questions: list[Question], subset: str | None, passed_over: list[str]) -> Choice:
-    if any(path.suffix.lower() == ".pdf" for each in questions for path in each.media):
+    names = (
+        file.name if isinstance(file, InShard) else file.suffix
+        for each in questions
+        for file in each.media
+    )
+    if any(name.lower().endswith(".pdf") for name in names):
         pdf.pdfium()  # what is missing is said once, and not as the answer to every item
     return Choice(questions, subset, passed_over)
 

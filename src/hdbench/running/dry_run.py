@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from hdbench.errors import HdbenchError
 from hdbench.reading.run_info import is_run, read_run_info
+from hdbench.running.backend import InShard
 from hdbench.running.endpoint_client import list_models
 from hdbench.running.endpoint_server import Server
 from hdbench.running.folder import is_failed, recorded_answers
@@ -64,15 +65,18 @@ def describe_run(plan: Plan, folder: Path, *, retry_failed: bool = False) -> lis
     }
     left = [question for question in questions if question.id not in over]
     recorded = len(questions) - len(left)
-    files = [path for question in left for path in question.media]
-    size = sum(path.stat().st_size for path in files if path.is_file())
+    files = [file for question in left for file in question.media]
+    sizes = [_size(file) for file in files]
     known = _known(plan, folder)
     items = f"items: {len(left):,} to ask"
     if plan.without_media:
         items += " with the prompt alone"
     if recorded:
         items += f", {recorded:,} already recorded"
-    lines = [f"{items}; {len(files):,} files, {size / 1e6:.1f} MB" if files else items]
+    if files:
+        items += f"; {len(files):,} files"
+        items += "" if None in sizes else f", {sum(filter(None, sizes)) / 1e6:.1f} MB"
+    lines = [items]
     prices, at_once = None, 1
     if asked.backend_name == "endpoint":
         server, models = list_models(Server.at(asked.endpoint or ""), asked.timeout)
@@ -92,6 +96,12 @@ def describe_run(plan: Plan, folder: Path, *, retry_failed: bool = False) -> lis
         f"time: {_time(known, len(left), at_once)}",
         f"answers will be recorded in: {folder}",
     ]
+
+
+def _size(file: Path | InShard) -> int | None:
+    if isinstance(file, InShard):
+        return file.size
+    return file.stat().st_size if file.is_file() else 0
 
 
 def _known(plan: Plan, folder: Path) -> _Known:

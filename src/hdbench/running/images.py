@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from hdbench.common import pdf
 from hdbench.common.extras import MissingExtraError
 from hdbench.common.pictures import in_rgb
 from hdbench.errors import HdbenchError
+from hdbench.running.backend import InShard
 
 PDF_DPI = 200
 AS_THEY_ARE = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
@@ -29,6 +30,18 @@ _PLAIN = ("1", "L", "P", "RGB")  # modes whose colours no two programs render di
 _JPEG_QUALITY = 92
 _ORIENTATION = 0x0112  # in EXIF
 _PDF_UNIT = 72  # points per inch
+
+
+class File(NamedTuple):
+    """A file with images.
+
+    Attributes:
+        name: what messages call it.
+        data: where it is, or its bytes if it comes from a shard.
+    """
+
+    name: str
+    data: Path | bytes
 
 
 class Encoded(NamedTuple):
@@ -51,20 +64,47 @@ class Limits:
     pages: int = 5
 
 
-def load_images(media: Sequence[Path], limits: Limits) -> list[Image.Image]:
+def read_files(media: Sequence[Path | InShard]) -> list[File]:
+    """The files of an item; those in shards are read, the others are not opened.
+
+    Raises:
+        HdbenchError: a shard cannot be read.
+    """
+    files: list[File] = []
+    for each in media:
+        if isinstance(each, InShard):
+            from hdbench.running.image_shards.files import place_of  # noqa: PLC0415  slow to import
+            from hdbench.running.image_shards.sources import read_in_shard  # noqa: PLC0415
+
+            files += [File(place_of(each), data) for data in read_in_shard(each)]
+        else:
+            files.append(File(str(each), each))
+    return files
+
+
+def load_images(media: Sequence[Path | InShard], limits: Limits) -> list[Image.Image]:
     """The images of an item, in RGB.
 
     Raises:
         HdbenchError: a file is missing, damaged or too large, or there is no file.
     """
+    return decoded(read_files(media), limits)
+
+
+def decoded(files: Sequence[File], limits: Limits) -> list[Image.Image]:
+    """The images in an item's files, in RGB.
+
+    Raises:
+        HdbenchError: see `load_images`.
+    """
     with warnings.catch_warnings(action="ignore"):  # about files that can be read all the same
-        images = [image for path in media for image in _open(path, limits)]
+        images = [image for file in files for image in _open(file, limits)]
     if not images:
         raise HdbenchError("the item has no image")
     return images
 
 
-def encoded_images(media: Sequence[Path], limits: Limits) -> list[Encoded]:
+def encoded_images(media: Sequence[Path | InShard], limits: Limits) -> list[Encoded]:
     """The images of an item as files: as they are where possible, otherwise as JPEG.
 
     Raises:
@@ -72,20 +112,20 @@ def encoded_images(media: Sequence[Path], limits: Limits) -> list[Encoded]:
     """
     encoded: list[Encoded] = []
     with warnings.catch_warnings(action="ignore"):
-        for path in media:
-            as_it_is = _as_it_is(path, limits)
-            encoded += [as_it_is] if as_it_is else map(_jpeg, _open(path, limits))
+        for file in read_files(media):
+            as_it_is = _as_it_is(file, limits)
+            encoded += [as_it_is] if as_it_is else map(_jpeg, _open(file, limits))
     if not encoded:
         raise HdbenchError("the item has no image")
     return encoded
 
 
-def _open(path: Path, limits: Limits) -> Iterator[Image.Image]:
+def _open(file: File, limits: Limits) -> Iterator[Image.Image]:
     try:
-        if _is_pdf(path):
-            yield from _pages(path, limits)
+        if _is_pdf(file):
+            yield from _pages(file, limits)
             return
-        with Image.open(path) as image:
+        with Image.open(_source(file)) as image:
             # JPEG can be read at half or quarter size, which saves most of the time.
             image.draft("RGB", (limits.max_side, limits.max_side))
             upright = ImageOps.exif_transpose(image)
@@ -93,12 +133,19 @@ def _open(path: Path, limits: Limits) -> Iterator[Image.Image]:
     except MissingExtraError:
         raise
     except _UNREADABLE as error:
-        raise HdbenchError(f"{path}: cannot be read: {error}") from error
+        said = str(error)
+        if isinstance(error, UnidentifiedImageError) and isinstance(file.data, bytes):
+            said = "cannot identify image file"  # Pillow would add the buffer's address
+        raise HdbenchError(f"{file.name}: cannot be read: {said}") from error
 
 
-def _pages(path: Path, limits: Limits) -> list[Image.Image]:
+def _source(file: File) -> Path | io.BytesIO:
+    return io.BytesIO(file.data) if isinstance(file.data, bytes) else file.data
+
+
+def _pages(file: File, limits: Limits) -> list[Image.Image]:
     images = []
-    with pdf.opened(path) as document:
+    with pdf.opened(file.data) as document:
         for number in range(min(len(document), limits.pages)):
             page = document[number]
             longer = max(page.get_size())
@@ -107,17 +154,18 @@ def _pages(path: Path, limits: Limits) -> list[Image.Image]:
     return images
 
 
-def _as_it_is(path: Path, limits: Limits) -> Encoded | None:
+def _as_it_is(file: File, limits: Limits) -> Encoded | None:
     """A file that needs no change; an unreadable one is reported when it is opened."""
     try:
-        with Image.open(path) as image:
+        with Image.open(_source(file)) as image:
             fits = max(image.size) <= limits.max_side
             upright = image.getexif().get(_ORIENTATION, 1) == 1
             plain = image.mode in _PLAIN and not image.has_transparency_data
             if image.format not in AS_THEY_ARE or not (fits and upright and plain):
                 return None
             image.load()  # a damaged one must not be sent
-            return Encoded(AS_THEY_ARE[image.format], path.read_bytes())
+            data = file.data if isinstance(file.data, bytes) else file.data.read_bytes()
+            return Encoded(AS_THEY_ARE[image.format], data)
     except _UNREADABLE:
         return None
 
@@ -128,9 +176,11 @@ def _jpeg(image: Image.Image) -> Encoded:
     return Encoded("image/jpeg", data.getvalue())
 
 
-def _is_pdf(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(4) == b"%PDF"
+def _is_pdf(file: File) -> bool:
+    if isinstance(file.data, bytes):
+        return file.data.startswith(b"%PDF")
+    with file.data.open("rb") as opened:
+        return opened.read(4) == b"%PDF"
 
 
 def _fitted(image: Image.Image, max_side: int) -> Image.Image:

@@ -279,8 +279,9 @@ def with_gpu(seconds: float) -> Watch:
 
 def picture_of(question: Question) -> str | None:
     """A small picture of an item as a data URI; None if there is none."""
+    first = question.media[0] if question.media else None
     try:
-        return thumbnail(question.media[0], width=160) if question.media else None
+        return thumbnail(first, width=160) if isinstance(first, Path) else None
     except HdbenchError:
         return None
 

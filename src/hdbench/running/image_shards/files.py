@@ -1,0 +1,63 @@
+"""What reading shards of every kind has in common."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import fsspec
+
+from hdbench.errors import HdbenchError
+from hdbench.running.backend import InShard
+
+MAX_BYTES = 256 * 2**20
+"""Maximum bytes of a file in a shard."""
+
+
+def too_large(stored: InShard) -> HdbenchError:
+    """A file in a shard has more than `MAX_BYTES`."""
+    return HdbenchError(f"{place_of(stored)}: larger than {MAX_BYTES >> 20} MiB")
+
+
+def place_of(stored: InShard) -> str:
+    """A place in a shard, as messages name it.
+
+    Example:
+        >>> place_of(InShard("https://h/a.tar?key=1", "x/1.jpg", 512, 90))
+        'https://h/a.tar: x/1.jpg'
+        >>> place_of(InShard("a.parquet", "image", 16))
+        'a.parquet: row 17'
+    """
+    where = f"row {stored.place + 1:,}" if stored.size is None else stored.name
+    return f"{without_query(stored.shard)}: {where}"
+
+
+def without_query(name: str) -> str:
+    """A path as it is, or a web address without its query, which may hold a secret."""
+    if name.startswith(("http://", "https://")):
+        return urlunsplit((*urlsplit(name)[:3], "", ""))
+    return name
+
+
+def opened(shard: str, **options: Any) -> Any:
+    """A shard, opened for reading at any place, with fsspec's options."""
+    files, path = fsspec.url_to_fs(shard)
+    return files.open(path, "rb", **options)
+
+
+@contextmanager
+def one_line_errors(where: str) -> Iterator[None]:
+    """Whatever a file system or a damaged shard raises, in one line that says where.
+
+    Raises:
+        HdbenchError: something was raised.
+    """
+    try:
+        yield
+    except HdbenchError:
+        raise
+    except FileNotFoundError as error:
+        raise HdbenchError(f"{where}: there is no such file or folder") from error
+    except Exception as error:  # each file system has errors of its own
+        said = without_query(" ".join(str(error).split())[:300]) or type(error).__name__
+        raise HdbenchError(f"{where}: cannot be read: {said}") from error

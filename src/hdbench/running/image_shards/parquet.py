@@ -1,0 +1,175 @@
+"""Images in Parquet files, as `datasets` writes them."""
+
+import os
+from collections import OrderedDict, deque
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from threading import Lock
+from typing import Any, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hdbench.errors import HdbenchError
+from hdbench.running.backend import InShard, Question
+from hdbench.running.image_shards.files import one_line_errors, opened, place_of, without_query
+
+ID_COLUMNS = ("id", "key", "__key__", "image_id")
+"""Columns with ids, the preferred first."""
+NAME_COLUMNS = ("file_name", "filename", "path", "name")
+"""Columns with the files' names, whose ids are without the extension."""
+IMAGE_COLUMNS = ("image", "images", "pages", "page", "jpg", "png", "pdf", "document")
+"""Of several columns with images, the preferred first."""
+
+_LISTED_AT_ONCE = 10_000
+_READ_AT_ONCE = 16
+_KEPT = 4
+"""Latest batches that are kept: several threads ask for rows at about the same place."""
+_OPEN = 2
+"""Shards that are open at once: such threads may ask on both sides of a shard's end."""
+
+
+def parquet_questions(shard: str) -> Iterator[Question]:
+    """The items of a Parquet file: one per row.
+
+    The image is in a column of `datasets`' feature Image or a list of them, or in one of bytes; the
+    id in one of `ID_COLUMNS` or `NAME_COLUMNS`, or else it is the image's own path. Images are not
+    read.
+
+    Raises:
+        HdbenchError: it cannot be read, is damaged, or lacks such columns.
+    """
+    where = without_query(shard)
+    with one_line_errors(where), opened(shard) as file, pq.ParquetFile(file) as table:
+        column = _image_column(table.schema_arrow, where)
+        ids, is_name = _id_column(table.schema_arrow, column, where)
+        row = 0
+        for batch in table.iter_batches(_LISTED_AT_ONCE, columns=[ids], use_threads=False):
+            for value in batch.column(0).to_pylist():
+                stored = InShard(shard, column, row)
+                row += 1
+                found = value["path"] if isinstance(value, dict) else value
+                if found is None or not str(found).strip():
+                    raise HdbenchError(f"{place_of(stored)}: no id in its column {ids!r}")
+                yield Question(_without_extension(found) if is_name else str(found), [stored])
+
+
+def read_row(stored: InShard) -> list[bytes]:
+    """The files in a row; fast if rows are read in about their order.
+
+    Raises:
+        HdbenchError: the shard cannot be read, or has no image there.
+    """
+    where = place_of(stored)
+    with one_line_errors(where):
+        value = _opened(stored.shard, stored.name).value(stored.place)
+    files = [
+        each.get("bytes") if isinstance(each, dict) else each
+        for each in (value if isinstance(value, list) else [value])
+    ]
+    if not files or not all(files):
+        raise HdbenchError(f"{where}: no image in its column {stored.name!r}")
+    return cast(list[bytes], files)
+
+
+class _Rows:
+    """One column of an open shard. Only some rows around the latest ones are in memory."""
+
+    def __init__(self, shard: str, column: str) -> None:
+        self._column = column
+        # Pages are read as they are needed: a group of rows can have gigabytes.
+        self._table = pq.ParquetFile(opened(shard), pre_buffer=False, buffer_size=2**20)
+        self._lock = Lock()
+        self._kept: deque[tuple[int, pa.RecordBatch]] = deque(maxlen=_KEPT)
+        self._batches: Iterator[pa.RecordBatch] = iter(())
+        self._next = self._end = 0
+
+    def value(self, row: int) -> Any:
+        """What is in a row."""
+        with self._lock:
+            while True:
+                for first, batch in self._kept:
+                    if first <= row < first + len(batch):
+                        return batch.column(0)[row - first].as_py()
+                if not self._next <= row < self._end:
+                    self._begin_group(row)
+                batch = next(self._batches)
+                self._kept.append((self._next, batch))
+                self._next += len(batch)
+
+    def _begin_group(self, row: int) -> None:
+        first = 0
+        for group in range(self._table.num_row_groups):
+            end = first + self._table.metadata.row_group(group).num_rows
+            if row < end:
+                self._next, self._end = first, end
+                self._kept.clear()
+                self._batches = self._table.iter_batches(
+                    _READ_AT_ONCE, row_groups=[group], columns=[self._column], use_threads=False
+                )
+                return
+            first = end
+        raise HdbenchError(f"the shard has only {first:,} rows: it was changed")
+
+
+_rows: OrderedDict[tuple[int, str, str], _Rows] = OrderedDict()
+_rows_lock = Lock()
+
+
+def _opened(shard: str, column: str) -> _Rows:
+    key = (os.getpid(), shard, column)  # a forked process shares the place in an open file
+    with _rows_lock:
+        if key not in _rows:
+            _rows[key] = _Rows(shard, column)
+            while len(_rows) > _OPEN:
+                _rows.popitem(last=False)
+        _rows.move_to_end(key)
+        return _rows[key]
+
+
+def _image_column(schema: pa.Schema, where: str) -> str:
+    found = [field.name for field in schema if _has_images(field.type)]
+    if len(found) == 1:
+        return str(found[0])
+    if best := _first(IMAGE_COLUMNS, found):
+        return best
+    raise HdbenchError(
+        f"{where}: it has {len(found)} columns with images ({', '.join(schema.names)[:200]}): "
+        f"call one of them {IMAGE_COLUMNS[0]!r}"
+    )
+
+
+def _has_images(kind: pa.DataType) -> bool:
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        kind = kind.value_type
+    if pa.types.is_struct(kind):
+        names = [kind.field(number).name for number in range(kind.num_fields)]
+        return "bytes" in names and _is_binary(kind.field("bytes").type)
+    return _is_binary(kind)
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    types = pa.types
+    return bool(types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind))
+
+
+def _id_column(schema: pa.Schema, image: str, where: str) -> tuple[str, bool]:
+    """The column with ids, and whether they are files' names."""
+    if found := _first(ID_COLUMNS, schema.names):
+        return found, False
+    if found := _first(NAME_COLUMNS, schema.names):
+        return found, True
+    kind = schema.field(image).type
+    if pa.types.is_struct(kind) and kind.get_field_index("path") >= 0:
+        return f"{image}.path", True
+    raise HdbenchError(
+        f"{where}: no column with ids ({', '.join(schema.names)[:200]}): call one of them 'id'"
+    )
+
+
+def _first(preferred: Sequence[str], among: Sequence[str]) -> str | None:
+    return next((name for name in preferred if name in among), None)
+
+
+def _without_extension(name: object) -> str:
+    return str(PurePosixPath(str(name)).with_suffix(""))

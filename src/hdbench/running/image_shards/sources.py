@@ -1,0 +1,93 @@
+"""Images in shards: tar files as of WebDataset, and Parquet files as of `datasets`."""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
+
+import fsspec
+
+from hdbench.errors import HdbenchError
+from hdbench.running.backend import InShard, Question
+from hdbench.running.image_shards.files import MAX_BYTES, one_line_errors, too_large, without_query
+
+SUFFIXES = (".tar", ".parquet")
+
+
+def find_shards(source: str) -> list[str]:
+    """The shards that a source names, in the order of the numbers in their names.
+
+    Args:
+        source: a shard, a folder with shards at any depth, or a pattern such as `cards/*.tar`: a
+            path, or a URL that fsspec reads, such as `hf://datasets/…` or `s3://…`.
+
+    Raises:
+        HdbenchError: it cannot be read, or the address has a password.
+    """
+    if urlsplit(source).password is not None:
+        raise HdbenchError(
+            "--images: leave the user and the password out of the address: they are read from the "
+            "environment, such as HF_TOKEN or AWS_ACCESS_KEY_ID"
+        )
+    with one_line_errors(without_query(source)):
+        files, path = fsspec.url_to_fs(source)
+        is_pattern = bool(re.search(r"[*?\[]", without_query(path)))
+        if is_shard(path) and (not is_pattern or files.isfile(path)):
+            found = [path]
+        else:
+            found = files.glob(path) if is_pattern else files.find(path)
+        is_local = "file" in (files.protocol if isinstance(files.protocol, tuple) else ())
+        names = [
+            str(each) if is_local else files.unstrip_protocol(each)
+            for each in found
+            if is_shard(each) and not (is_local and files.islink(each) and each != path)
+        ]
+    return sorted(names, key=_by_numbers)
+
+
+def is_shard(name: str) -> bool:
+    """Whether a path or URL is that of a shard, by its ending."""
+    return without_query(name).lower().endswith(SUFFIXES)
+
+
+def questions_in(shard: str) -> Iterator[Question]:
+    """The items of a shard, in its order; their images are not read.
+
+    Raises:
+        HdbenchError: it cannot be read, or is damaged.
+    """
+    if _is_tar(shard):
+        from hdbench.running.image_shards.tar import tar_questions as listed  # noqa: PLC0415
+    else:
+        from hdbench.running.image_shards.parquet import (  # noqa: PLC0415  slow
+            parquet_questions as listed,
+        )
+    yield from listed(shard)
+
+
+def read_in_shard(stored: InShard) -> list[bytes]:
+    """The files at a place in a shard.
+
+    Raises:
+        HdbenchError: the shard cannot be read, there is no such place, or a file is too large.
+    """
+    if _is_tar(stored.shard):
+        from hdbench.running.image_shards.tar import read_member  # noqa: PLC0415
+
+        files = [read_member(stored)]
+    else:
+        from hdbench.running.image_shards.parquet import read_row  # noqa: PLC0415  slow
+
+        files = read_row(stored)
+    if any(len(data) > MAX_BYTES for data in files):
+        raise too_large(stored)
+    return files
+
+
+def _is_tar(shard: str) -> bool:
+    return without_query(shard).lower().endswith(".tar")
+
+
+def _by_numbers(name: str) -> list[tuple[int, str]]:
+    parts = re.split(r"(\d+)", str(PurePosixPath(name)).casefold())
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]

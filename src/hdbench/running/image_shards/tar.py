@@ -1,0 +1,118 @@
+"""Images in tar files, as WebDataset packs them. Nothing is unpacked to disk."""
+
+import tarfile
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import PurePosixPath
+from typing import Any, cast
+
+import fsspec
+
+from hdbench.errors import HdbenchError
+from hdbench.running.backend import IMAGES, InShard, Question
+from hdbench.running.image_shards.files import (
+    MAX_BYTES,
+    one_line_errors,
+    opened,
+    place_of,
+    too_large,
+    without_query,
+)
+
+_MAX_HEADER = 2**20
+_FETCHED = 2**16
+"""Bytes fetched around a header from a server; what is larger between two is not fetched."""
+_BLOCK = b"\0" * tarfile.BLOCKSIZE
+
+
+def tar_questions(shard: str) -> Iterator[Question]:
+    """The items of a tar file: neighbouring members whose paths are equal up to the first dot.
+
+    That part of the path is the item's id, and its images are those members that have the
+    extension of one, in the tar file's order. Other members are passed over, and so are links and
+    hidden files. Only headers are read.
+
+    Raises:
+        HdbenchError: it cannot be read, or is damaged, cut off or compressed.
+    """
+    for key, members in groupby(_members(shard), key=lambda member: _key(member.name)):
+        media = [
+            InShard(shard, member.name, member.offset_data, member.size)
+            for member in members
+            if PurePosixPath(member.name).suffix.lower() in IMAGES
+        ]
+        if media:
+            yield Question(key, list(media))
+
+
+def read_member(stored: InShard) -> bytes:
+    """The bytes of a member.
+
+    Raises:
+        HdbenchError: the shard cannot be read or is shorter, or the member is too large.
+    """
+    size = stored.size or 0
+    if size > MAX_BYTES:
+        raise too_large(stored)
+    where = place_of(stored)
+    with one_line_errors(where):
+        files, path = fsspec.url_to_fs(stored.shard)
+        data = cast(bytes, files.cat_file(path, stored.place, stored.place + size))
+    if len(data) != size:
+        raise HdbenchError(
+            f"{where}: {len(data):,} of its {size:,} bytes are there: the shard was changed or cut "
+            "off, or the server cannot send parts of a file"
+        )
+    return data
+
+
+class _Headers:
+    """A tar file of which only headers are read: a huge one would fill the memory."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.seek, self.tell = file.seek, file.tell
+
+    def read(self, size: int) -> bytes:
+        if not 0 <= size <= _MAX_HEADER:
+            raise tarfile.ReadError(f"a header of {size:,} bytes")
+        return cast(bytes, self._file.read(size))
+
+
+def _members(shard: str) -> Iterator[tarfile.TarInfo]:
+    where = without_query(shard)
+    last, headers = "its beginning", None
+    with one_line_errors(where), opened(shard, block_size=_FETCHED) as file:
+        try:
+            headers = tarfile.open(  # noqa: SIM115  closed with the file
+                fileobj=cast(Any, _Headers(file)), mode="r:", errors="backslashreplace"
+            )
+            while (member := headers.next()) is not None:
+                cast(Any, headers).members = []  # tarfile would keep all of them
+                if member.size < 0:
+                    raise tarfile.ReadError(f"a member of {member.size:,} bytes")
+                last = member.name
+                hidden = PurePosixPath(member.name).name.startswith(".")
+                if member.isreg() and not member.issparse() and not hidden:
+                    yield member
+            # tarfile takes a damaged header for the end, which is a block of zeros.
+            file.seek(headers.offset)
+            if file.read(tarfile.BLOCKSIZE) != _BLOCK:
+                raise tarfile.ReadError("no end of the archive")
+        except tarfile.TarError as error:
+            at = headers.offset if headers is not None else 0
+            raise HdbenchError(
+                f"{where}: damaged, cut off or compressed at byte {at:,}, after {last} ({error}): "
+                "make it again, as a plain tar file"
+            ) from error
+
+
+def _key(name: str) -> str:
+    """WebDataset's key of a member.
+
+    Example:
+        >>> _key("./cards/0017.front.jpg")
+        'cards/0017'
+    """
+    folder, _, file = name.removeprefix("./").rpartition("/")
+    return f"{folder}/{file.partition('.')[0]}".lstrip("/")

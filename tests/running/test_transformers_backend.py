@@ -377,7 +377,9 @@ def test_settings_and_hardware_are_json_and_say_what_matters(tiny_model):
     assert json.loads(json.dumps(backend.hardware()))["torch"] == torch.__version__
 
 
-def test_questions_are_taken_no_further_than_a_batch_ahead(tiny_model, questions):
+def test_questions_are_taken_no_further_than_two_windows_and_two_batches_ahead(
+    tiny_model, questions
+):
     taken = 0
 
     def endless():
@@ -386,11 +388,28 @@ def test_questions_are_taken_no_further_than_a_batch_ahead(tiny_model, questions
             taken += 1
             yield questions[0]._replace(id=str(taken))
 
-    replies = make_backend(tiny_model, Decoding(max_new_tokens=1), batch_size=2).answer(endless())
-    for answered in range(1, 9):
+    short = Decoding(max_new_tokens=1)
+    backend = make_backend(tiny_model, short, batch_size=2, readers=2)
+    assert backend.settings()["window"] == 8
+    replies = backend.answer(endless())
+    for answered in range(1, 33):
         next(replies)
-        assert taken <= answered + 4
+        assert taken <= answered + 2 * 8 + 2 * 2
     replies.close()
+
+
+def test_items_of_about_the_same_size_share_a_batch(tiny_model, tmp_path):
+    sides = [30, 90, 31, 91, 32, 92, 33, 93] * 2
+    asked = []
+    for number, side in enumerate(sides):
+        Image.new("RGB", (side, side)).save(tmp_path / f"{number}.png")
+        asked.append(Question(str(number), [tmp_path / f"{number}.png"]))
+    backend = make_backend(tiny_model, Decoding(max_new_tokens=1), batch_size=2)
+    order = [int(id_) for id_ in answers(backend, asked)]
+    assert order == [7, 5, 3, 1, 6, 4, 2, 0, 15, 13, 11, 9, 14, 12, 10, 8]
+    assert "window" not in make_backend(tiny_model, GREEDY).settings()
+    assert make_backend(tiny_model, batch_size=40, limits=Limits(2048)).settings()["window"] == 40
+    assert make_backend(tiny_model, batch_size=40, limits=Limits(1024)).settings()["window"] == 120
 
 
 def test_a_branch_on_the_hub_is_recorded_as_its_commit_and_all_is_quiet(

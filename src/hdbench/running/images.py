@@ -104,6 +104,15 @@ def decoded(files: Sequence[File], limits: Limits) -> list[Image.Image]:
     return images
 
 
+def pixels(file: File) -> int | None:
+    """The pixels of an image, by its header; None for a PDF or what cannot be read."""
+    try:
+        with warnings.catch_warnings(action="ignore"), Image.open(_source(file)) as image:
+            return image.width * image.height
+    except _UNREADABLE:
+        return None
+
+
 def encoded_images(media: Sequence[Path | InShard], limits: Limits) -> list[Encoded]:
     """The images of an item as files: as they are where possible, otherwise as JPEG.
 

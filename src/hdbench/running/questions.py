@@ -7,7 +7,7 @@ from hdbench.running.backend import InShard, Question
 
 
 def question_to_json(question: Question) -> dict[str, Any]:
-    """A question as JSON data: each file is a path, or the parts of an `InShard`.
+    """A question as JSON data: each file is an absolute path, or the parts of an `InShard`.
 
     Example:
         >>> question_to_json(Question("1", [InShard("a.tar", "1.jpg", 512, 90)]))["media"]

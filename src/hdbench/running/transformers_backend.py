@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib.metadata
+import math
 import os
 import platform
 import time
@@ -23,9 +24,49 @@ from hdbench.running.backend import (
     Reply,
 )
 from hdbench.running.constrained import SchemaGrammar
-from hdbench.running.images import Limits, load_images
+from hdbench.running.image_readers import ImageReaders
+from hdbench.running.images import Limits
 from hdbench.running.local_model import LocalModel
 from hdbench.running.model_files import find_model, vlm_module
+
+WINDOW = 4
+"""Of how many batches' items those of about the same size are put together."""
+WINDOW_BYTES = 512 * 2**20
+"""Maximum bytes of such items' images, if each has one of the greatest size."""
+
+
+_Read = tuple[Question, list[Image.Image]]
+
+
+class _Window:
+    """Neighbouring items, whose images are being read, to be put into batches by their size."""
+
+    def __init__(self, items: list[tuple[Question, Future[list[Image.Image]] | None]]) -> None:
+        self._reading = items
+        self._sorted: deque[_Read] = deque()
+
+    def take(self, count: int) -> tuple[list[tuple[str, Reply]], list[_Read]]:
+        """The replies for items that cannot be read, once; and the next items, largest first."""
+        unreadable: list[tuple[str, Reply]] = []
+        read = []
+        for question, images in self._reading:
+            try:
+                read.append((question, images.result() if images else []))
+            except (HdbenchError, MemoryError) as error:
+                message = str(error) or "the image needs more memory than there is"
+                unreadable.append((question.id, Reply(None, error=message)))
+        self._reading = []
+        if len(read) > count:
+            # The largest first: what does not fit into the device's memory is found out at once.
+            read.sort(key=_size, reverse=True)
+        self._sorted.extend(read)
+        return unreadable, [self._sorted.popleft() for _ in range(min(count, len(self._sorted)))]
+
+
+def _size(item: _Read) -> tuple[int, int]:
+    """What an item's tokens mostly depend on: its pixels, and the length of its text."""
+    question, images = item
+    return sum(image.width * image.height for image in images), len(question.text)
 
 
 class _Batch(NamedTuple):
@@ -45,9 +86,12 @@ class TransformersBackend:
     in the form that the model's own chat template gives them. GOT-OCR2 takes no instructions: it
     gets the images with the prompt that its processor writes, and the setting `own_prompt` says so.
 
-    Items are answered in batches, padded on the left; the next batch is read and prepared while
-    the model works, so at most two are in memory. A batch that does not fit into the device's
-    memory is halved until it does. If the first `LOST_IN_A_ROW` items are all refused, by the
+    Items are answered in batches, padded on the left. Images are decoded and resized ahead in other
+    processes (see `ImageReaders`), and the next batch is prepared while the model works. Within a
+    window of `WINDOW` batches, fewer if their images could take more than `WINDOW_BYTES`, items are
+    sorted by size, so that less is padded: answers come in another order than questions. At most
+    two windows and two batches are in memory. A batch that does not fit into the device's memory is
+    halved until it does. If the first `LOST_IN_A_ROW` items are all refused, by the
     processor or the model, the run ends, and they are not returned as replies, so the same command
     asks them again. An image that cannot be read is its own item's failure and is not counted.
 
@@ -68,6 +112,7 @@ class TransformersBackend:
         device: `auto` is CUDA, else MPS, else the CPU.
         dtype: `auto` is bfloat16 on CUDA that has it, else float16; float32 on a CPU.
         trust_remote_code: run Python code that comes with the model.
+        readers: processes that decode images; by default one per processor, see `ImageReaders`.
 
     Raises:
         HdbenchError: no such model, or it cannot be used; torch or transformers is not installed.
@@ -88,6 +133,7 @@ class TransformersBackend:
         device: str = "auto",
         dtype: str = "auto",
         trust_remote_code: bool = False,
+        readers: int | None = None,
     ) -> None:
         if batch_size < 1:
             raise HdbenchError(f"the batch size must be 1 or more, not {batch_size}")
@@ -97,6 +143,9 @@ class TransformersBackend:
         self._decoding = decoding
         self._limits = limits
         self._batch_size = batch_size
+        fitting = WINDOW_BYTES // (4 * limits.max_side**2) // batch_size  # Pillow takes 4 for RGB
+        self._window = batch_size * max(1, min(WINDOW, fitting)) if batch_size > 1 else 1
+        self._readers = readers
         self._trust_remote_code = trust_remote_code
         vlm_module("torch")  # before a folder of gigabytes is hashed
         self._source = find_model(model, revision)
@@ -110,7 +159,11 @@ class TransformersBackend:
         )
 
     def settings(self) -> Mapping[str, Any]:
-        """What can change an answer; the batch size too, as padding changes how numbers round."""
+        """What can change an answer.
+
+        So can the batch size, as padding changes how numbers round, and the window, in which items
+        of about the same size come into the same batch.
+        """
         return {
             "model": self._source.name,
             "revision": self._source.revision,
@@ -119,6 +172,7 @@ class TransformersBackend:
             "max_side": self._limits.max_side,
             "pages": self._limits.pages,
             "batch_size": self._batch_size,
+            **({"window": self._window} if self._window > 1 else {}),
             "trust_remote_code": self._trust_remote_code,
             **({"own_prompt": True} if self._model.has_own_prompt else {}),
             "constrained_by": self._grammar.version if self._grammar else None,
@@ -165,16 +219,30 @@ class TransformersBackend:
                 "prompt (OCR) instead of the benchmark's, and answers in plain text"
             )
         remaining = iter(questions)
+        reading: deque[tuple[Question, Future[list[Image.Image]] | None]] = deque()
+        windows: deque[_Window] = deque()
         ahead: deque[Future[tuple[list[tuple[str, Reply]], _Batch]]] = deque()
         held: list[tuple[str, Reply]] = []
         has_taken_one = False
-        with ThreadPoolExecutor(1) as pool:
+        with (
+            ThreadPoolExecutor(1) as pool,
+            ImageReaders(self._limits, self._readers) as readers,
+        ):
+            most = max(self._window, 2 * readers.count)
             while True:
-                if questions_of_batch := list(islice(remaining, self._batch_size)):
-                    ahead.append(pool.submit(self._prepared, questions_of_batch))
-                if not ahead:
+                for question in islice(remaining, most - len(reading)):
+                    shown = question.shows_media
+                    images = readers.submit(question.media) if shown else None
+                    reading.append((question, images))
+                if not windows and reading:
+                    items = [reading.popleft() for _ in range(min(self._window, len(reading)))]
+                    batches = math.ceil(len(items) / self._batch_size)
+                    windows.extend([_Window(items)] * batches)
+                if windows:
+                    ahead.append(pool.submit(self._prepared, windows.popleft()))
+                elif not ahead:
                     break
-                if len(ahead) > 1 or not questions_of_batch:
+                if len(ahead) > 1 or not (windows or reading):
                     unreadable, batch = ahead.popleft().result()
                     yield from unreadable
                     for item in self._replies(batch, deadline):
@@ -197,22 +265,12 @@ class TransformersBackend:
             f"({first_id}: {first.error}): fix it and run again"
         )
 
-    def _prepared(self, questions: list[Question]) -> tuple[list[tuple[str, Reply]], _Batch]:
-        """The replies for items that cannot be read, and the others as the model gets them."""
-        unreadable: list[tuple[str, Reply]] = []
-        ids: list[str] = []
-        images: list[list[Image.Image]] = []
-        prompts: list[str] = []
-        for question in questions:
-            try:
-                shown = question.shows_media
-                images.append(load_images(question.media, self._limits) if shown else [])
-                prompts.append(question.in_prompt(self._prompt))
-                ids.append(question.id)
-            except (HdbenchError, MemoryError) as error:
-                message = str(error) or "the image needs more memory than there is"
-                unreadable.append((question.id, Reply(None, error=message)))
-        return unreadable, self._encoded(ids, images, prompts)
+    def _prepared(self, window: _Window) -> tuple[list[tuple[str, Reply]], _Batch]:
+        """The replies for items that cannot be read, and a batch of others as the model gets it."""
+        unreadable, items = window.take(self._batch_size)
+        ids = [question.id for question, _ in items]
+        prompts = [question.in_prompt(self._prompt) for question, _ in items]
+        return unreadable, self._encoded(ids, [images for _, images in items], prompts)
 
     def _encoded(
         self, ids: list[str], images: list[list[Image.Image]], prompts: list[str]

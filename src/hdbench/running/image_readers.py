@@ -1,0 +1,169 @@
+"""Images decoded and resized ahead, in other processes."""
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self, cast
+
+from PIL import Image
+
+from hdbench.errors import HdbenchError
+from hdbench.running.backend import InShard
+from hdbench.running.image_process import FAILED, SIZE
+from hdbench.running.images import File, Limits, decoded, pixels, read_files
+
+MOST = 8
+"""Maximum number of processes that are started without being asked for."""
+
+SMALL = 1024 * 1024
+"""Images of at most this many pixels are decoded here: sending them would take as long."""
+
+
+class ImageReaders:
+    """Decodes the images of several items at once, in processes of their own.
+
+    A process is started when it is first needed, by a command of its own: nothing is forked, and
+    the program's main module is not imported. It ends when this one does, however that happens. One
+    that dies, because an image takes all memory or crashes a decoder, is replaced, and its item is
+    tried once more before it fails alone.
+
+    Args:
+        limits: what is shown of an item.
+        processes: how many; by default one for each processor that may be used, up to `MOST`.
+    """
+
+    def __init__(self, limits: Limits, processes: int | None = None) -> None:
+        self._limits = limits
+        self.count = processes or min(MOST, usable_processors())
+        self._threads = ThreadPoolExecutor(self.count)
+        self._idle: queue.LifoQueue[_Process | None] = queue.LifoQueue()
+        for _ in range(self.count):
+            self._idle.put(None)
+        self._started: set[_Process] = set()
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        """Nothing is started yet."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End all processes, whatever they are doing."""
+        self._closed = True
+        for process in list(self._started):
+            process.kill()
+        self._threads.shutdown(cancel_futures=True)
+        for process in list(self._started):
+            self._end(process)
+
+    def submit(self, media: Sequence[Path | InShard]) -> Future[list[Image.Image]]:
+        """The images of an item, as they will be; see `load_images` for what it raises."""
+        return self._threads.submit(self._images, media)
+
+    def _images(self, media: Sequence[Path | InShard]) -> list[Image.Image]:
+        files = read_files(media)
+        sizes = [pixels(file) for file in files]
+        if None not in sizes and sum(filter(None, sizes)) <= SMALL:
+            return decoded(files, self._limits)
+        process = self._idle.get()
+        try:
+            for _ in range(2):
+                process = process or self._start()
+                try:
+                    return process.decoded(files, self._limits)
+                except (OSError, EOFError):
+                    self._end(process)
+                    process = None
+        finally:
+            self._idle.put(process)
+        raise HdbenchError(
+            f"{files[0].name}: cannot be read: the process that reads images died of it (out of "
+            "memory?)"
+        )
+
+    def _start(self) -> "_Process":
+        process = _Process()
+        self._started.add(process)
+        if self._closed:  # after the others were killed
+            process.kill()
+        return process
+
+    def _end(self, process: "_Process") -> None:
+        process.close()
+        self._started.discard(process)
+
+
+class _Process:
+    """A process that decodes images, one item at a time."""
+
+    def __init__(self) -> None:
+        path = os.pathsep.join(filter(None, sys.path))
+        self._process = subprocess.Popen(
+            # Without -P, the folder that the user is in could hold a module that is imported.
+            [sys.executable, "-P", "-m", "hdbench.running.image_process"],
+            env=os.environ | {"PYTHONPATH": path},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,  # decoders write to it about files that they can read
+        )
+        self._requests = cast(BinaryIO, self._process.stdin)
+        self._answers = cast(BinaryIO, self._process.stdout)
+
+    def decoded(self, files: Sequence[File], limits: Limits) -> list[Image.Image]:
+        """See `images.decoded`.
+
+        Raises:
+            OSError: the process has died.
+            EOFError: it has died.
+        """
+        request = pickle.dumps((list(files), limits))
+        self._requests.write(SIZE.pack(len(request)) + request)
+        self._requests.flush()
+        kind = self._read(1)
+        size = self._size()
+        if kind == FAILED:
+            raise HdbenchError(self._read(size).decode())
+        images = []
+        for _ in range(size):
+            width, height = self._size(), self._size()
+            images.append(Image.frombytes("RGB", (width, height), self._read(3 * width * height)))
+        return images
+
+    def kill(self) -> None:
+        """Whoever waits for its answer gets an EOFError."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """Kill it, and wait until it has ended."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._requests, self._answers):
+            with suppress(OSError):  # what it was sent last is lost
+                pipe.close()
+
+    def _size(self) -> int:
+        return int(SIZE.unpack(self._read(SIZE.size))[0])
+
+    def _read(self, size: int) -> bytes:
+        data = self._answers.read(size)
+        if len(data) < size:
+            raise EOFError
+        return data
+
+
+def usable_processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -459,7 +459,7 @@ def test_questions_are_taken_only_as_they_can_be_asked(question):
             yield question(number)
 
     with FaultyServer() as server:
-        for _ in make_backend(server).answer(questions()):
+        for _ in make_backend(server, concurrency=4).answer(questions()):
             ahead = max(ahead, taken - answered)
             answered += 1
     assert answered == taken == len(server.requests) == 1000

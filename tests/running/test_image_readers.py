@@ -127,6 +127,19 @@ def test_what_cannot_be_read_fails_alone(large, tmp_path, monkeypatch):
     assert not children()
 
 
+def test_an_answer_that_cannot_be_taken_is_not_taken_for_the_next_items(large, monkeypatch):
+    other = large.with_name("other.jpg")
+    Image.open(large).rotate(180).save(other)
+    frombytes = Image.frombytes
+    with ImageReaders(Limits(), 1) as readers:
+        monkeypatch.setattr(Image, "frombytes", lambda *_: (_ for _ in ()).throw(MemoryError()))
+        with pytest.raises(MemoryError):
+            readers.submit([large, large]).result()
+        monkeypatch.setattr(Image, "frombytes", frombytes)
+        [image] = readers.submit([other]).result()
+        assert pixels(image) == pixels(load_images([other], Limits())[0])
+
+
 def test_leaving_while_images_are_decoded_ends_the_processes_at_once(large):
     with ImageReaders(Limits(), 2) as readers:
         futures = [readers.submit([large]) for _ in range(50)]

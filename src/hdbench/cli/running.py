@@ -21,6 +21,15 @@ def _finite(value: float | None) -> float | None:
     return value
 
 
+def _at_once(value: str) -> int | None:
+    """A number of requests, or None for `auto`."""
+    if value == "auto":
+        return None
+    if not value.isdecimal() or not int(value):
+        raise typer.BadParameter(f"{value} is neither auto nor a number from 1 on.")
+    return int(value)
+
+
 Model = Annotated[
     str,
     typer.Option(
@@ -39,7 +48,16 @@ Endpoint = Annotated[
 BatchSize = Annotated[
     int, typer.Option(help="Items that a local model is asked for at once.", min=1)
 ]
-Concurrency = Annotated[int, typer.Option(help="Requests sent to a server at once.", min=1)]
+Concurrency = Annotated[
+    int | None,
+    typer.Option(
+        help="Maximum requests sent to a server at once: fewer are sent while it is busy or does "
+        "not get faster. auto begins with 4.",
+        metavar="N|auto",
+        parser=_at_once,
+        show_default="auto",
+    ),
+]
 Timeout = Annotated[
     float,
     typer.Option(help="Seconds that one request to a server may take.", min=0.1, callback=_finite),
@@ -114,7 +132,7 @@ def run(
         typer.Option(help="A prompt to use instead of the benchmark's.", metavar="FILE"),
     ] = None,
     batch_size: BatchSize = 1,
-    concurrency: Concurrency = 4,
+    concurrency: Concurrency = None,
     max_new_tokens: MaxNewTokens = 4096,
     temperature: Annotated[
         float,
@@ -278,7 +296,7 @@ def evaluate(
         Path | None, typer.Option("--json", help="Write the results to this file.", metavar="OUT")
     ] = None,
     batch_size: BatchSize = 1,
-    concurrency: Concurrency = 4,
+    concurrency: Concurrency = None,
     max_new_tokens: MaxNewTokens = 4096,
     timeout: Timeout = 300.0,
     max_failed: MaxFailed = 1.0,

@@ -115,6 +115,9 @@ class Observer:
     def retrying(self, item_id: str, failure: str, seconds: float) -> None:
         """An item got no answer and will be asked again after this many seconds."""
 
+    def at_once(self, requests: int) -> None:
+        """A server gets this many requests at once from now on."""
+
 
 SILENT = Observer()
 

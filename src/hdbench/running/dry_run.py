@@ -10,6 +10,7 @@ from hdbench.errors import HdbenchError
 from hdbench.reading.run_info import is_run, read_run_info
 from hdbench.running.backend import InShard
 from hdbench.running.endpoint_client import list_models
+from hdbench.running.endpoint_pace import START
 from hdbench.running.endpoint_server import Server
 from hdbench.running.folder import is_failed, recorded_answers
 from hdbench.running.planning import Plan, read_prompt
@@ -81,7 +82,7 @@ def describe_run(plan: Plan, folder: Path, *, retry_failed: bool = False) -> lis
     if asked.backend_name == "endpoint":
         server, models = list_models(Server.at(asked.endpoint or ""), asked.timeout)
         listed = next((each for each in models if each["id"] == asked.model), None)
-        prices, at_once = _prices(listed or {}), asked.concurrency
+        prices, at_once = _prices(listed or {}), asked.concurrency or START
         lines += [
             f"the items go to: {server.host}{' (this machine)' if server.is_local else ''}",
             f"address: {server.shown}",

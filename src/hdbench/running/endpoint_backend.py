@@ -6,6 +6,7 @@ import importlib.metadata
 import time
 from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple
@@ -31,17 +32,22 @@ from hdbench.running.backend import (
 )
 from hdbench.running.endpoint_client import EndpointClient, list_models
 from hdbench.running.endpoint_format import response_format
+from hdbench.running.endpoint_pace import Pace
 from hdbench.running.endpoint_response import Refused, SchemaRefused, Unanswered
 from hdbench.running.endpoint_server import OWN_KEY, Server
 from hdbench.running.images import Limits, encoded_images
 
 ATTEMPTS = 6
+ATTEMPTS_LIMITED = 100
+"""Attempts if the server only answers fewer requests in a time than it gets."""
 ATTEMPTS_IN_VAIN = 2
 """Attempts if each one times out: the answer may be too long for the time limit."""
 ATTEMPTS_AT_FIRST = 3
 """Attempts before anything has been answered, if the server does not say that it is busy."""
 LONGEST_WAIT = 120.0
 """Maximum seconds between attempts, whatever the server asks for."""
+LIMITED_WAIT = 30.0
+"""Maximum seconds if it answers others and does not say how long."""
 LOST_AT_FIRST = 3
 """This many items end a run before anything is answered, if all fail for the same reason."""
 MODELS_SHOWN = 10
@@ -54,19 +60,33 @@ class _Outcome(NamedTuple):
     at_work: bool | None
 
 
+@dataclass
+class _Attempts:
+    """How often an item was asked in vain.
+
+    Attributes:
+        answers: how many answers there were in all when it was last asked.
+        counted: attempts that count.
+    """
+
+    answers: int
+    counted: int = 0
+
+
 class EndpointBackend:
     """Any OpenAI-compatible server.
 
     Each item is one user message: its images in order, as data URLs, then the prompt, then its
     text if it has one. The first item is asked alone: what its request reveals about the
-    connection, key, model and schema applies to the others, which are asked `concurrency` at a
-    time.
+    connection, key, model and schema applies to the others. How many of those are asked at once
+    adapts to the server: see `Pace`.
 
     A request that gets no usable answer (429, 5xx, no connection, timeout, not JSON) is sent up
     to `ATTEMPTS` times in all, `ATTEMPTS_IN_VAIN` times if it times out; the waits in between
-    double, with a random part, or are what the server asks for, up to `LONGEST_WAIT`. After that
-    the item has an error. `LOST_IN_A_ROW` such items end the run and are not returned as replies,
-    so the same command asks them again.
+    double, with a random part, or are what the server asks for, up to `LONGEST_WAIT`. Requests
+    that are too many (429) while others are answered are not counted, up to `ATTEMPTS_LIMITED`.
+    After that the item has an error. `LOST_IN_A_ROW` such items end the run and are not returned
+    as replies, so the same command asks them again.
 
     Until something is answered, a failure is more likely the server's than the item's: the model
     may lack vision, say. If the server does not look busy, a request is then tried
@@ -88,7 +108,7 @@ class EndpointBackend:
         decoding: how answers are sampled.
         limits: what is shown of an item.
         schema: the benchmark's answer schema, for `decoding.schema`.
-        concurrency: requests at once.
+        concurrency: maximum requests at once; None leaves that to `Pace`.
         timeout: seconds for one request, from connecting to the last byte.
         first_wait: seconds between the first two attempts.
 
@@ -107,11 +127,11 @@ class EndpointBackend:
         decoding: Decoding,
         limits: Limits,
         schema: dict[str, Any] | None = None,
-        concurrency: int = 4,
+        concurrency: int | None = None,
         timeout: float = 300.0,
         first_wait: float = 2.0,
     ) -> None:
-        if concurrency < 1:
+        if concurrency is not None and concurrency < 1:
             raise HdbenchError(f"the concurrency must be 1 or more, not {concurrency}")
         self._given = self._server = Server.at(endpoint)
         self._model = model
@@ -119,11 +139,11 @@ class EndpointBackend:
         self._decoding = decoding
         self._limits = limits
         self._concurrency = concurrency
+        self._pace = Pace(concurrency)
         self._timeout = timeout
         self._response_format = response_format(schema) if decoding.schema and schema else None
         self._retrying = AsyncRetrying(
             retry=retry_if_exception_type(Unanswered),
-            stop=self._enough,
             wait=self._pause,
             reraise=True,
         )
@@ -132,7 +152,7 @@ class EndpointBackend:
         self._schema_refused = False
         self._first_is_over = False
         self._connected = False
-        self._answered = False
+        self._answers = 0
         self._first_failures: set[str] = set()
         self._fingerprint: str | None = None
         self._models: list[dict[str, Any]] | None = None
@@ -195,12 +215,13 @@ class EndpointBackend:
         self._observer = observer
         if not self._server.is_local:
             observer.notice(f"the items go to {self._server.host}")
-        client = EndpointClient(self._server, timeout=self._timeout, connections=self._concurrency)
+        pace = self._pace = Pace(self._concurrency, observer.at_once)
+        client = EndpointClient(self._server, timeout=self._timeout, connections=pace.most)
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
             try:
                 while True:
-                    at_once = self._concurrency if self._first_is_over else 1
-                    for question in islice(remaining, at_once - len(pending)):
+                    at_once = pace.at_once if self._first_is_over else 1
+                    for question in islice(remaining, max(0, at_once - len(pending))):
                         future = portal.start_task_soon(self._ask, client, question)
                         pending[future] = question.id
                     if not pending:
@@ -241,12 +262,15 @@ class EndpointBackend:
             message = str(error) or "the image needs more memory than there is"
             return _Outcome(Reply(None, error=message), None)
         try:
-            retrying = self._retrying.copy(before_sleep=partial(self._tell, question.id))
+            retrying = self._retrying.copy(
+                stop=partial(self._enough, _Attempts(self._answers)),
+                before_sleep=partial(self._tell, question.id),
+            )
             reply: Reply = await retrying(self._attempt, client, messages)
-            self._answered = True
+            self._answers += 1
             return _Outcome(reply, True)
         except Unanswered as failure:
-            if not self._answered:
+            if not self._answers:
                 self._first_failures.add(str(failure))
             if failure.unconnected and not self._connected:
                 raise HdbenchError(
@@ -258,7 +282,7 @@ class EndpointBackend:
             if refusal.hopeless:
                 raise await self._hopeless(client, refusal) from refusal
             # Before any answer it is just as likely that every item would be refused.
-            return _Outcome(Reply(None, error=f"refused: {refusal}"), self._answered)
+            return _Outcome(Reply(None, error=f"refused: {refusal}"), bool(self._answers))
         finally:
             self._first_is_over = True
 
@@ -290,7 +314,6 @@ class EndpointBackend:
     async def _request(
         self, client: EndpointClient, messages: list[dict[str, Any]], *, constrained: bool
     ) -> Reply:
-        started = time.perf_counter()
         body = {
             "model": self._model,
             "messages": messages,
@@ -303,11 +326,17 @@ class EndpointBackend:
             body["top_p"] = self._decoding.top_p
         if constrained:
             body["response_format"] = self._response_format
-        try:
-            completion = await client.complete(body)
-        except Unanswered as failure:
-            self._connected |= not failure.unconnected
-            raise
+        async with self._pace.slot() as begun:
+            started = time.perf_counter()
+            try:
+                completion = await client.complete(body)
+            except Unanswered as failure:
+                self._connected |= not failure.unconnected
+                if failure.busy:
+                    self._pace.busy(begun, _longest(failure.retry_after))
+                raise
+            seconds = time.perf_counter() - started
+            self._pace.answered()
         self._connected = True
         if client.server != self._server:
             self._server = client.server
@@ -317,30 +346,35 @@ class EndpointBackend:
             # Without an error there is an answer: one with nothing but reasoning is empty.
             completion.text if completion.refusal else completion.text or "",
             tokens=completion.tokens or None,
-            seconds=time.perf_counter() - started,
+            seconds=seconds,
             finish_reason=completion.finish_reason,
             constrained=constrained,
             error=completion.refusal,
         )
 
-    def _enough(self, state: RetryCallState) -> bool:
+    def _enough(self, attempts: "_Attempts", state: RetryCallState) -> bool:
         failure = _failure_of(state)
         if failure.unconnected and not self._connected:
             return True
-        if not self._answered and str(failure) in self._first_failures:
+        if not self._answers and str(failure) in self._first_failures:
             return True
+        if failure.limited and self._answers > attempts.answers:
+            attempts.answers = self._answers
+            return state.attempt_number >= ATTEMPTS_LIMITED
+        attempts.counted += 1
         if failure.timed_out:
-            return state.attempt_number >= ATTEMPTS_IN_VAIN
-        at_first = failure.deliberate and not self._answered
-        return state.attempt_number >= (ATTEMPTS_AT_FIRST if at_first else ATTEMPTS)
+            return attempts.counted >= ATTEMPTS_IN_VAIN
+        at_first = failure.deliberate and not self._answers
+        return attempts.counted >= (ATTEMPTS_AT_FIRST if at_first else ATTEMPTS)
 
     def _pause(self, state: RetryCallState) -> float:
         failure = _failure_of(state)
         if failure.retry_after is not None:
             return min(failure.retry_after, LONGEST_WAIT)
-        if failure.deliberate and not self._answered:
+        if failure.deliberate and not self._answers:
             return self._first_wait / 2  # waiting longer would only put off the bad news
-        return self._backoff(state)
+        longest = LIMITED_WAIT if failure.limited and self._answers else LONGEST_WAIT
+        return min(self._backoff(state), longest)
 
     def _tell(self, item_id: str, state: RetryCallState) -> None:
         self._observer.retrying(item_id, str(_failure_of(state)), state.upcoming_sleep)
@@ -354,7 +388,7 @@ class EndpointBackend:
                 "stopped"
             )
         failed = errors <= {f"no answer: {each}" for each in self._first_failures}
-        if not self._answered and len(lost) >= LOST_AT_FIRST and len(errors) == 1 and failed:
+        if not self._answers and len(lost) >= LOST_AT_FIRST and len(errors) == 1 and failed:
             raise HdbenchError(
                 f"{self._server.shown}: the first {len(lost)} items all failed in the same way: "
                 f"{lost[-1][1].error}: fix it and run again"
@@ -382,6 +416,10 @@ class EndpointBackend:
         if refusal.status in range(300, 400):
             return HdbenchError(f"{where}: {refusal}: give that address as the endpoint")
         return HdbenchError(f"{where}: answers no requests ({refusal})")
+
+
+def _longest(seconds: float | None) -> float | None:
+    return None if seconds is None else min(seconds, LONGEST_WAIT)
 
 
 def _failure_of(state: RetryCallState) -> Unanswered:

@@ -14,6 +14,7 @@ MAX_MESSAGE = 300
 _BUSY = frozenset((408, 425, 429, 502, 503, 504))
 """Statuses of a server that may answer later."""
 
+_TOO_MANY = 429
 _SERVER_ERROR = 500
 _NOT_IMPLEMENTED = 501
 
@@ -28,6 +29,7 @@ class Unanswered(Exception):  # noqa: N818  not all of them are errors
         deliberate: whether the server answered and did not say that it is busy, so that it is
             likely to answer the same again.
         unusable: whether it looked like a successful answer but was not a completion.
+        limited: whether the server gets more requests than it wants, whatever they ask.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Unanswered(Exception):  # noqa: N818  not all of them are errors
         unconnected: bool = False,
         deliberate: bool = False,
         unusable: bool = False,
+        limited: bool = False,
     ) -> None:
         super().__init__(message)
         self.retry_after = retry_after
@@ -46,6 +49,12 @@ class Unanswered(Exception):  # noqa: N818  not all of them are errors
         self.unconnected = unconnected
         self.deliberate = deliberate or unusable
         self.unusable = unusable
+        self.limited = limited
+
+    @property
+    def busy(self) -> bool:
+        """Whether the server is there, but has too much to do or is slow."""
+        return not self.deliberate and not self.unconnected
 
 
 class Refused(Exception):  # noqa: N818
@@ -158,7 +167,10 @@ def read_failure(
         return SchemaRefused(message)
     if status in _BUSY or status >= _SERVER_ERROR:
         return Unanswered(
-            message, retry_after=_retry_after(headers), deliberate=status not in _BUSY
+            message,
+            retry_after=_retry_after(headers),
+            deliberate=status not in _BUSY,
+            limited=status == _TOO_MANY,
         )
     return Refused(status, message, code)
 

@@ -14,7 +14,7 @@ from typing import BinaryIO
 from hdbench.errors import HdbenchError
 from hdbench.running.images import decoded
 
-SIZE = struct.Struct("<I")
+SIZE = struct.Struct("<Q")
 """A number: of bytes, or of pixels of a side."""
 
 IMAGES, FAILED = b"i", b"f"

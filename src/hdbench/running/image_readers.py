@@ -82,9 +82,13 @@ class ImageReaders:
                 process = process or self._start()
                 try:
                     return process.decoded(files, self._limits)
-                except (OSError, EOFError):
-                    self._end(process)
+                except HdbenchError:  # which is an answer
+                    raise
+                except BaseException as error:
+                    self._end(process)  # its answer may not be read to the end
                     process = None
+                    if not isinstance(error, OSError | EOFError):
+                        raise
         finally:
             self._idle.put(process)
         raise HdbenchError(

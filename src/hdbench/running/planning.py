@@ -35,7 +35,7 @@ class Asked:
         schema: hold answers to the benchmark's schema; None does so where a server may refuse it.
         limits: what is shown of an item.
         batch_size: items at once, for a local model.
-        concurrency: requests at once, for a server.
+        concurrency: maximum requests at once, for a server; None leaves it to the server's speed.
         timeout: seconds for one request to a server.
         trust_remote_code: run code that the model's repository contains.
     """
@@ -48,7 +48,7 @@ class Asked:
     schema: bool | None = None
     limits: Limits = field(default_factory=Limits)
     batch_size: int = 1
-    concurrency: int = 4
+    concurrency: int | None = None
     timeout: float = 300.0
     trust_remote_code: bool = False
 

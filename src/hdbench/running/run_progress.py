@@ -45,6 +45,7 @@ class RunProgress(Observer):
         self._task = bar.add_task("Asking", total=items, completed=done, rate="", score="")
         self._started = time.monotonic()
         self._score = ""
+        self._at_once: int | None = None
         self.failed = self.retried = 0
 
     @classmethod
@@ -111,6 +112,10 @@ class RunProgress(Observer):
         if self.retried <= FIRST_PROBLEMS:
             self.notice(f"{item_id}: {failure}: asking again in {seconds:.0f} s")
 
+    def at_once(self, requests: int) -> None:
+        """Shown from now on."""
+        self._at_once = requests
+
     def say_where_it_is(self) -> None:
         """Report in one line what is done and how it is going."""
         parts = [
@@ -126,4 +131,5 @@ class RunProgress(Observer):
         if not new:
             return ""
         rate = new / max(time.monotonic() - self._started, 1e-9)
-        return f"{rate:.1f}/s" if rate >= 1 else f"{1 / rate:.1f} s each"
+        shown = f"{rate:.1f}/s" if rate >= 1 else f"{1 / rate:.1f} s each"
+        return f"{shown}, {self._at_once} at once" if self._at_once else shown

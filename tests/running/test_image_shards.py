@@ -206,6 +206,14 @@ def test_a_header_that_claims_gigabytes_is_refused_unread(tmp_path):
         own_images(tmp_path)
 
 
+def test_a_group_of_rows_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("hdbench.running.image_shards.parquet.MAX_GROUP", 3000)
+    columns = {"id": list("123"), "image": images_column([bytes(900), bytes(900), bytes(4000)])}
+    (tmp_path / "a.parquet").write_bytes(parquet_of(columns, rows_in_a_group=2))
+    with pytest.raises(HdbenchError, match=r"a.parquet: its group of rows 2 has 0.0 GiB"):
+        own_images(tmp_path)
+
+
 def test_a_damaged_image_fails_alone(tmp_path, monkeypatch):
     monkeypatch.setattr("hdbench.running.image_shards.tar.MAX_BYTES", 2000)
     members = [

@@ -21,6 +21,9 @@ NAME_COLUMNS = ("file_name", "filename", "path", "name")
 IMAGE_COLUMNS = ("image", "images", "pages", "page", "jpg", "png", "pdf", "document")
 """Of several columns with images, the preferred first."""
 
+MAX_GROUP = 2 * 2**30
+"""Maximum bytes of the images in a group of rows."""
+
 _LISTED_AT_ONCE = 10_000
 _READ_AT_ONCE = 16
 _KEPT = 4
@@ -43,6 +46,7 @@ def parquet_questions(shard: str) -> Iterator[Question]:
     with one_line_errors(where), opened(shard) as file, pq.ParquetFile(file) as table:
         column = _image_column(table.schema_arrow, where)
         ids, is_name = _id_column(table.schema_arrow, column, where)
+        _check_groups(table, column, where)
         row = 0
         for batch in table.iter_batches(_LISTED_AT_ONCE, columns=[ids], use_threads=False):
             for value in batch.column(0).to_pylist():
@@ -151,6 +155,23 @@ def _has_images(kind: pa.DataType) -> bool:
 def _is_binary(kind: pa.DataType) -> bool:
     types = pa.types
     return bool(types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind))
+
+
+def _check_groups(table: pq.ParquetFile, column: str, where: str) -> None:
+    """Refuse groups of rows that would not fit into memory: often, a group has one page."""
+    for number in range(table.num_row_groups):
+        group = table.metadata.row_group(number)
+        chunks = [group.column(each) for each in range(group.num_columns)]
+        size = sum(
+            chunk.total_uncompressed_size
+            for chunk in chunks
+            if chunk.path_in_schema.partition(".")[0] == column
+        )
+        if size > MAX_GROUP:
+            raise HdbenchError(
+                f"{where}: its group of rows {number + 1} has {size / 2**30:.1f} GiB of images, "
+                f"and at most {MAX_GROUP >> 30} GiB are read: write it with 100 rows per group"
+            )
 
 
 def _id_column(schema: pa.Schema, image: str, where: str) -> tuple[str, bool]:

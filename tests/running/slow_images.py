@@ -72,8 +72,9 @@ def share_outside(backend, asked, seconds, *, one_thread=False):
 
     loaded.generate = slow
     answered(backend, asked, one_thread=one_thread)
-    spans = spans[transformers_backend.WINDOW :]
-    return 1 - sum(end - begin for begin, end in spans) / (spans[-1][1] - spans[0][0])
+    begun = spans[transformers_backend.WINDOW - 1][1]
+    inside = sum(end - begin for begin, end in spans if begin > begun)
+    return 1 - inside / (spans[-1][1] - begun)
 
 
 def answered(backend, asked, *, one_thread=False):

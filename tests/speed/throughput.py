@@ -24,17 +24,18 @@ from hdbench.running.images import Limits, load_images
 from hdbench.running.transformers_backend import TransformersBackend
 
 BATCH = 4
-ITEMS = 32
+ITEMS = 96
+SCANS = 48
 READERS = (1, 2, 4, 8)
-DECODING = 0.2
+DECODING = 0.1
 """Seconds that decoding an image takes, when it takes a known time."""
-GENERATING = 0.12
+GENERATING = 0.05
 """Seconds of `generate` for each item then."""
 SHARES = (1.0, 0.6)
 """The same as multiples of what really decoding an image takes."""
 SMALL_ITEMS = 400
 ROUNDS = 5
-TURNS = 3
+TURNS = 2
 
 
 def main(folder: Path) -> None:
@@ -74,7 +75,7 @@ def real_scans(folder: Path, scans: list[Path]) -> None:
     decoding = fastest({"one": lambda: load_images(scans[:1], Limits())}, ROUNDS)["one"]
     size = scans[0].stat().st_size / 1e6
     print(f"decoding and resizing a scan ({size:.1f} MB): {decoding:.3f} s, {os.cpu_count()} CPUs")
-    asked = list(items(scans, ITEMS))
+    asked = list(items(scans, SCANS))
     for share in SHARES:
         pairs = [
             [

@@ -24,12 +24,12 @@ from hdbench.running.images import Limits, load_images
 from hdbench.running.transformers_backend import TransformersBackend
 
 BATCH = 4
-ITEMS = 96
+ITEMS = 40
 SCANS = 48
 READERS = (1, 2, 4, 8)
-DECODING = 0.1
+DECODING = 0.8
 """Seconds that decoding an image takes, when it takes a known time."""
-GENERATING = 0.05
+GENERATING = 0.25
 """Seconds of `generate` for each item then."""
 SHARES = (1.0, 0.6)
 """The same as multiples of what really decoding an image takes."""

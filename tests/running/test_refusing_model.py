@@ -39,7 +39,7 @@ def test_a_model_that_refuses_its_first_items_ends_the_run(tiny_model, tmp_path)
     taken = []
 
     def asked():
-        for question in items(tmp_path, [1] * 40):
+        for question in items(tmp_path, [1] * 100):
             taken.append(question.id)
             yield question
 
@@ -51,7 +51,7 @@ def test_a_model_that_refuses_its_first_items_ends_the_run(tiny_model, tmp_path)
         "it: no more images, please): fix it and run again"
     )
     assert got == []  # so that they are asked again
-    assert len(taken) <= LOST_IN_A_ROW + 2 * 4
+    assert len(taken) <= LOST_IN_A_ROW + 2 * 16 + 2 * 4  # windows of 16, batches of 4
 
 
 def test_a_model_that_took_one_item_is_asked_the_others(tiny_model, tmp_path):
@@ -62,6 +62,13 @@ def test_a_model_that_took_one_item_is_asked_the_others(tiny_model, tmp_path):
     assert [id_ for id_, _ in replies] == [question.id for question in asked]
     assert [reply.error is None for _, reply in replies] == [count == 1 for count in counts]
     assert all("no more images" in reply.error for _, reply in replies if reply.error)
+
+
+def test_the_largest_items_are_not_asked_before_the_model_took_one(tiny_model, tmp_path):
+    model = refusing(tiny_model, tmp_path / "model", 1)
+    counts = [1] * 4 + [2] * (LOST_IN_A_ROW + 2)
+    replies = dict(make_backend(model, batch_size=4).answer(items(tmp_path, counts)))
+    assert sum(reply.error is None for reply in replies.values()) == 4
 
 
 def test_fewer_items_than_that_are_recorded_as_failures(tiny_model, tmp_path):

@@ -41,12 +41,15 @@ _Read = tuple[Question, list[Image.Image]]
 class _Window:
     """Neighbouring items, whose images are being read, to be put into batches by their size."""
 
-    def __init__(self, items: list[tuple[Question, Future[list[Image.Image]] | None]]) -> None:
+    def __init__(
+        self, items: list[tuple[Question, Future[list[Image.Image]] | None]], *, by_size: bool
+    ) -> None:
         self._reading = items
+        self._by_size = by_size
         self._sorted: deque[_Read] = deque()
 
     def take(self, count: int) -> tuple[list[tuple[str, Reply]], list[_Read]]:
-        """The replies for items that cannot be read, once; and the next items, largest first."""
+        """The replies for items that cannot be read, once; and the next items."""
         unreadable: list[tuple[str, Reply]] = []
         read = []
         for question, images in self._reading:
@@ -56,7 +59,7 @@ class _Window:
                 message = str(error) or "the image needs more memory than there is"
                 unreadable.append((question.id, Reply(None, error=message)))
         self._reading = []
-        if len(read) > count:
+        if self._by_size:
             # The largest first: what does not fit into the device's memory is found out at once.
             read.sort(key=_size, reverse=True)
         self._sorted.extend(read)
@@ -89,11 +92,12 @@ class TransformersBackend:
     Items are answered in batches, padded on the left. Images are decoded and resized ahead in other
     processes (see `ImageReaders`), and the next batch is prepared while the model works. Within a
     window of `WINDOW` batches, fewer if their images could take more than `WINDOW_BYTES`, items are
-    sorted by size, so that less is padded: answers come in another order than questions. At most
-    two windows and two batches are in memory. A batch that does not fit into the device's memory is
-    halved until it does. If the first `LOST_IN_A_ROW` items are all refused, by the
-    processor or the model, the run ends, and they are not returned as replies, so the same command
-    asks them again. An image that cannot be read is its own item's failure and is not counted.
+    sorted by size, so that less is padded: answers come in another order than questions. The first
+    ones, up to `LOST_IN_A_ROW` or more, are not sorted. At most two windows and two batches are in
+    memory. A batch that does not fit into the device's memory is halved until it does. If the first
+    `LOST_IN_A_ROW` items are all refused, by the processor or the model, the run ends, and they are
+    not returned as replies, so the same command asks them again. An image that cannot be read is
+    its own item's failure and is not counted.
 
     Decoding is as `Decoding` says: what a model's own generation_config.json sets beyond the
     tokens that end an answer, such as a repetition penalty, is not applied. A sampled answer
@@ -224,6 +228,7 @@ class TransformersBackend:
         ahead: deque[Future[tuple[list[tuple[str, Reply]], _Batch]]] = deque()
         held: list[tuple[str, Reply]] = []
         has_taken_one = False
+        begun = 0
         with (
             ThreadPoolExecutor(1) as pool,
             ImageReaders(self._limits, self._readers) as readers,
@@ -237,7 +242,10 @@ class TransformersBackend:
                 if not windows and reading:
                     items = [reading.popleft() for _ in range(min(self._window, len(reading)))]
                     batches = math.ceil(len(items) / self._batch_size)
-                    windows.extend([_Window(items)] * batches)
+                    # Whether the model takes any items is not asked of the largest ones only.
+                    by_size = self._batch_size > 1 and begun >= LOST_IN_A_ROW
+                    windows.extend([_Window(items, by_size=by_size)] * batches)
+                    begun += len(items)
                 if windows:
                     ahead.append(pool.submit(self._prepared, windows.popleft()))
                 elif not ahead:

@@ -22,8 +22,14 @@ def _tesseract():
     return {"eng", "deu", "Fraktur"} <= set(done.stdout.split())
 
 
+def _slurm():
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin"
+    return all(shutil.which(name, path=path) for name in ("munged", "slurmctld", "slurmd"))
+
+
 PROGRAMS = {
     "chromium": (_chromium, "Chromium", "chromium"),
+    "slurm": (_slurm, "Slurm and Munge", "slurm-wlm munge"),
     "tesseract": (
         _tesseract,
         "Tesseract with German and Fraktur",

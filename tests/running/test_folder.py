@@ -24,10 +24,10 @@ def lines(path):
 def test_a_run_begins_with_its_settings_and_goes_on_with_its_answers(tmp_path):
     folder = tmp_path / "runs/first"
     with opened(folder) as run:
-        run.add({"id": "a", "text": "ä\ud800"})
+        run.answers.add({"id": "a", "text": "ä\ud800"})
     with opened(folder) as run:
-        assert run.failed == {"a": False}
-        run.add({"id": "b", "error": "out of memory"})
+        assert run.answers.failed == {"a": False}
+        run.answers.add({"id": "b", "error": "out of memory"})
     assert lines(folder) == [{"id": "a", "text": "ä\ud800"}, {"id": "b", "error": "out of memory"}]
     record = json.loads((folder / "run.json").read_text())
     assert record["run"] == "first"
@@ -37,19 +37,19 @@ def test_a_run_begins_with_its_settings_and_goes_on_with_its_answers(tmp_path):
 @pytest.mark.parametrize("torn", [b'{"id": "b", "te', b'{"id": "b"}', b"\x00\x00\x00\n", b"{}\n"])
 def test_a_torn_end_is_cut_off_and_asked_again(tmp_path, torn):
     with opened(tmp_path / "run") as run:
-        run.add({"id": "a", "text": "{}"})
+        run.answers.add({"id": "a", "text": "{}"})
     with (tmp_path / "run/answers.jsonl").open("ab") as file:
         file.write(torn)
     with opened(tmp_path / "run") as run:
-        assert (run.failed, run.repaired) == ({"a": False}, 1)
-        run.add({"id": "b", "text": "{}"})
+        assert (run.answers.failed, run.answers.repaired) == ({"a": False}, 1)
+        run.answers.add({"id": "b", "text": "{}"})
     assert [line["id"] for line in lines(tmp_path / "run")] == ["a", "b"]
 
 
 def test_damage_in_the_middle_is_refused_with_its_line(tmp_path):
     with opened(tmp_path / "run") as run:
-        run.add({"id": "a", "text": "{}"})
-        run.add({"id": "b", "text": "{}"})
+        run.answers.add({"id": "a", "text": "{}"})
+        run.answers.add({"id": "b", "text": "{}"})
     path = tmp_path / "run/answers.jsonl"
     path.write_text(path.read_text().replace('{"id": "a"', '{"id: "a"'))
     before = path.read_bytes()
@@ -108,11 +108,11 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
 
 def test_failed_answers_are_forgotten_and_others_kept(tmp_path):
     with opened(tmp_path / "run") as run:
-        run.add({"id": "a", "error": "timeout"})
-        run.add({"id": "b", "text": "{}"})
-        run.add({"id": "c", "text": "half", "error": "cut off"})
-        run.forget_failed()
-        assert run.failed == {"b": False, "c": False}
+        run.answers.add({"id": "a", "error": "timeout"})
+        run.answers.add({"id": "b", "text": "{}"})
+        run.answers.add({"id": "c", "text": "half", "error": "cut off"})
+        run.answers.forget_failed()
+        assert run.answers.failed == {"b": False, "c": False}
     assert [line["id"] for line in lines(tmp_path / "run")] == ["b", "c"]
 
 
@@ -140,7 +140,7 @@ def fill(path, queue):
     try:
         with opened(path) as run:
             for number in range(1000):
-                run.add({"id": str(number), "text": "x" * 100})
+                run.answers.add({"id": str(number), "text": "x" * 100})
                 queue.put(number)
     except HdbenchError as error:
         queue.put(str(error))
@@ -158,6 +158,6 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
     assert "cannot be written" in seen[-1]
     assert "the command resumes where it stopped" in seen[-1]
     with opened(tmp_path / "run") as run:
-        assert list(run.failed) == [str(number) for number in seen[:-1]]
-        run.add({"id": "next", "text": "{}"})
+        assert list(run.answers.failed) == [str(number) for number in seen[:-1]]
+        run.answers.add({"id": "next", "text": "{}"})
     assert lines(tmp_path / "run")[-1]["id"] == "next"

@@ -18,7 +18,7 @@ SHARE = "Share"
 
 _ORDER = (
     *("demo", "sample", "new", "annotate", "agreement", "check", "build", "errata"),
-    *("run", "eval"),
+    *("run", "status", "eval"),
     *("score", "report", "export"),
     *("compare", "leaderboard"),
     *("verify", "audit", "cite"),

@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 
 from hdbench.errors import HdbenchError
 from hdbench.reading.run_info import is_run, read_run_info
+from hdbench.running.answers_file import is_failed
 from hdbench.running.backend import InShard
 from hdbench.running.endpoint_client import list_models
 from hdbench.running.endpoint_pace import START
 from hdbench.running.endpoint_server import Server
-from hdbench.running.folder import is_failed, recorded_answers
+from hdbench.running.folder import recorded_answers
 from hdbench.running.planning import Plan, read_prompt
+from hdbench.running.prices import Prices, listed_prices
 
-MILLION = 1_000_000
 CENT = 0.01
 MINUTE, HOUR = 60, 3600
 
@@ -32,13 +33,6 @@ class _Known(NamedTuple):
     input: float | None
     output: float | None
     seconds: float | None
-
-
-class _Prices(NamedTuple):
-    """US dollars per million tokens."""
-
-    input: float
-    output: float
 
 
 def describe_run(plan: Plan, folder: Path, *, retry_failed: bool = False) -> list[str]:
@@ -82,7 +76,7 @@ def describe_run(plan: Plan, folder: Path, *, retry_failed: bool = False) -> lis
     if asked.backend_name == "endpoint":
         server, models = list_models(Server.at(asked.endpoint or ""), asked.timeout)
         listed = next((each for each in models if each["id"] == asked.model), None)
-        prices, at_once = _prices(listed or {}), asked.concurrency or START
+        prices, at_once = listed_prices(listed or {}), asked.concurrency or START
         lines += [
             f"the items go to: {server.host}{' (this machine)' if server.is_local else ''}",
             f"address: {server.shown}",
@@ -137,25 +131,6 @@ def _mean(values: Iterable[Any]) -> float | None:
     return fmean(numbers) if numbers else None
 
 
-def _prices(listed: Mapping[str, Any]) -> _Prices | None:
-    """The prices that a server lists for a model, or None if it lists none that can be read.
-
-    Servers write them in one of two ways: `prompt` and `completion` are US dollars per token,
-    `input` and `output` are US dollars per million tokens.
-    """
-    pricing = listed.get("pricing")
-    if not isinstance(pricing, dict):
-        return None
-    for names, factor in ((("prompt", "completion"), MILLION), (("input", "output"), 1)):
-        try:
-            found = [float(pricing[name]) * factor for name in names]
-        except (KeyError, TypeError, ValueError, OverflowError):
-            continue
-        if all(0 <= price < math.inf for price in found):
-            return _Prices(*found)
-    return None
-
-
 def _listed(models: list[dict[str, Any]], listed: Mapping[str, Any] | None) -> str:
     if listed is not None:
         return "the server has it"
@@ -173,7 +148,7 @@ def _tokens(known: _Known, items: int, longest: int) -> str:
     return f"about {known.input * items:,.0f} in, {known.output * items:,.0f} out"
 
 
-def _price(known: _Known, prices: _Prices | None, items: int, backend: str) -> str:
+def _price(known: _Known, prices: Prices | None, items: int, backend: str) -> str:
     if backend != "endpoint":
         return "none"
     if prices is None:
@@ -181,7 +156,7 @@ def _price(known: _Known, prices: _Prices | None, items: int, backend: str) -> s
     rate = f"{prices.input:.2f} USD per million tokens in, {prices.output:.2f} out"
     if known.input is None or known.output is None:
         return rate
-    total = items * (known.input * prices.input + known.output * prices.output) / MILLION
+    total = items * prices.of(known.input, known.output)
     shown = f"about {total:.2f} USD" if total >= CENT else "less than 0.01 USD"
     return f"{shown} ({rate})"
 

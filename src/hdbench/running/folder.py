@@ -1,20 +1,20 @@
 """The folder of a run: its settings, and each answer as it came, safe however the run ends."""
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from filelock import FileLock, Timeout
-
-from hdbench.common.jsonio import parse_json, write_json, write_whole
+from hdbench.common.jsonio import write_json
 from hdbench.errors import HdbenchError
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.run_info import RUN_FILE, read_run_info
+from hdbench.running.answers_file import AnswersFile, read_answers
+from hdbench.running.shards.launch import Shards
+from hdbench.running.shards.merging import alone, settle
 
 MAX_SHOWN = 80
 """Maximum characters of a setting in a message."""
@@ -25,17 +25,15 @@ class RunFolder:
 
     Attributes:
         path: the folder.
-        failed: id → whether its answer is only an error, for each item that was asked, in this
-            sitting or before.
-        repaired: how many torn lines were cut off at the end of the answers.
+        answers: those of this sitting and of earlier ones.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
         self.path = path
-        self._file = path / OUR_ANSWERS
         self._record = self._begin(settings)
-        self.failed: dict[str, bool] = {}
-        self.repaired = self._repair()
+        if settle(path):
+            self._record = json.loads((path / RUN_FILE).read_text(encoding="utf-8"))
+        self.answers = AnswersFile(path / OUR_ANSWERS)
 
     @classmethod
     @contextmanager
@@ -49,25 +47,14 @@ class RunFolder:
 
         Raises:
             HdbenchError: another process is writing to it, it was begun with other settings, it is
-                not a run folder, or it is damaged.
+                not a run folder, it is damaged, or an earlier launch is not over; see `settle`.
         """
         try:
             path.mkdir(parents=True, exist_ok=True)
-            whole = path.resolve()
-            lock = whole.with_name(f".{whole.name}.lock")  # beside it: the folder may be untrusted
-            with FileLock(lock, blocking=False):
-                yield cls(path, settings)
-                lock.unlink(missing_ok=True)
-        except Timeout as error:
-            raise HdbenchError(
-                f"{path}: another hdbench is writing to this folder: wait until it is done, or "
-                "choose another folder"
-            ) from error
         except OSError as error:
-            raise HdbenchError(
-                f"{path}: cannot be written: {error.strerror or error}: what was answered is "
-                "kept; fix it and run again: the command resumes where it stopped"
-            ) from error
+            raise HdbenchError(f"{path}: cannot be written: {error.strerror or error}") from error
+        with alone(path):
+            yield cls(path, settings)
 
     def _begin(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """What run.json says; it is written if there is none."""
@@ -96,93 +83,41 @@ class RunFolder:
             )
         return record
 
-    def _repair(self) -> int:
-        """Find out what is answered; cut off a torn end left by a killed process."""
-        if not self._file.exists():
-            return 0
-        whole = torn = 0
-        with self._file.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                answer = _answer(line)
-                if answer is None:
-                    torn += 1
-                elif torn:
-                    raise HdbenchError(
-                        f"{self._file}:{number - torn}: damaged in the middle: fix or remove "
-                        "that line, then run again: the command resumes where it stopped"
-                    )
-                else:
-                    self.failed[answer["id"]] = is_failed(answer)
-                    whole += len(line)
-        if torn:
-            os.truncate(self._file, whole)
-        return torn
-
-    def answers(self) -> Iterator[WrittenAnswer]:
-        """The answers as they were recorded."""
-        yield from recorded_answers(self.path)
-
-    def forget_failed(self) -> None:
-        """Remove the answers that are only an error, so that they are asked again."""
-        if any(self.failed.values()):
-            kept = [_line(answer) for answer in self.answers() if not is_failed(answer)]
-            write_whole(self._file, b"".join(kept))
-            self.failed = {item: failed for item, failed in self.failed.items() if not failed}
-
     @contextmanager
-    def sitting(self, hardware: Callable[[], Mapping[str, Any]]) -> Iterator["RunFolder"]:
+    def sitting(
+        self, hardware: Callable[[], Mapping[str, Any]], **about: Any
+    ) -> Iterator["RunFolder"]:
         """A sitting: what it runs on, when it began and, unless it is killed, when it ended.
 
         Args:
             hardware: what it runs on; asked again at the end, when more may be known.
+            **about: what else there is to say about it, as JSON data.
         """
-        sitting = {"started": _now(), "ended": None, "hardware": dict(hardware())}
-        self._record["sittings"].append(sitting)
-        write_json(self.path / RUN_FILE, self._record)
+        sitting = self._begun(hardware(), about)
         try:
             yield self
         finally:
             sitting |= {"ended": _now(), "hardware": dict(hardware())}
             write_json(self.path / RUN_FILE, self._record)
 
-    def add(self, answer: WrittenAnswer) -> None:
-        """Record an answer; when this returns it is on disk."""
-        with self._file.open("ab") as file:
-            file.write(_line(answer))
-            file.flush()
-            os.fsync(file.fileno())
-        self.failed[answer["id"]] = is_failed(answer)
+    def begin_sitting(self, **about: Any) -> None:
+        """Note that a sitting begins which other processes end; see `merge`."""
+        self._begun({}, about)
+
+    def _begun(self, hardware: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, Any]:
+        sitting = {"started": _now(), "ended": None, "hardware": dict(hardware), **about}
+        self._record["sittings"].append(sitting)
+        write_json(self.path / RUN_FILE, self._record)
+        return sitting
 
 
 def recorded_answers(folder: Path) -> Iterator[WrittenAnswer]:
-    """The answers that a run has so far, except a torn one; none if there is no run yet."""
-    path = folder / OUR_ANSWERS
-    if path.is_file():
-        with path.open("rb") as file:
-            yield from (answer for line in file if (answer := _answer(line)))
-
-
-def is_failed(answer: WrittenAnswer) -> bool:
-    """Whether an answer is only an error."""
-    return answer.get("text") is None and "error" in answer
-
-
-def _answer(line: bytes) -> WrittenAnswer | None:
-    """The answer in a line; None if the line is torn or is not an answer."""
-    if not line.endswith(b"\n"):
-        return None
-    try:
-        answer = parse_json(line.decode(), unique=True)
-    except ValueError:
-        return None
-    if not isinstance(answer, dict) or not isinstance(answer.get("id"), str):
-        return None
-    return cast(WrittenAnswer, answer)  # by this program
-
-
-def _line(answer: WrittenAnswer) -> bytes:
-    text = json.dumps(answer, ensure_ascii=False, allow_nan=False) + "\n"
-    return text.encode("utf-8", errors="backslashreplace")
+    """The answers that a run has so far, except torn ones; none if there is no run yet."""
+    yield from read_answers(folder / OUR_ANSWERS)
+    shards = Shards.of(folder)
+    if shards is not None:
+        for rank in range(shards.launch.tasks):
+            yield from read_answers(shards.answers(rank))
 
 
 def _differences(before: Any, now: Any, name: str = "") -> Iterator[str]:

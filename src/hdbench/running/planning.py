@@ -3,9 +3,11 @@
 import hashlib
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from hdbench.benchmarks.benchmark import Benchmark
@@ -74,6 +76,20 @@ class Asked:
         return model_name(self.model) if self.backend_name == "transformers" else self.model
 
 
+class Prepared(NamedTuple):
+    """What a run asks with.
+
+    Attributes:
+        prompt: the prompt's text.
+        schema: the benchmark's answer schema, if it has one.
+        settings: what run.json says about the run.
+    """
+
+    prompt: str
+    schema: dict[str, Any] | None
+    settings: dict[str, Any]
+
+
 @dataclass(frozen=True)
 class Plan:
     """A run to be begun or resumed.
@@ -116,20 +132,35 @@ class Plan:
         Raises:
             HdbenchError: see `run_model` and `check`; there is no such backend, or no prompt.
         """
-        prompt = read_prompt(self.prompt_file)
-        self.check()
-        schema = self.benchmark.answer_schema(prompt.text)
-        backend = make_backend(self.asked, prompt.text, _json_schema(self.benchmark))
-        try:
+        with self._ready() as (backend, prepared):
+            schema = self.benchmark.answer_schema(prepared.prompt)
             return run_model(
                 backend,
                 self.choice.questions,
                 folder,
-                self._settings(backend, prompt),
+                prepared.settings,
                 score=None if self.own_images else RunningScore(self.benchmark, schema),
                 retry_failed=retry_failed,
                 deadline=deadline,
             )
+
+    def prepared(self) -> "Prepared":
+        """What other processes need to ask.
+
+        Raises:
+            HdbenchError: see `check`; there is no such backend, or no prompt.
+        """
+        with self._ready() as (_, prepared):
+            return prepared
+
+    @contextmanager
+    def _ready(self) -> Iterator[tuple[Backend, "Prepared"]]:
+        prompt = read_prompt(self.prompt_file)
+        self.check()
+        schema = _json_schema(self.benchmark)
+        backend = make_backend(self.asked, prompt.text, schema)
+        try:
+            yield backend, Prepared(prompt.text, schema, self._settings(backend, prompt))
         finally:
             backend.close()
 

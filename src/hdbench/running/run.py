@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from hdbench.reading.answer import WrittenAnswer
+from hdbench.running.answers_file import AnswersFile
 from hdbench.running.backend import Backend, Question, Reply
 from hdbench.running.folder import RunFolder
 from hdbench.running.run_progress import FIRST_PROBLEMS, RunProgress
@@ -95,24 +96,25 @@ def run_model(
     """
     outcome = Outcome(len(questions))
     with RunFolder.opened(folder, settings) as run:
-        outcome.repaired = run.repaired
+        answers = run.answers
+        outcome.repaired = answers.repaired
         if retry_failed:
-            run.forget_failed()
+            answers.forget_failed()
         if score is not None:
-            for answer in run.answers():
+            for answer in answers.recorded():
                 score.add(answer)
-        left = [question for question in questions if question.id not in run.failed]
+        left = [question for question in questions if question.id not in answers.failed]
         if left:
-            with run.sitting(backend.hardware):
-                _ask(backend, left, run, outcome, score=score, deadline=deadline)
-        outcome.answered, outcome.failed = len(run.failed), sum(run.failed.values())
+            with run.sitting(backend.hardware, items=len(questions)):
+                _ask(backend, left, answers, outcome, score=score, deadline=deadline)
+        outcome.answered, outcome.failed = len(answers.failed), sum(answers.failed.values())
     return outcome
 
 
 def _ask(
     backend: Backend,
     questions: Sequence[Question],
-    run: RunFolder,
+    answers: AnswersFile,
     outcome: Outcome,
     *,
     score: RunningScore | None,
@@ -129,13 +131,13 @@ def _ask(
             yield question
 
     with (
-        RunProgress.shown(outcome.items, len(run.failed)) as progress,
+        RunProgress.shown(outcome.items, len(answers.failed)) as progress,
         closing(backend.answer(in_time(), deadline=deadline, observer=progress)) as got,
     ):
         try:
             for item_id, reply in got:
-                answer = _as_answer(item_id, reply)
-                run.add(answer)
+                answer = as_answer(item_id, reply)
+                answers.add(answer)
                 taken -= 1
                 if score is not None:
                     score.add(answer)
@@ -148,7 +150,7 @@ def _ask(
             outcome.cut_off = taken
 
 
-def _as_answer(item_id: str, reply: Reply) -> WrittenAnswer:
+def as_answer(item_id: str, reply: Reply) -> WrittenAnswer:
     """A reply as a line of the answers; unknown values are left out."""
     answer = {
         "text": reply.text,

@@ -102,6 +102,21 @@ class RunProgress(Observer):
         if (self._done - self._before) % EVERY_ITEMS == 0 and not self._console.is_terminal:
             self.say_where_it_is()
 
+    def at(self, done: int, failed: int) -> None:
+        """This many items are recorded by now, by other processes.
+
+        Args:
+            done: in this sitting or before.
+            failed: how many of those of this sitting have only an error.
+        """
+        new = done - self._done
+        before = (self._done - self._before) // EVERY_ITEMS
+        self._done, self.failed = done, failed
+        self._bar.update(self._task, completed=done, rate=self._rate())
+        crossed = (done - self._before) // EVERY_ITEMS > before
+        if new > 0 and crossed and not self._console.is_terminal:
+            self.say_where_it_is()
+
     def notice(self, message: str) -> None:
         """A line of its own, above the bar where there is one."""
         self._console.print(escaped(message), markup=False)

@@ -1,0 +1,117 @@
+"""A file of answers that are appended one at a time, safe however the writing ends."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+from hdbench.common.jsonio import parse_json, write_whole
+from hdbench.errors import HdbenchError
+from hdbench.reading.answer import WrittenAnswer
+
+
+class AnswersFile:
+    """Answers on disk, written by one process at a time. A torn end is cut off when it is opened.
+
+    Args:
+        path: the file; it need not exist.
+
+    Attributes:
+        path: the file.
+        failed: id → whether its answer is only an error, for each item in it.
+        repaired: how many torn lines were cut off.
+
+    Raises:
+        HdbenchError: it is damaged in the middle.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.failed: dict[str, bool] = {}
+        whole = 0
+        for end, _, answer in whole_lines(path):
+            whole = end
+            self.failed[answer["id"]] = is_failed(answer)
+        torn = path.stat().st_size - whole if path.exists() else 0
+        self.repaired = int(torn > 0)
+        if torn:
+            os.truncate(path, whole)
+
+    def recorded(self) -> Iterator[WrittenAnswer]:
+        """The answers as they were recorded."""
+        yield from read_answers(self.path)
+
+    def forget_failed(self) -> None:
+        """Remove the answers that are only an error."""
+        if any(self.failed.values()):
+            kept = [_line(answer) for answer in self.recorded() if not is_failed(answer)]
+            write_whole(self.path, b"".join(kept))
+            self.failed = {item: failed for item, failed in self.failed.items() if not failed}
+
+    def add(self, answer: WrittenAnswer) -> None:
+        """Record an answer; when this returns it is on disk."""
+        self.append([(_line(answer), answer)])
+
+    def append(self, lines: list[tuple[bytes, WrittenAnswer]]) -> None:
+        """Record several answers, each given as its line too; all are on disk when this returns."""
+        with self.path.open("ab") as file:
+            file.write(b"".join(line for line, _ in lines))
+            file.flush()
+            os.fsync(file.fileno())
+        for _, answer in lines:
+            self.failed[answer["id"]] = is_failed(answer)
+
+
+def whole_lines(path: Path) -> Iterator[tuple[int, bytes, WrittenAnswer]]:
+    """Each answer with where its line ends, and the line; a torn end is left out.
+
+    Raises:
+        HdbenchError: the file is damaged in the middle.
+    """
+    if not path.exists():
+        return
+    end = torn = 0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            answer = _answer(line)
+            if answer is None:
+                torn += 1
+            elif torn:
+                raise HdbenchError(
+                    f"{path}:{number - torn}: damaged in the middle: fix or remove that line, "
+                    "then run again: the command resumes where it stopped"
+                )
+            else:
+                end += len(line)
+                yield end, line, answer
+
+
+def read_answers(path: Path) -> Iterator[WrittenAnswer]:
+    """The answers in a file, except torn ones; none if there is no such file."""
+    if path.is_file():
+        with path.open("rb") as file:
+            yield from (answer for line in file if (answer := _answer(line)))
+
+
+def is_failed(answer: WrittenAnswer) -> bool:
+    """Whether an answer is only an error."""
+    return answer.get("text") is None and "error" in answer
+
+
+def _answer(line: bytes) -> WrittenAnswer | None:
+    """The answer in a line; None if the line is torn or is not an answer."""
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        answer = parse_json(line.decode(), unique=True)
+    except ValueError:
+        return None
+    if not isinstance(answer, dict) or not isinstance(answer.get("id"), str):
+        return None
+    return cast(WrittenAnswer, answer)  # by this program
+
+
+def _line(answer: WrittenAnswer) -> bytes:
+    text = json.dumps(answer, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.encode("utf-8", errors="backslashreplace")

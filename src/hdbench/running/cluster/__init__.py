@@ -1,0 +1,1 @@
+"""Runs on several processes or machines, started by the executors of datatrove."""

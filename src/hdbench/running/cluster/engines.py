@@ -1,0 +1,244 @@
+"""The executors of datatrove, as hdbench uses them."""
+
+import inspect
+import os
+import re
+import shlex
+import subprocess
+import sys
+import typing
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from datatrove.executor.base import PipelineExecutor
+from datatrove.executor.local import LocalPipelineExecutor
+from datatrove.executor.slurm import SlurmPipelineExecutor
+
+from hdbench.errors import HdbenchError
+from hdbench.running.cluster.step import Asking, release_locks
+from hdbench.running.shards.launch import Shards
+from hdbench.running.shards.merging import merge_if_last
+
+SBATCH = "sbatch."
+"""Before the name of an option that only sbatch has, such as `sbatch.account`."""
+SHORT = ("account", "constraint", "exclude", "gres", "nodelist", "reservation")
+"""Options of sbatch that may be given without it."""
+
+_OURS = {
+    "self",
+    *("pipeline", "tasks", "workers", "logging_dir", "job_name", "skip_completed"),
+    *("depends", "depends_job_id", "run_on_dependency_fail", "start_method"),
+    *("local_tasks", "local_rank_offset", "job_id_position", "job_id_retriever"),
+    *("sbatch_args", "srun_args", "slurm_logs_folder", "nodes_per_task", "requeue_signals"),
+    *("max_array_launch_parallel", "log_first", "ray_remote_kwargs", "condaenv"),
+}
+"""Options of executors that hdbench sets itself, or that are no plain values."""
+_OURS_OF_SBATCH = {
+    *(
+        "array",
+        "output",
+        "error",
+        "job-name",
+        "export",
+        "dependency",
+        "wrap",
+        "parsable",
+        "open-mode",
+    ),
+    *("chdir", "nodes", "ntasks", "requeue", "no-requeue", "wait", "test-only"),
+}
+
+
+class OneRank(LocalPipelineExecutor):  # type: ignore[misc]  # datatrove has no types
+    """One rank on this machine, in this process.
+
+    datatrove's own pool of processes hangs for ever if one of them is killed, and ends the others
+    if one fails: `launching.py` starts a process for each rank instead.
+    """
+
+    def run(self) -> None:
+        """Run the rank."""
+        self._run_for_rank(self.local_rank_offset)
+
+
+class OnSlurm(SlurmPipelineExecutor):  # type: ignore[misc]
+    """An array of jobs; the last one that ends merges the shards.
+
+    Without datatrove's job that adds up statistics: it would stay in the queue for ever after a
+    job failed.
+    """
+
+    def run(self) -> None:
+        """Submit the jobs; within a job, run its ranks."""
+        super().run()
+        if "SLURM_ARRAY_TASK_ID" in os.environ:
+            release_locks()
+            asking = self.pipeline[0]
+            shards = Shards.of(Path(asking.path))
+            if shards is not None and shards.launch.id == asking.launch:
+                merge_if_last(shards)
+
+    def launch_merge_stats(self) -> None:
+        """Nothing: see above."""
+
+    def get_sbatch_args(self, max_array: int = 1) -> dict[str, Any]:
+        """The options of sbatch; those that were not chosen are left to the cluster."""
+        known = super().get_sbatch_args(max_array)
+        return {
+            name: value for name, value in known.items() if value is not None or name == "requeue"
+        }
+
+    def get_launch_file_contents(self, sbatch_args: dict[str, Any], run_script: str) -> str:
+        """The script of a job, with every value quoted: paths and options are no commands.
+
+        Only `env_command` is one.
+        """
+        options = [
+            f"#SBATCH --{name}" + (f'="{value}"' if value != "" else "")
+            for name, value in sbatch_args.items()
+        ]
+        pickled = self.logging_dir.resolve_paths("executor.pik")
+        asking = [sys.executable, "-m", "datatrove.tools.launch_pickled_pipeline", pickled]
+        before = ["srun", "-l", "-n", "1"] if self.with_srun else []
+        lines = [
+            "#!/bin/bash",
+            *options,
+            *([self.env_command] if self.env_command else []),
+            *([f"source {shlex.quote(self.venv_path)}"] if self.venv_path else []),
+            "set -xe",
+            "export PYTHONUNBUFFERED=TRUE",
+            shlex.join([*before, *asking]),
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def executor_of(
+    shards: Shards, options: Mapping[str, str], workers: int | None
+) -> PipelineExecutor:
+    """The executor that starts the ranks of a launch on other machines.
+
+    Raises:
+        HdbenchError: an option is unknown or has no usable value.
+    """
+    launch = shards.launch
+    settings: dict[str, Any] = {
+        "pipeline": [Asking(shards.run, launch.id)],
+        "tasks": launch.tasks,
+        "workers": workers or -1,
+        "logging_dir": str(shards.logs.absolute()),
+    }
+    if launch.engine == "slurm":
+        chosen = slurm_options(options)
+        return OnSlurm(
+            **{"time": None, "partition": None, "qos": None} | chosen | settings,
+            job_name=launch.job,
+        )
+    from datatrove.executor.ray import RayPipelineExecutor  # noqa: PLC0415  needs Ray
+
+    return RayPipelineExecutor(**read_options(RayPipelineExecutor, options) | settings)
+
+
+def check_options(engine: str, options: Mapping[str, str], run: Path) -> None:
+    """Refuse options that an engine does not have.
+
+    Raises:
+        HdbenchError: an option is unknown or has no usable value, or the engine is not here.
+    """
+    if engine == "local":
+        if options:
+            raise HdbenchError(
+                f"--engine-option {next(iter(options))}: the engine local has no options"
+            )
+    elif engine == "slurm":
+        slurm_options(options)
+        path = str(run.absolute())
+        if re.search(r'["\\%\x00-\x1f\x7f]', path):
+            raise HdbenchError(
+                f"{run}: Slurm cannot be told a path with quotation marks, backslashes, percent "
+                "signs or control characters: choose another folder with --out"
+            )
+    else:
+        from datatrove.executor.ray import RayPipelineExecutor  # noqa: PLC0415  needs Ray
+
+        read_options(RayPipelineExecutor, options)
+
+
+def slurm_options(options: Mapping[str, str]) -> dict[str, Any]:
+    """Options of the Slurm executor, and of sbatch.
+
+    Raises:
+        HdbenchError: one is unknown or has no usable value.
+
+    Example:
+        >>> slurm_options({"partition": "gpu", "cpus_per_task": "4", "gres": "gpu:a100:1"})
+        {'partition': 'gpu', 'cpus_per_task': 4, 'sbatch_args': {'gres': 'gpu:a100:1'}}
+    """
+    own, sbatch = {}, {}
+    for name, value in options.items():
+        if name.startswith(SBATCH) or name in SHORT:
+            sbatch[name.removeprefix(SBATCH)] = value
+        else:
+            own[name] = value
+    for name, value in sbatch.items():
+        if not re.fullmatch(r"[a-z][a-z-]*", name) or name in _OURS_OF_SBATCH:
+            raise HdbenchError(
+                f"--engine-option {SBATCH}{name}: hdbench sets it, or no such option"
+            )
+        _check_plain(name, value)
+    return read_options(SlurmPipelineExecutor, own) | ({"sbatch_args": sbatch} if sbatch else {})
+
+
+def read_options(executor: type, options: Mapping[str, str]) -> dict[str, Any]:
+    """Options of an executor, with the types of its parameters.
+
+    Raises:
+        HdbenchError: one is unknown or has no usable value.
+    """
+    types = typing.get_type_hints(executor.__init__)  # type: ignore[misc]
+    known = [name for name in inspect.signature(executor).parameters if name not in _OURS]
+    found: dict[str, Any] = {}
+    for name, value in options.items():
+        if name not in known:
+            raise HdbenchError(
+                f"--engine-option {name}: choose one of {', '.join(known)}"
+                + (f", {', '.join(SHORT)}, {SBATCH}NAME" if "partition" in known else "")
+            )
+        if name != "env_command":  # a line of the shell, as it says
+            _check_plain(name, value)
+        found[name] = _converted(name, value, types.get(name, str))
+    return found
+
+
+def _converted(name: str, value: str, kind: Any) -> Any:
+    kinds = typing.get_args(kind) or (kind,)
+    if bool in kinds:
+        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+        if value.lower() not in words:
+            raise HdbenchError(f"--engine-option {name}={value}: must be true or false")
+        return words[value.lower()]
+    if int in kinds and str not in kinds:
+        if not re.fullmatch(r"-?\d{1,9}", value):
+            raise HdbenchError(f"--engine-option {name}={value}: must be a whole number")
+        return int(value)
+    return value
+
+
+def _check_plain(name: str, value: str) -> None:
+    if not value or re.search(r"[\"\\`$\x00-\x1f\x7f]", value):
+        raise HdbenchError(
+            f"--engine-option {name}: must be a plain value, without quotation marks, "
+            "backslashes, dollar signs and control characters"
+        )
+
+
+def accelerators() -> Sequence[str]:
+    """The accelerators of this machine, as CUDA_VISIBLE_DEVICES names them."""
+    chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if chosen is not None:
+        return [each.strip() for each in chosen.split(",") if each.strip()]
+    try:
+        done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True)  # noqa: S607
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return [str(number) for number, _ in enumerate(done.stdout.splitlines())]

@@ -1,0 +1,298 @@
+"""A run on an engine: its items in shards, its ranks, and its answers in one file at the end."""
+
+import json
+import os
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from hdbench.common.extras import needed
+from hdbench.errors import HdbenchError, escaped
+from hdbench.reading.run_info import RUN_FILE
+from hdbench.running.answers_file import is_failed, read_answers
+from hdbench.running.cluster.questions import as_line
+from hdbench.running.endpoint_server import Server
+from hdbench.running.folder import RunFolder
+from hdbench.running.planning import Plan, Prepared
+from hdbench.running.run import Outcome
+from hdbench.running.run_progress import FIRST_PROBLEMS, RunProgress
+from hdbench.running.shards.launch import AUTO, MAX_TASKS, Launch, Shards
+from hdbench.running.shards.merging import settle
+from hdbench.running.shards.queue import queued_jobs
+from hdbench.running.shards.ranks import now
+
+ENGINES = ("local", "slurm", "ray")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What starts the ranks of a run.
+
+    Attributes:
+        name: one of `ENGINES`.
+        tasks: into how many parts the items are split, each a rank.
+        workers: how many ranks run at the same time; None leaves it to the engine.
+        options: of the executor, as they were given.
+
+    Raises:
+        HdbenchError: there is no such engine, or these numbers make no sense.
+    """
+
+    name: str
+    tasks: int
+    workers: int | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.name not in ENGINES:
+            raise HdbenchError(f"--engine {self.name}: choose one of {', '.join(ENGINES)}")
+        if not 1 <= self.tasks <= MAX_TASKS:
+            raise HdbenchError(f"--tasks {self.tasks}: must be from 1 to {MAX_TASKS:,}")
+
+    def at_once(self, backend: str, devices: int) -> int | None:
+        """How many ranks run at the same time; None if nothing is limited here.
+
+        Args:
+            backend: the name of the backend.
+            devices: how many accelerators this machine has.
+        """
+        if self.name != "local" or self.workers is not None:
+            return self.workers
+        most = max(1, devices) if backend == "transformers" else os.cpu_count() or 1
+        return min(self.tasks, most)
+
+    def described(self, plan: Plan, folder: Path) -> str:
+        """What would be launched, in one line.
+
+        Raises:
+            HdbenchError: see `check_engine`.
+        """
+        check_engine(plan, self, folder)
+        at_once = self.at_once(plan.asked.backend_name, len(_accelerators()))
+        said = f"engine: {self.name}, {self.tasks:,} tasks"
+        said += f", {at_once:,} at the same time" if at_once else ", as many as there is room for"
+        if plan.asked.backend_name == "endpoint":
+            said += f", each with {plan.asked.concurrency} requests at once"
+        return said
+
+
+@dataclass(frozen=True)
+class Launched:
+    """Jobs that were submitted, and go on without this process.
+
+    Attributes:
+        folder: the run's.
+        shards: what was launched.
+    """
+
+    folder: Path
+    shards: Shards
+
+    def lines(self) -> list[str]:
+        """What to tell the user."""
+        launch = self.shards.launch
+        items = launch.total - launch.recorded
+        return [
+            f"{self.folder}: {items:,} items in {launch.tasks:,} tasks were submitted as "
+            f"{launch.job}",
+            f"next: hdbench status {self.folder}",
+        ]
+
+
+def read_engine_options(options: list[str]) -> dict[str, str]:
+    """Options given as KEY=VALUE.
+
+    Raises:
+        HdbenchError: one is not, or is given twice.
+    """
+    found: dict[str, str] = {}
+    for text in options:
+        name, sign, value = text.partition("=")
+        name = name.strip().replace("-", "_") if not name.startswith("sbatch.") else name.strip()
+        if not sign or not re.fullmatch(r"[\w.-]+", name):
+            raise HdbenchError(f"--engine-option {text}: must be KEY=VALUE")
+        if name in found:
+            raise HdbenchError(f"--engine-option {name}: is given twice")
+        found[name] = value.strip()
+    return found
+
+
+def check_engine(plan: Plan, engine: Engine, folder: Path) -> None:
+    """Refuse what cannot be launched from here.
+
+    Raises:
+        HdbenchError: an option is unknown, the engine is not on this machine, or a secret would be
+            written to a file.
+    """
+    with needed("cluster", "--engine needs"):
+        from hdbench.running.cluster import engines  # noqa: PLC0415  an extra
+    if engine.name == "ray":
+        with needed("ray", "--engine ray needs"):
+            import ray  # noqa: F401, PLC0415  no extra of ours
+    engines.check_options(engine.name, engine.options, folder)
+    endpoint = plan.asked.endpoint
+    if endpoint is not None and (Server.at(endpoint).user or "?" in endpoint):
+        raise HdbenchError(
+            "--endpoint: with --engine the address is written to a file, so it must not hold a "
+            "password or a query: set HDBENCH_API_KEY instead"
+        )
+    if engine.name == "slurm":
+        if "SLURM_ARRAY_TASK_ID" in os.environ:
+            raise HdbenchError(
+                "--engine slurm: this is a job of an array itself: leave it out here"
+            )
+        if missing := [name for name in ("sbatch", "squeue") if shutil.which(name) is None]:
+            raise HdbenchError(
+                f"--engine slurm: there is no {missing[0]} on this machine: run this where jobs "
+                "are submitted"
+            )
+
+
+def launch(
+    plan: Plan, folder: Path, engine: Engine, *, retry_failed: bool = False
+) -> Outcome | Launched:
+    """Ask what has not been asked yet, on an engine.
+
+    Args:
+        plan: the run.
+        folder: its folder.
+        engine: what starts the ranks.
+        retry_failed: see `run_model`.
+
+    Returns:
+        The outcome if the engine runs while this process waits; for Slurm, what was submitted.
+
+    Raises:
+        HdbenchError: see `check_engine`, `Plan.run` and `settle`; or a rank failed. What was
+            recorded is kept.
+    """
+    check_engine(plan, engine, folder)
+    questions = plan.choice.questions
+    outcome = Outcome(len(questions))
+    prepared = plan.prepared()
+    about_model = prepared.settings["settings"]
+    if engine.name != "local" and "dtype" in about_model:
+        about_model["dtype"] = _recorded_dtype(folder)
+    with RunFolder.opened(folder, prepared.settings) as run:
+        answers = run.answers
+        outcome.repaired = answers.repaired
+        if retry_failed:
+            answers.forget_failed()
+        left = [question for question in questions if question.id not in answers.failed]
+        failure = None
+        if left:
+            tasks = min(engine.tasks, len(left))
+            about = _about(plan, prepared, engine, answers.failed, tasks=tasks)
+            run.begin_sitting(
+                items=len(questions),
+                launch=about.id,
+                engine=engine.name,
+                tasks=tasks,
+                workers=about.workers,
+            )
+            shards = Shards.made(folder, about, map(as_line, left), len(left))
+            if engine.name != "local":
+                _submit(shards, engine)
+                if engine.name == "slurm":
+                    return Launched(folder, shards)
+            else:
+                failure, outcome.interrupted = _run_here(plan, shards)
+            settle(folder)
+        recorded = {
+            answer["id"]: answer.get("error") if is_failed(answer) else None
+            for answer in read_answers(answers.path)
+        }
+    errors = {item: error for item, error in recorded.items() if error is not None}
+    outcome.answered, outcome.failed = len(recorded), len(errors)
+    new = [item for item in errors if item not in answers.failed]
+    outcome.errors = {item: errors[item] for item in new[:FIRST_PROBLEMS]}
+    if failure is not None:
+        raise HdbenchError(
+            f"{failure}: {outcome.answered:,} of {outcome.items:,} items are recorded; fix it and "
+            "run again: the command resumes where it stopped"
+        )
+    return outcome
+
+
+def _recorded_dtype(folder: Path) -> str:
+    """In which a local model computed so far: this machine may have no accelerator, or another."""
+    try:
+        record = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+        return str(record["settings"]["dtype"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return AUTO  # there is no run yet, or `RunFolder.opened` says what is wrong with it
+
+
+def _about(
+    plan: Plan, prepared: Prepared, engine: Engine, failed: Mapping[str, bool], *, tasks: int
+) -> Launch:
+    number = secrets.token_hex(4)
+    asked = asdict(plan.asked)
+    if Path(plan.asked.model).is_dir():
+        asked["model"] = os.path.abspath(plan.asked.model)
+    return Launch(
+        id=number,
+        engine=engine.name,
+        tasks=tasks,
+        workers=engine.at_once(plan.asked.backend_name, len(_accelerators())),
+        started=now(),
+        host=socket.gethostname(),
+        job=f"hdbench-{number}" if engine.name == "slurm" else None,
+        total=len(plan.choice.questions),
+        recorded=len(failed),
+        failed=sum(failed.values()),
+        asked=asked,
+        prompt=prepared.prompt,
+        answer_schema=prepared.schema,
+        dtype=prepared.settings["settings"].get("dtype"),
+    )
+
+
+def _accelerators() -> Sequence[str]:
+    from hdbench.running.cluster.engines import accelerators  # noqa: PLC0415  an extra
+
+    return accelerators()
+
+
+def _run_here(plan: Plan, shards: Shards) -> tuple[str | None, bool]:
+    from hdbench.running.cluster.workers import Workers  # noqa: PLC0415
+
+    launch = shards.launch
+    local_model = plan.asked.backend_name == "transformers"
+    workers = Workers(shards, launch.workers or 1, _accelerators() if local_model else ())
+    with RunProgress.shown(launch.total, launch.recorded) as progress:
+        workers.run(progress)
+    return workers.failure, workers.interrupted
+
+
+def _submit(shards: Shards, engine: Engine) -> None:
+    """Have the engine start the ranks; if it refuses, nothing is left of the shards."""
+    from datatrove.utils.logging import logger  # noqa: PLC0415  an extra
+
+    from hdbench.running.cluster.engines import executor_of  # noqa: PLC0415  an extra
+
+    logger.disable("datatrove")  # in this process; ranks have logs of their own
+    try:
+        executor_of(shards, engine.options, engine.workers).run()
+    except subprocess.CalledProcessError as error:
+        if queued_jobs(shards):
+            raise HdbenchError(
+                f"{shards.run}: sbatch refused some of the jobs (it says why above), and others "
+                f"wait or run: see hdbench status {shards.run}; to stop them: scancel "
+                f"--name={shards.launch.job}"
+            ) from error
+        shards.close()
+        shards.remove()
+        raise HdbenchError(
+            f"{shards.run}: sbatch refused the jobs (status {error.returncode}; it says why "
+            "above): nothing was launched"
+        ) from error
+    except OSError as error:
+        raise HdbenchError(
+            f"{shards.run}: {escaped(str(error))}: run again once it is fixed"
+        ) from error

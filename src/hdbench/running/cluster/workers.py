@@ -1,0 +1,165 @@
+"""Ranks as processes of this machine, a few at the same time."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import IO
+
+from hdbench.errors import HdbenchError, escaped
+from hdbench.running.run_progress import RunProgress
+from hdbench.running.shards.launch import Shards
+from hdbench.running.shards.ranks import read_state
+
+POLL = 0.2
+SAY = 2.0
+"""Seconds between two looks at how the ranks are going."""
+STARTS = 3
+"""A rank is started this often if its process is killed."""
+GRACE = 30.0
+"""Seconds that ranks have to stop."""
+
+
+class Workers:
+    """Processes that run the ranks of a launch; each rank that is killed is started again.
+
+    They are in sessions of their own: if this process is killed, they finish their rank.
+
+    Args:
+        shards: the launch.
+        at_once: how many ranks run at the same time.
+        devices: the accelerators among which they are divided; none leaves it to them.
+
+    Attributes:
+        failure: why ranks failed; None as long as none has.
+        interrupted: whether a person stopped them.
+    """
+
+    def __init__(self, shards: Shards, at_once: int, devices: Sequence[str]) -> None:
+        self._shards = shards
+        self._devices = devices
+        self._free = list(reversed(range(at_once)))
+        self._waiting = list(reversed(range(shards.launch.tasks)))
+        self._running: dict[int, tuple[subprocess.Popen[bytes], int, IO[bytes]]] = {}
+        self._starts: dict[int, int] = {}
+        self.failure: str | None = None
+        self.interrupted = False
+
+    def run(self, progress: RunProgress) -> None:
+        """Run all ranks; after a failure, those that already run."""
+        due = 0.0
+        try:
+            with _sigterm_as_ctrl_c():
+                while self._running or (self._waiting and self.failure is None):
+                    while self._free and self._waiting and self.failure is None:
+                        self._start(self._waiting.pop())
+                    time.sleep(POLL)
+                    self._look(progress)
+                    if time.monotonic() > due:
+                        due = time.monotonic() + SAY
+                        self._show(progress)
+        except KeyboardInterrupt:
+            self.interrupted = True
+        finally:
+            self._stop()
+            self._show(progress)
+
+    def _start(self, rank: int) -> None:
+        slot = self._free.pop()
+        environment = dict(os.environ)
+        if self._devices:
+            environment["CUDA_VISIBLE_DEVICES"] = self._devices[slot % len(self._devices)]
+        said = tempfile.TemporaryFile()  # noqa: SIM115  not in the run's folder, where it may be full
+        module = [sys.executable, "-m", "hdbench.running.cluster.rank"]
+        arguments = [str(self._shards.run.absolute()), self._shards.launch.id, str(rank)]
+        process = subprocess.Popen(  # noqa: S603
+            [*module, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            env=environment,
+            start_new_session=True,
+        )
+        self._running[rank] = (process, slot, said)
+        self._starts[rank] = self._starts.get(rank, 0) + 1
+
+    def _look(self, progress: RunProgress) -> None:
+        for rank, (process, slot, said) in list(self._running.items()):
+            status = process.poll()
+            if status is None:
+                continue
+            del self._running[rank]
+            self._free.append(slot)
+            if status < 0:
+                name = signal.Signals(-status).name
+                if self._starts[rank] < STARTS:
+                    progress.notice(f"rank {rank} was killed ({name}): starting it again")
+                    self._waiting.append(rank)
+                else:
+                    self._failed(
+                        f"rank {rank} was killed {STARTS} times ({name}): is there enough memory?"
+                    )
+            elif status:
+                self._failed(self._reason(rank, said, status))
+            said.close()
+
+    def _failed(self, reason: str) -> None:
+        self.failure = self.failure or reason
+
+    def _reason(self, rank: int, said: IO[bytes], status: int) -> str:
+        """Why a rank failed: what its process said, as its state may not have been written."""
+        said.seek(0)
+        lines = said.read().decode(errors="replace").splitlines()
+        words = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
+        state = read_state(self._shards, rank)
+        if words:
+            return words[-1]
+        if state is not None and state.error:
+            return state.error
+        return (
+            f"rank {rank} ended with status {status}: {lines[-1] if lines else 'it says nothing'}"
+        )
+
+    def _stop(self) -> None:
+        for process, _, _ in self._running.values():
+            process.terminate()
+        end = time.monotonic() + GRACE
+        for process, _, said in self._running.values():
+            try:
+                process.wait(max(0.0, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            said.close()
+        self._running.clear()
+
+    def _show(self, progress: RunProgress) -> None:
+        launch = self._shards.launch
+        states = [read_state(self._shards, rank) for rank in range(launch.tasks)]
+        known = [state for state in states if state is not None]
+        progress.at(
+            launch.recorded + sum(state.answered for state in known),
+            sum(state.failed for state in known),
+        )
+
+
+@contextmanager
+def _sigterm_as_ctrl_c() -> Iterator[None]:
+    def stop(*_: int | FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def as_error(failure: str) -> HdbenchError:
+    """What a rank said of its failure, for a person."""
+    return HdbenchError(escaped(failure))

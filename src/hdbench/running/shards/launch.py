@@ -1,0 +1,201 @@
+"""What is launched: the items that were left, in contiguous parts, one for each rank."""
+
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hdbench.common.checked import validate
+from hdbench.common.jsonio import write_json
+from hdbench.errors import HdbenchError
+from hdbench.reading.answer import WrittenAnswer
+from hdbench.reading.json_files import parse_file
+
+SHARDS = "shards"
+LAUNCH = "launch.json"
+MERGING = "merging.json"
+"""What `launch.json` is called while shards are merged: a process that comes late finds none."""
+LOGS = "logs"
+AUTO = "auto"
+MAX_TASKS = 99_999
+
+
+class Tokens(BaseModel):
+    """Tokens of requests and of answers."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    input: int = 0
+    output: int = 0
+
+    @classmethod
+    def of(cls, answer: WrittenAnswer) -> "Tokens":
+        """Those of an answer; none if they were not counted."""
+        counted = answer.get("tokens") or {}
+        return cls(input=counted.get("input", 0), output=counted.get("output", 0))
+
+    def __add__(self, other: "Tokens") -> "Tokens":
+        return Tokens(input=self.input + other.input, output=self.output + other.output)
+
+
+class Launch(BaseModel):
+    """What `launch.json` says; it is written last when shards are made, and removed first.
+
+    Attributes:
+        id: of this launch; a process of an earlier one, which may come late, sees another.
+        engine: what starts the ranks.
+        tasks: how many ranks there are.
+        workers: how many of them at the same time; None is not limited by hdbench.
+        started: when, in ISO 8601.
+        host: on which machine.
+        job: the name that the jobs have in the queue of the engine, if it has one.
+        total: how many items the run has.
+        recorded: for how many of them something was recorded before.
+        failed: for how many of these only an error was recorded.
+        asked: who is asked and how: the fields of `planning.Asked`. No keys.
+        prompt: the prompt's text.
+        answer_schema: the benchmark's answer schema.
+        dtype: in which a local model computes; `auto` as long as no rank has said it, since the
+            machine that launches may have no accelerator; None for other backends.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    id: str = Field(pattern=r"^[0-9a-f]{8}$")
+    engine: str = Field(pattern=r"^[a-z]{1,20}$")
+    tasks: int = Field(ge=1, le=MAX_TASKS)
+    workers: int | None
+    started: str
+    host: str
+    job: str | None = Field(default=None, pattern=r"^hdbench-[0-9a-f]{8}$")
+    total: int
+    recorded: int
+    failed: int
+    asked: dict[str, Any]
+    prompt: str
+    answer_schema: dict[str, Any] | None
+    dtype: str | None = None
+
+
+class Shards:
+    """The folder `shards` of a run: create it with `made`, find it with `of`.
+
+    Attributes:
+        run: the run's folder.
+        path: the folder.
+        launch: what it says about itself.
+    """
+
+    def __init__(self, run: Path, launch: Launch) -> None:
+        self.run = run
+        self.path = run / SHARDS
+        self.launch = launch
+
+    @classmethod
+    def of(cls, run: Path) -> "Shards | None":
+        """The shards of a run; None if there are none.
+
+        Shards without `launch.json` were being made or removed when that was killed: nobody asks
+        or answers there.
+
+        Raises:
+            HdbenchError: `launch.json` is damaged.
+        """
+        for name in (LAUNCH, MERGING):
+            path = run / SHARDS / name
+            try:
+                text = path.read_text(encoding="utf-8")
+            except FileNotFoundError:
+                continue
+            except (OSError, UnicodeDecodeError) as error:
+                raise HdbenchError(f"{path}: cannot be read: {error}") from error
+            return cls(run, validate(Launch, parse_file(text, str(path)), path))
+        return None
+
+    @classmethod
+    def made(cls, run: Path, launch: Launch, lines: Iterable[bytes], items: int) -> "Shards":
+        """Write the questions of each rank, in contiguous parts of about the same size.
+
+        Args:
+            run: the run's folder, without shards.
+            launch: what `launch.json` says; it has at most as many tasks as there are items.
+            lines: a line for each question, in order.
+            items: how many there are.
+
+        Raises:
+            HdbenchError: they cannot be written; nothing is left of them.
+        """
+        shards = cls(run, launch)
+        remaining = iter(lines)
+        try:
+            shards.path.mkdir()
+            for rank in range(launch.tasks):
+                size = items * (rank + 1) // launch.tasks - items * rank // launch.tasks
+                with shards.items(rank).open("wb") as file:
+                    file.writelines(next(remaining) for _ in range(size))
+                    file.flush()
+                    os.fsync(file.fileno())
+            write_json(shards.path / LAUNCH, launch.model_dump())
+        except BaseException as error:
+            shutil.rmtree(shards.path, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise HdbenchError(
+                    f"{shards.path}: cannot be written: {error.strerror or error}: nothing was "
+                    "launched"
+                ) from error
+            raise
+        return shards
+
+    def items(self, rank: int) -> Path:
+        """The questions of a rank."""
+        return self.path / f"{rank:05d}.items.jsonl"
+
+    def answers(self, rank: int) -> Path:
+        """The answers of a rank."""
+        return self.path / f"{rank:05d}.jsonl"
+
+    def state(self, rank: int) -> Path:
+        """What a rank says about itself."""
+        return self.path / f"{rank:05d}.json"
+
+    def lock(self, rank: int) -> Path:
+        """What the process of a rank holds locked as long as it lives."""
+        return self.path / f"{rank:05d}.lock"
+
+    @property
+    def logs(self) -> Path:
+        """What the engine writes for itself."""
+        return self.path / LOGS
+
+    @property
+    def is_open(self) -> bool:
+        """Whether ranks of this launch may ask: it is not being merged, and is still the same."""
+        try:
+            text = (self.path / LAUNCH).read_text(encoding="utf-8")
+            return Launch.model_validate_json(text).id == self.launch.id
+        except (OSError, ValueError):
+            return False
+
+    def close(self) -> None:
+        """From now on, no process begins to ask."""
+        if (self.path / LAUNCH).exists():
+            (self.path / LAUNCH).rename(self.path / MERGING)
+
+    def reopen(self) -> None:
+        """Undo `close`."""
+        (self.path / MERGING).rename(self.path / LAUNCH)
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        (self.path / MERGING).unlink(missing_ok=True)
+        shutil.rmtree(self.path)
+
+
+def remove_remains(run: Path) -> None:
+    """Remove shards that nobody asks or answers; see `Shards.of`."""
+    folder = run / SHARDS
+    if folder.is_dir() and not any((folder / name).exists() for name in (LAUNCH, MERGING)):
+        shutil.rmtree(folder)

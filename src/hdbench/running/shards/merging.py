@@ -1,0 +1,221 @@
+"""Shards become part of the run's answers, whenever nobody works on them any more."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from hdbench.common.jsonio import write_json
+from hdbench.errors import HdbenchError, escaped, shortened
+from hdbench.reading.answer import WrittenAnswer
+from hdbench.reading.folders import OUR_ANSWERS
+from hdbench.reading.run_info import RUN_FILE, read_run_info
+from hdbench.running.answers_file import AnswersFile, whole_lines
+from hdbench.running.shards.launch import AUTO, Shards, Tokens, remove_remains
+from hdbench.running.shards.queue import queued_jobs
+from hdbench.running.shards.ranks import RankState, is_locked, now, read_state, seen
+
+AT_ONCE = 1_000
+"""Answers that are written together when shards are merged."""
+POLL = 0.5
+LEAVING = 60.0
+"""Seconds that a process may take to end after its rank is done."""
+
+
+@contextmanager
+def alone(run: Path) -> Iterator[None]:
+    """Be the only one who writes to a run's folder, apart from ranks in their shards.
+
+    Raises:
+        HdbenchError: another process is writing to it, or it cannot be written.
+    """
+    whole = run.resolve()
+    lock = whole.with_name(f".{whole.name}.lock")  # beside it: the folder may be untrusted
+    try:
+        with FileLock(lock, blocking=False):
+            yield
+            lock.unlink(missing_ok=True)
+    except Timeout as error:
+        raise HdbenchError(
+            f"{run}: another hdbench is writing to this folder: wait until it is done, or "
+            "choose another folder"
+        ) from error
+    except OSError as error:
+        raise HdbenchError(
+            f"{run}: cannot be written: {error.strerror or error}: what was answered is "
+            "kept; fix it and run again: the command resumes where it stopped"
+        ) from error
+
+
+def tell(message: str) -> None:
+    """Tell a person about what takes long."""
+    print(escaped(message), file=sys.stderr, flush=True)  # noqa: T201
+
+
+def settle(run: Path, *, wait: bool = True, say: Callable[[str], None] = tell) -> bool:
+    """Merge what an earlier launch left in shards. Call it within `alone`.
+
+    Ranks whose driver was killed finish their part: they are waited for.
+
+    Args:
+        run: the run's folder.
+        wait: wait for ranks on this machine; otherwise refuse.
+        say: is told that it is waiting.
+
+    Returns:
+        Whether there were any shards.
+
+    Raises:
+        HdbenchError: ranks wait in a queue or run on another machine, or see `merge`.
+    """
+    remove_remains(run)
+    shards = Shards.of(run)
+    if shards is None:
+        return False
+    _refuse_queued(shards)
+    waited = False
+    while running := [rank for rank in _ranks(shards) if seen(shards, rank)[0] == "running"]:
+        there = [rank for rank in running if not is_locked(shards.lock(rank))]
+        if there or not wait:
+            raise HdbenchError(
+                f"{run}: {_named(shards, there or running)}: see hdbench status {run}; wait until "
+                "they are done, or stop them"
+            )
+        if not waited:
+            say(
+                f"{run}: {_named(shards, running)}, left by a command that was killed: waiting "
+                "until they have finished their part"
+            )
+            waited = True
+        time.sleep(POLL)
+    merge(shards)
+    return True
+
+
+def merge_now(run: Path) -> None:
+    """Merge because somebody asks for it.
+
+    Raises:
+        HdbenchError: it is not a run, somebody is writing to it, or see `settle`.
+    """
+    read_run_info(run)
+    with alone(run):
+        settle(run, wait=False)
+
+
+def merge_if_last(shards: Shards) -> None:
+    """Merge if all ranks are done and nobody else is about to; called by each at its end."""
+    states = (read_state(shards, rank) for rank in _ranks(shards))
+    if not all(state and state.state == "done" for state in states):
+        return
+    try:
+        with alone(shards.run):
+            found = Shards.of(shards.run)
+            if found is not None and found.launch.id == shards.launch.id:
+                merge(found)
+    except HdbenchError as error:  # its driver merges, or the next command does
+        tell(str(error))
+
+
+def merge(shards: Shards) -> None:
+    """Append to the run's answers what is in shards, and remove these.
+
+    May be killed at any moment: what was appended already is not appended again.
+
+    Raises:
+        HdbenchError: a rank is still there, a shard is damaged, or there is no space left; the
+            shards are kept.
+        OSError: there is no space left; the shards are kept.
+    """
+    shards.close()
+    _wait_for_ends(shards)
+    answers = AnswersFile(shards.run / OUR_ANSWERS)
+    waiting: list[tuple[bytes, WrittenAnswer]] = []
+    for rank in _ranks(shards):
+        found = 0
+        for _, line, answer in whole_lines(shards.answers(rank)):
+            found += 1
+            if answer["id"] not in answers.failed:
+                waiting.append((line, answer))
+            if len(waiting) >= AT_ONCE:
+                answers.append(waiting)
+                waiting = []
+        said = read_state(shards, rank)
+        if said is not None and said.answered > found:
+            tell(
+                f"{shards.answers(rank)}: has {found} of {said.answered} answers that were written "
+                "to it: the others are asked again"
+            )
+    answers.append(waiting)
+    _end_sitting(shards)
+    shards.remove()
+
+
+def _wait_for_ends(shards: Shards) -> None:
+    """Wait until no process is left that began before the shards were closed."""
+    for rank in _ranks(shards):
+        try:
+            with FileLock(shards.lock(rank), timeout=LEAVING):
+                pass
+        except Timeout as error:
+            shards.reopen()
+            raise HdbenchError(f"{shards.run}: rank {rank} is still running") from error
+
+
+def ranks_states(shards: Shards) -> list[RankState]:
+    """What the ranks that began said last."""
+    return [said for rank in _ranks(shards) if (said := read_state(shards, rank))]
+
+
+def sums(states: Sequence[RankState]) -> tuple[Tokens, float | None]:
+    """Tokens and US dollars of some ranks; the cost is None if it is not known of all."""
+    costs = [said.cost_usd for said in states if said.answered]
+    known = [cost for cost in costs if cost is not None]
+    tokens = sum((said.tokens for said in states), Tokens())
+    return tokens, sum(known) if known and len(known) == len(costs) else None
+
+
+def _end_sitting(shards: Shards) -> None:
+    """Complete what run.json says about this launch."""
+    record = json.loads((shards.run / RUN_FILE).read_text(encoding="utf-8"))
+    states = ranks_states(shards)
+    for sitting in record["sittings"]:
+        if sitting.get("launch") == shards.launch.id:
+            tokens, cost = sums(states)
+            sitting |= {
+                "ended": max((said.updated for said in states), default=now()),
+                "hardware": next((said.hardware for said in states if said.hardware), {}),
+                "hosts": sorted({said.host for said in states}),
+                "tokens": tokens.model_dump(),
+                "cost_usd": cost,
+            }
+    dtypes = {said.dtype for said in states if said.dtype}
+    if shards.launch.dtype == AUTO and len(dtypes) == 1:
+        record["settings"]["dtype"] = dtypes.pop()
+    write_json(shards.run / RUN_FILE, record)
+
+
+def _refuse_queued(shards: Shards) -> None:
+    jobs = queued_jobs(shards)
+    if jobs:
+        name = shards.launch.job
+        raise HdbenchError(
+            f"{shards.run}: {len(jobs)} of its jobs are still in Slurm's queue: see hdbench status "
+            f"{shards.run}; to stop them: scancel --name={name}"
+        )
+
+
+def _named(shards: Shards, ranks: list[int]) -> str:
+    places = []
+    for rank in ranks:
+        said = read_state(shards, rank)
+        places.append(f"rank {rank}" + (f" ({said.host}, process {said.pid})" if said else ""))
+    return f"{shortened(places)} {'is' if len(ranks) == 1 else 'are'} still running"
+
+
+def _ranks(shards: Shards) -> range:
+    return range(shards.launch.tasks)

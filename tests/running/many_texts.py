@@ -1,0 +1,151 @@
+"""A benchmark of many small texts, a server that counts what it is asked, and runs to be killed."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from helpers.run_folders import SPEC
+from running.faulty_server import FaultyServer, Request, Response, completion
+
+TRUTH = json.dumps({"title": "Stellingen", "year": 1924})
+KEY = "sk-sentinel-5678"
+
+
+def write_texts(folder: Path, count: int) -> None:
+    """The benchmark hdb/texts in a folder; its items are numbered."""
+    made = folder / "hdb/texts"
+    made.mkdir(parents=True)
+    spec = SPEC | {"name": "texts", "media": "text"}
+    del spec["report_errors_at"]
+    (made / "benchmark.yaml").write_text(json.dumps(spec))
+    rows = [{"id": item, "text": f"text <{item}>", "ground_truth": TRUTH} for item in ids_of(count)]
+    (made / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (made / "prompt.txt").write_text("Read it.")
+
+
+def ids_of(count: int) -> list[str]:
+    return [f"{number:06}" for number in range(count)]
+
+
+class Counting:
+    """A server that answers each text after some seconds, while its context lasts.
+
+    Attributes:
+        started: id → how often it was asked.
+        answered: id → how often it was answered, as far as the server knows.
+    """
+
+    def __init__(self, seconds: float = 0.0, status: int = 200) -> None:
+        self.started: Counter[str] = Counter()
+        self.seconds = seconds
+        self._status = status
+        priced = {"id": "m", "pricing": {"prompt": "0.000001", "completion": "0.00001"}}
+        self._server = FaultyServer(self._respond, models=[priced])
+        self.url = self._server.url
+
+    def _respond(self, request: Request) -> Response:
+        item = re.search(r"<(\d+)>", request.text)[1]
+        self.started[item] += 1
+        return Response(completion(TRUTH), status=self._status, seconds=self.seconds)
+
+    def __enter__(self) -> "Counting":
+        self._server.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.__exit__()
+
+    @property
+    def again(self) -> list[str]:
+        """The items that were asked more than once."""
+        return [item for item, times in self.started.items() if times > 1]
+
+
+class Run:
+    """The run runs/a of those texts, as a person runs it.
+
+    Args:
+        folder: the working directory.
+        url: of the server.
+        environment: what the commands have in it besides.
+    """
+
+    def __init__(self, folder: Path, url: str, environment=()) -> None:
+        self.here = folder
+        self.folder = folder / "runs/a"
+        self.environment = os.environ | {"HDBENCH_API_KEY": KEY} | dict(environment)
+        self._command = ("run", "hdb/texts", "--model", "m", "--endpoint", url, "-o", "runs/a")
+
+    def hdbench(self, *arguments: object, timeout: float = 300) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [sys.executable, "-m", "hdbench", *map(str, arguments)],
+            cwd=self.here,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+
+    def run(self, *arguments: object) -> subprocess.CompletedProcess:
+        return self.hdbench(*self._command, *arguments)
+
+    def start(self, *arguments: object) -> subprocess.Popen:
+        """The same, without waiting for its end; it writes to run.log."""
+        with (self.here / "run.log").open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "hdbench", *self._command, *map(str, arguments)],
+                cwd=self.here,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+            )
+
+    @property
+    def log(self) -> str:
+        return (self.here / "run.log").read_text()
+
+    def status(self) -> dict:
+        done = self.hdbench("status", "runs/a", "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def shard(self, rank: int) -> int:
+        """How many answers a rank has recorded."""
+        return lines_of(self.folder / f"shards/{rank:05d}.jsonl")
+
+    def recorded(self) -> int:
+        """How many answers are recorded anywhere."""
+        shards = (self.folder / "shards").glob("[0-9]*[0-9].jsonl")
+        return lines_of(self.folder / "answers.jsonl") + sum(map(lines_of, shards))
+
+    def kill_rank(self, rank: int, number: int = signal.SIGKILL) -> None:
+        """Kill the process of a rank, as its state names it."""
+        state = json.loads((self.folder / f"shards/{rank:05d}.json").read_text())
+        os.kill(state["pid"], number)
+
+    def check_whole(self, count: int) -> None:
+        """One answer to each item, all in one file, and no shards left."""
+        assert not (self.folder / "shards").exists()
+        lines = (self.folder / "answers.jsonl").read_text().splitlines()
+        assert sorted(json.loads(line)["id"] for line in lines) == ids_of(count)
+
+
+def lines_of(path: Path) -> int:
+    try:
+        return path.read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
+
+
+def until(done, seconds: float = 60.0, what: str = "it") -> None:
+    """Wait for something."""
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end, f"{what} takes too long"
+        time.sleep(0.02)

@@ -38,13 +38,13 @@ class Counting:
 
     Attributes:
         started: id → how often it was asked.
-        answered: id → how often it was answered, as far as the server knows.
+        times: id → when it was last asked, and when the answer was ready.
     """
 
-    def __init__(self, seconds: float = 0.0, status: int = 200) -> None:
+    def __init__(self, seconds: float = 0.0) -> None:
         self.started: Counter[str] = Counter()
+        self.times: dict[str, tuple[float, float]] = {}
         self.seconds = seconds
-        self._status = status
         priced = {"id": "m", "pricing": {"prompt": "0.000001", "completion": "0.00001"}}
         self._server = FaultyServer(self._respond, models=[priced])
         self.url = self._server.url
@@ -52,7 +52,9 @@ class Counting:
     def _respond(self, request: Request) -> Response:
         item = re.search(r"<(\d+)>", request.text)[1]
         self.started[item] += 1
-        return Response(completion(TRUTH), status=self._status, seconds=self.seconds)
+        now = time.monotonic()
+        self.times[item] = (now, now + self.seconds)
+        return Response(completion(TRUTH), seconds=self.seconds)
 
     def __enter__(self) -> "Counting":
         self._server.__enter__()

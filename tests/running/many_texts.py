@@ -126,10 +126,14 @@ class Run:
         shards = (self.folder / "shards").glob("[0-9]*[0-9].jsonl")
         return lines_of(self.folder / "answers.jsonl") + sum(map(lines_of, shards))
 
-    def kill_rank(self, rank: int, number: int = signal.SIGKILL) -> None:
-        """Kill the process of a rank, as its state names it."""
+    def kill_rank(self, rank: int) -> bool:
+        """Kill the process of a rank, as its state names it; False if it had ended."""
         state = json.loads((self.folder / f"shards/{rank:05d}.json").read_text())
-        os.kill(state["pid"], number)
+        try:
+            os.kill(state["pid"], signal.SIGKILL)
+        except ProcessLookupError:
+            return False
+        return True
 
     def check_whole(self, count: int) -> None:
         """One answer to each item, all in one file, and no shards left."""

@@ -24,7 +24,7 @@ def test_a_killed_task_is_started_again_and_asks_only_what_it_has_not(texts):
         until(lambda: run.shard(1) >= 4, what="a second task")
         server.seconds = 0.8  # so that the tasks are at work meanwhile
         status = run.status()
-        run.kill_rank(1)
+        assert run.kill_rank(1)
         server.seconds = 0.02
         assert driver.wait(60) == 0, run.log
         assert "rank 1 was killed (SIGKILL): starting it again" in run.log

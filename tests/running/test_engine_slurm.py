@@ -55,7 +55,7 @@ def test_jobs_killed_requeued_and_on_a_drained_node_leave_one_answer_for_each_it
         states = [rank["state"] for rank in run.status()["ranks"]]
         assert states == ["running", "running", "waiting", "waiting"]
 
-        run.kill_rank(0)
+        assert run.kill_rank(0)
         [job] = [name for name in slurm.queue() if name.endswith("_1")]
         slurm.run("scontrol", "requeue", job)
         until(lambda: set(slurm.queue().values()) == {"PENDING"}, what="the drained node")

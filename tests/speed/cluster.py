@@ -97,11 +97,11 @@ def _disturb(run, cluster, command) -> int:
         ]
         recorded = run.recorded()
         if recorded > 200 and "killed" not in did and len(at_work) > 1:
-            did.add("killed")
             for rank in chance.sample(at_work, 2):
-                run.kill_rank(rank["rank"])
-                kills += 1
-                print(f"  task {rank['rank']} killed -9 at {recorded} answers")
+                if run.kill_rank(rank["rank"]):
+                    did.add("killed")
+                    kills += 1
+                    print(f"  task {rank['rank']} killed -9 at {recorded} answers")
         elif recorded > 500 and "requeued" not in did and running:
             did.add("requeued")
             job = chance.choice(running)
@@ -143,8 +143,7 @@ def local() -> None:
             until(lambda least=recorded: run.recorded() > least, what="the tasks")
             states = run.status()["ranks"]
             [first, *_] = [rank for rank in states if rank["state"] == "running" and rank["items"]]
-            run.kill_rank(first["rank"])
-            kills += 1
+            kills += run.kill_rank(first["rank"])
             print(f"  task {first['rank']} killed -9 at {run.recorded()} answers")
         until(lambda: run.recorded() > 800, what="the tasks")
         driver.kill()

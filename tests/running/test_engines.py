@@ -1,0 +1,196 @@
+"""What can be asked of an engine, and what is refused."""
+
+import json
+import sys
+
+import pytest
+from running.many_texts import write_texts
+from typer.testing import CliRunner
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.cli import app
+from hdbench.errors import HdbenchError
+from hdbench.running.choosing import of_benchmark
+from hdbench.running.cluster.engines import executor_of, slurm_options
+from hdbench.running.cluster.launching import Engine, check_engine, launch, read_engine_options
+from hdbench.running.cluster.questions import as_line, read_questions
+from hdbench.running.cluster.step import Asking
+from hdbench.running.planning import Asked, Plan
+from hdbench.running.shards.launch import Launch, Shards
+from hdbench.running.shards.merging import alone
+
+ENDPOINT = "http://127.0.0.1:9/v1"
+LAUNCH = Launch(
+    id="0123abcd",
+    engine="slurm",
+    tasks=2,
+    workers=None,
+    started="2026-11-23T00:00:00+00:00",
+    host="h",
+    job="hdbench-0123abcd",
+    total=4,
+    recorded=0,
+    failed=0,
+    asked={"model": "m", "endpoint": ENDPOINT},
+    prompt="Read it.",
+    answer_schema=None,
+)
+
+
+@pytest.fixture
+def texts(tmp_path, monkeypatch):
+    write_texts(tmp_path, 4)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def hdbench(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def plan(endpoint=ENDPOINT):
+    benchmark = load_benchmark("hdb/texts")
+    return Plan(benchmark, of_benchmark(benchmark), Asked("m", endpoint=endpoint))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"particion": "gpu"}, "particion: choose one of time, partition, cpus_per_task"),
+        ({"pipeline": "x"}, "pipeline: choose one of"),
+        ({"cpus_per_task": "four"}, "cpus_per_task=four: must be a whole number"),
+        ({"requeue": "maybe"}, "requeue=maybe: must be true or false"),
+        ({"partition": 'gpu"\n#SBATCH --wrap="rm'}, "partition: must be a plain value"),
+        ({"time": "1:00:00 $(touch x)"}, "time: must be a plain value"),
+        ({"sbatch.comment": "`touch x`"}, "comment: must be a plain value"),
+        ({"sbatch.array": "0-9"}, "sbatch.array: hdbench sets it"),
+        ({"sbatch.output": "/tmp/x"}, "sbatch.output: hdbench sets it"),
+        ({"sbatch.gres=x\n": "1"}, "hdbench sets it, or no such option"),
+    ],
+)
+def test_options_that_slurm_does_not_have_are_refused(options, said):
+    with pytest.raises(HdbenchError) as error:
+        slurm_options(options)
+    assert said in str(error.value)
+
+
+def test_options_have_the_types_of_their_parameters():
+    options = ["partition=gpu", "cpus-per-task=8", "requeue=false", "sbatch.mail-type=END"]
+    read = read_engine_options([*options, "env_command=module load cuda && true"])
+    assert slurm_options(read) == {
+        "partition": "gpu",
+        "cpus_per_task": 8,
+        "requeue": False,
+        "env_command": "module load cuda && true",
+        "sbatch_args": {"mail-type": "END"},
+    }
+
+
+@pytest.mark.parametrize("options", [["partition"], ["=gpu"], ["a=1", "a=2"], ["a b=1"]])
+def test_what_is_not_key_and_value_is_refused(options):
+    with pytest.raises(HdbenchError, match="--engine-option"):
+        read_engine_options(options)
+
+
+def test_a_script_for_slurm_takes_no_path_for_a_command(tmp_path):
+    run = tmp_path / "a b; touch $(x) 'c'"
+    run.mkdir()
+    shards = Shards.made(run, LAUNCH, [b"{}\n"] * 2, 2)
+    executor = executor_of(shards, {"partition": "gpu", "gres": "gpu:1"}, 5)
+    script = executor.get_launch_file_contents(executor.get_sbatch_args(2), "ignored").splitlines()
+    assert '#SBATCH --partition="gpu"' in script
+    assert '#SBATCH --gres="gpu:1"' in script
+    assert '#SBATCH --array="0-1%5"' in script
+    assert "#SBATCH --requeue" in script
+    assert f'#SBATCH --output="{run}/shards/logs/slurm_logs/%A_%a.out"' in script
+    assert not any("time" in line or "qos" in line for line in script)  # left to the cluster
+    pickled = str(run / "shards/logs/executor.pik").replace("'", "'\"'\"'")
+    assert script[-1] == (
+        f"srun -l -n 1 {sys.executable} -m datatrove.tools.launch_pickled_pipeline '{pickled}'"
+    )
+    with pytest.raises(HdbenchError, match="Slurm cannot be told a path with"):
+        check_path(tmp_path / 'a"b')
+
+
+def check_path(path):
+    from hdbench.running.cluster.engines import check_options  # noqa: PLC0415
+
+    check_options("slurm", {}, path)
+
+
+def test_an_address_with_a_secret_is_not_written_to_files(texts):
+    for endpoint in ("http://me:secret@127.0.0.1:9/v1", "http://127.0.0.1:9/v1?key=secret"):
+        with pytest.raises(HdbenchError, match="must not hold a password or a query") as error:
+            check_engine(plan(endpoint), Engine("local", 2), texts / "run")
+        assert "secret" not in str(error.value)
+
+
+def test_two_drivers_at_once_are_refused(texts):
+    with (
+        alone(texts / "run"),
+        pytest.raises(HdbenchError, match="another hdbench is writing to this folder"),
+    ):
+        launch(plan(), texts / "run", Engine("local", 2))
+
+
+def test_a_process_of_an_earlier_launch_asks_nothing(tmp_path):
+    shards = Shards.made(tmp_path, LAUNCH, [b"{}\n"] * 2, 2)
+    with pytest.raises(HdbenchError, match="the launch 89ab4567 is over"):
+        Asking(tmp_path, "89ab4567").run(None, 0, 2)
+    shards.close()  # it is being merged
+    with pytest.raises(HdbenchError, match="the launch 0123abcd is over"):
+        Asking(tmp_path, LAUNCH.id).run(None, 0, 2)
+    assert not shards.answers(0).exists()
+
+
+def test_a_question_is_the_same_after_it_was_written(texts, samples):
+    cards = load_benchmark(str(samples / "hdb/zettelkatalog"))
+    for questions in (plan().choice.questions, of_benchmark(cards).questions):
+        path = texts / "items.jsonl"
+        path.write_bytes(b"".join(map(as_line, questions)))
+        assert list(read_questions(path)) == [
+            question._replace(media=[each.absolute() for each in question.media])
+            for question in questions
+        ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--tasks", "3"], "--tasks only matters with --engine"),
+        (["--engine-option", "a=b"], "--engine-option only matters with --engine"),
+        (["--engine", "local"], "say with --tasks into how many parts"),
+        (["--engine", "ssh", "--tasks", "3"], "choose one of local, slurm"),
+        (["--engine", "local", "--tasks", "3", "--engine-option", "a=b"], "has no options"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anything_is_asked(texts, arguments, said):
+    done = hdbench("run", "hdb/texts", "--model", "m", "--endpoint", ENDPOINT, *arguments)
+    assert isinstance(done.exception, HdbenchError)
+    assert said in str(done.exception)
+    assert not (texts / "runs").exists()
+
+
+def test_a_dry_run_says_what_would_be_launched(texts):
+    command = ("run", "hdb/texts", "--model", "m", "--endpoint", ENDPOINT, "--dry-run")
+    done = hdbench(*command, "--engine", "local", "--tasks", "3", "--workers", "2")
+    assert done.stdout.splitlines()[-1] == (
+        "engine: local, 3 tasks, 2 at the same time, each with 4 requests at once"
+    )
+    assert not (texts / "runs").exists()
+
+
+def test_the_status_of_a_run_in_one_process(texts):
+    run = texts / "runs/a"
+    run.mkdir(parents=True)
+    record = {"run": "a", "benchmark": "hdb/texts", "model": "m", "sittings": [{"items": 4}]}
+    (run / "run.json").write_text(json.dumps(record))
+    answers = [{"id": "000000", "text": "{}", "tokens": {"input": 5}}, {"id": "1", "error": "x"}]
+    (run / "answers.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
+    done = hdbench("status", run)
+    assert done.stdout.splitlines() == [
+        f"{run}: 1 of 4 items answered, 1 failed",
+        "hdb/texts, m",
+        "tokens: 5 in, 0 out",
+    ]
+    assert isinstance(hdbench("status", texts).exception, HdbenchError)

@@ -1,0 +1,246 @@
+"""Shards of a run: made, seen, and merged, however that ends."""
+
+import json
+import os
+import shutil
+import socket
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from filelock import FileLock
+
+from hdbench.errors import HdbenchError
+from hdbench.running.answers_file import AnswersFile
+from hdbench.running.folder import RunFolder, recorded_answers
+from hdbench.running.shards import merging
+from hdbench.running.shards.launch import Launch, Shards
+from hdbench.running.shards.merging import merge_if_last, merge_now, settle
+from hdbench.running.shards.ranks import RankState, now, seen, write_state
+from hdbench.running.status import read_status
+
+SETTINGS = {
+    "benchmark": "hdb/cards",
+    "model": "reader",
+    "settings": {"temperature": 0.0},
+    "prompt": {"name": "prompt.txt"},
+}
+LAUNCH = Launch(
+    id="0123abcd",
+    engine="local",
+    tasks=3,
+    workers=2,
+    started="2026-11-23T00:00:00+00:00",
+    host="h",
+    total=8,
+    recorded=1,
+    failed=0,
+    asked={},
+    prompt="Read it.",
+    answer_schema=None,
+)
+IDS = [f"{number:02}" for number in range(8)]
+
+
+def state(said="done", answered=0, **more):
+    began = {"host": socket.gethostname(), "pid": os.getpid(), "started": now(), "updated": now()}
+    return RankState(**{"state": said, "items": 2, "answered": answered, **began, **more})
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A run with one answer, and shards of three ranks that answered all the rest."""
+    folder = tmp_path / "run"
+    with RunFolder.opened(folder, SETTINGS) as run:
+        run.answers.add({"id": "00", "text": "{}"})
+        run.begin_sitting(launch=LAUNCH.id)
+        shards = Shards.made(folder, LAUNCH, (f"{item}\n".encode() for item in IDS[1:]), 7)
+    for rank in range(3):
+        answers = AnswersFile(shards.answers(rank))
+        for item in shards.items(rank).read_text().split():
+            answers.add({"id": item, "text": "{}", "tokens": {"input": 8, "output": 2}})
+        tokens = {"input": 8 * len(answers.failed), "output": 2 * len(answers.failed)}
+        said = state(answered=len(answers.failed), tokens=tokens, hardware={"device": "paper"})
+        write_state(shards.state(rank), said)
+    return folder
+
+
+def recorded(folder):
+    return [json.loads(line)["id"] for line in (folder / "answers.jsonl").read_text().splitlines()]
+
+
+def test_the_items_are_split_in_order_and_merged_in_order(folder):
+    shards = Shards.of(folder)
+    parts = [shards.items(rank).read_text().split() for rank in range(3)]
+    assert parts == [["01", "02"], ["03", "04"], ["05", "06", "07"]]
+    assert [answer["id"] for answer in recorded_answers(folder)] == IDS
+    merge_now(folder)
+    assert recorded(folder) == IDS
+    assert sorted(path.name for path in folder.iterdir()) == ["answers.jsonl", "run.json"]
+    [sitting] = json.loads((folder / "run.json").read_text())["sittings"]
+    assert sitting["ended"] >= sitting["started"]
+    assert sitting["hardware"] == {"device": "paper"}
+    assert sitting["hosts"] == [socket.gethostname()]
+    assert sitting["tokens"] == {"input": 56, "output": 14}
+
+
+class Killed(BaseException):
+    """Ends a process at once."""
+
+
+@pytest.mark.parametrize("moment", ["closed", "first", "half", "all", "noted", "launch", "some"])
+def test_merging_may_be_killed_at_any_moment(folder, monkeypatch, moment):
+    append, end, remove = AnswersFile.append, merging._end_sitting, shutil.rmtree
+    monkeypatch.setattr(merging, "AT_ONCE", 2)
+    calls = []
+
+    def appending(answers, lines):
+        calls.append(lines)
+        if moment == "closed" or (moment == "first" and len(calls) > 1):
+            raise Killed
+        if moment == "half":
+            append(answers, [(line[: len(line) // 2], answer) for line, answer in lines[:1]])
+            raise Killed
+        append(answers, lines)
+
+    def ending(shards):
+        if moment == "all":
+            raise Killed
+        end(shards)
+        if moment == "noted":
+            raise Killed
+
+    def removing(path, **options):
+        if moment in ("launch", "some") and path == folder / "shards":
+            if moment == "some":
+                (path / "00001.jsonl").unlink()
+            raise Killed
+        remove(path, **options)
+
+    monkeypatch.setattr(AnswersFile, "append", appending)
+    monkeypatch.setattr(merging, "_end_sitting", ending)
+    monkeypatch.setattr("shutil.rmtree", removing)
+    with pytest.raises(Killed):
+        merge_now(folder)
+    monkeypatch.undo()
+    with RunFolder.opened(folder, SETTINGS) as run:
+        assert list(run.answers.failed) == IDS
+    assert recorded(folder) == IDS
+    assert not (folder / "shards").exists()
+
+
+def test_damage_in_the_middle_of_a_shard_is_refused_with_its_line_and_nothing_is_lost(folder):
+    path = folder / "shards/00001.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b'"id"', b'"id', 1))
+    with pytest.raises(HdbenchError, match=r"00001\.jsonl:1: damaged in the middle: fix or remove"):
+        merge_now(folder)
+    assert path.exists()
+    path.write_bytes(whole)
+    merge_now(folder)
+    assert recorded(folder) == IDS
+
+
+def test_a_shard_that_lost_its_end_is_told_and_only_that_is_missing(folder, capsys):
+    path = folder / "shards/00002.jsonl"
+    os.truncate(path, path.stat().st_size // 2)
+    merge_now(folder)
+    assert recorded(folder) == IDS[:6]
+    assert "00002.jsonl: has 1 of 3 answers that were written to it" in capsys.readouterr().err
+
+
+def test_a_damaged_launch_is_refused(folder):
+    path = folder / "shards/launch.json"
+    path.write_text(path.read_text().replace('"tasks": 3', '"tasks": -3'))
+    with pytest.raises(HdbenchError, match=r"launch\.json: tasks"):
+        merge_now(folder)
+
+
+def test_what_a_killed_command_had_begun_to_write_is_removed(folder):
+    (folder / "shards/launch.json").unlink()
+    assert settle(folder) is False
+    assert not (folder / "shards").exists()
+
+
+def test_shards_that_cannot_be_written_leave_nothing(tmp_path):
+    def full():
+        yield b"01\n"
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(HdbenchError, match=r"cannot be written: No space left.*nothing was launch"):
+        Shards.made(tmp_path, LAUNCH, full(), 7)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_rank_is_seen_as_its_files_show_it(folder):
+    shards = Shards.of(folder)
+    shards.state(0).unlink()
+    assert seen(shards, 0)[0] == "waiting"
+    write_state(shards.state(0), state("running"))
+    assert seen(shards, 0)[0] == "died"
+    with FileLock(shards.lock(0)):
+        assert seen(shards, 0)[0] == "running"
+    write_state(shards.state(0), state("running", host="elsewhere"))
+    assert seen(shards, 0)[0] == "running"
+    old = (datetime.now(UTC) - timedelta(minutes=2)).isoformat()
+    write_state(shards.state(0), state("running", host="elsewhere", updated=old))
+    assert seen(shards, 0)[0] == "died"
+    write_state(shards.state(0), state("failed", error="no such model"))
+    assert seen(shards, 0)[0] == "failed"
+
+
+def test_a_rank_that_runs_is_not_merged(folder):
+    shards = Shards.of(folder)
+    write_state(shards.state(1), state("running", host="elsewhere"))
+    with pytest.raises(HdbenchError, match=r"rank 1 \(elsewhere, process \d+\) is still running"):
+        settle(folder)
+    write_state(shards.state(1), state("running"))
+    with FileLock(shards.lock(1)), pytest.raises(HdbenchError, match=r"rank 1 .* is still running"):
+        merge_now(folder)
+    assert Shards.of(folder) is not None
+
+
+def test_the_last_one_merges_and_no_other(folder):
+    shards = Shards.of(folder)
+    write_state(shards.state(1), state("stopped"))
+    merge_if_last(shards)
+    assert shards.path.exists()
+    write_state(shards.state(1), state())
+    merge_if_last(shards)
+    assert recorded(folder) == IDS
+
+
+def test_jobs_that_cannot_be_asked_after_are_not_merged(folder, monkeypatch):
+    path = folder / "shards/launch.json"
+    launched = json.loads(path.read_text()) | {"engine": "slurm", "job": "hdbench-0123abcd"}
+    path.write_text(json.dumps(launched))
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(HdbenchError, match="there is no squeue here to ask"):
+        merge_now(folder)
+    path.write_text(json.dumps(launched | {"job": "hdbench-0123abcd; rm"}))
+    with pytest.raises(HdbenchError, match=r"launch\.json: job"):
+        merge_now(folder)
+
+
+def test_the_status_is_that_of_the_files(folder):
+    shards = Shards.of(folder)
+    tokens = {"input": 8, "output": 2}
+    running = {"new": 1, "seconds": 2.0, "tokens": tokens, "cost_usd": 0.25, "host": "elsewhere"}
+    write_state(shards.state(0), state("running", 1, **running))
+    write_state(shards.state(1), state("failed", 1, error="no such model", cost_usd=0.5, failed=1))
+    shards.state(2).unlink()
+    found = read_status(folder)
+    assert found.lines() == [
+        f"{folder}: 2 of 8 items answered, 1 failed",
+        "hdb/cards, reader",
+        "rate: 2.0 s each, 10 s left",
+        "tokens: 8 in, 2 out",
+        "cost of these tasks: 0.75 USD",
+        "engine local, 3 tasks: 1 running, 1 waiting, 1 failed",
+        "running: 0 on elsewhere (1 of 2)",
+        f"failed: 1 on {socket.gethostname()} (1 of 2)",
+        "rank 1: no such model",
+    ]
+    known = json.loads(found.as_json())
+    assert (known["items"], known["recorded"], known["failed"]) == (8, 3, 1)
+    assert (known["rate"], known["seconds_left"], known["cost_usd"]) == (0.5, 10.0, 0.75)
+    assert [rank["state"] for rank in known["ranks"]] == ["running", "failed", "waiting"]

@@ -20,7 +20,7 @@ DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["opti
 OF_ALL = ("excel", "pdf", "plots", "truths")
 HIDDEN = {
     extra: [Requirement(line).name.replace("-", "_") for line in DECLARED[extra]]
-    for extra in OF_ALL
+    for extra in (*OF_ALL, "cluster")
 }
 TO_EXPORT = ("answers.jsonl", "--benchmark", "hdb/zettelkatalog", "--format", "xlsx")
 MAIN = """
@@ -179,3 +179,10 @@ except ValueError as error:
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
     assert done.stdout == f"{what}: install it with: {install_command('truths')}\n", done.stderr
+
+
+def test_an_engine_without_its_extra_is_refused_in_one_line(samples):
+    run = ["run", "hdb/zettelkatalog", "--model", "tesseract", "--engine", "local", "--tasks", "2"]
+    done = run_without("cluster", arguments=run, cwd=samples)
+    assert_is_missing(done, "--engine needs datatrove", "cluster")
+    assert not (samples / "runs").exists()

@@ -128,6 +128,16 @@ def test_merging_may_be_killed_at_any_moment(folder, monkeypatch, moment):
     assert not (folder / "shards").exists()
 
 
+def test_the_dtype_is_what_the_ranks_computed_in(folder):
+    path = folder / "shards/launch.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"dtype": "auto"}))
+    for rank in range(3):
+        write_state(Shards.of(folder).state(rank), state(dtype="bfloat16"))
+    merge_now(folder)
+    record = json.loads((folder / "run.json").read_text())
+    assert record["settings"] == {"temperature": 0.0, "dtype": "bfloat16"}
+
+
 def test_damage_in_the_middle_of_a_shard_is_refused_with_its_line_and_nothing_is_lost(folder):
     path = folder / "shards/00001.jsonl"
     whole = path.read_bytes()

@@ -208,7 +208,6 @@ def truncated() -> None:
     with texts(200, SECONDS) as (run, server, _):
         driver = run.start("--engine", "local", "--tasks", 2, "--workers", 2)
         until(lambda: min(run.shard(0), run.shard(1)) > 20)
-        os.killpg(os.getpgid(driver.pid), 0)
         driver.kill()
         driver.wait()
         for rank in (0, 1):
@@ -225,7 +224,6 @@ def truncated() -> None:
         second.write_bytes(whole)
         done = run.run()
         assert done.returncode == 0, done.stderr
-        print("  ", done.stderr.splitlines()[0])
         run.check_whole(200)
         print(f"  {before} recorded before; {sum(server.started.values())} asked in all")
 

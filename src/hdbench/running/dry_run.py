@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from hdbench.errors import HdbenchError
 from hdbench.reading.run_info import is_run, read_run_info
+from hdbench.running.amounts import as_time, as_usd
 from hdbench.running.answers_file import is_failed
 from hdbench.running.backend import InShard
 from hdbench.running.endpoint_client import list_models
@@ -16,9 +17,6 @@ from hdbench.running.endpoint_server import Server
 from hdbench.running.folder import recorded_answers
 from hdbench.running.planning import Plan, read_prompt
 from hdbench.running.prices import Prices, listed_prices
-
-CENT = 0.01
-MINUTE, HOUR = 60, 3600
 
 
 class _Known(NamedTuple):
@@ -157,16 +155,11 @@ def _price(known: _Known, prices: Prices | None, items: int, backend: str) -> st
     if known.input is None or known.output is None:
         return rate
     total = items * prices.of(known.input, known.output)
-    shown = f"about {total:.2f} USD" if total >= CENT else "less than 0.01 USD"
-    return f"{shown} ({rate})"
+    return f"{as_usd(total, 'about ')} ({rate})"
 
 
 def _time(known: _Known, items: int, at_once: int) -> str:
     if known.seconds is None:
         return "not known before the first answers"
-    seconds = known.seconds * items / at_once
-    if seconds < 2 * MINUTE:
-        shown = f"{seconds:.0f} s"
-    else:
-        shown = f"{seconds / MINUTE:.0f} min" if seconds < 2 * HOUR else f"{seconds / HOUR:.1f} h"
+    shown = as_time(known.seconds * items / at_once)
     return f"about {shown}" + (f", with {at_once} requests at once" if at_once > 1 else "")

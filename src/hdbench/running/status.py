@@ -8,11 +8,11 @@ from pathlib import Path
 from hdbench.errors import shortened
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.run_info import RUN_FILE, read_run_info
+from hdbench.running.amounts import as_time, as_usd
 from hdbench.running.answers_file import is_failed, read_answers
-from hdbench.running.dry_run import CENT, HOUR, MINUTE
 from hdbench.running.shards.launch import Shards, Tokens
-from hdbench.running.shards.merging import sums
-from hdbench.running.shards.ranks import RankState, Seen, seen
+from hdbench.running.shards.merging import lock_of, sums
+from hdbench.running.shards.ranks import RankState, Seen, is_locked, seen
 
 SHOWN = 8
 """How many ranks of a kind are named."""
@@ -63,6 +63,7 @@ class Status:
         seconds_left: at that rate.
         tokens: of the recorded answers.
         cost_usd: of the shards, if the server lists prices.
+        driven: whether a command is at work on the run, as far as this machine can see.
         ranks: the ranks of the shards, in order.
         problems: the first errors, by id.
     """
@@ -80,6 +81,7 @@ class Status:
     rate: float | None = None
     seconds_left: float | None = None
     cost_usd: float | None = None
+    driven: bool = False
     ranks: list[Rank] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
 
@@ -95,14 +97,13 @@ class Status:
         if self.failed:
             said[0] += f", {self.failed:,} failed"
         said.append(f"{self.benchmark}, {self.model}")
-        if self.rate:
+        if self.rate and self.seconds_left is not None:
             each = f"{self.rate:.1f}/s" if self.rate >= 1 else f"{1 / self.rate:.1f} s each"
-            said.append(f"rate: {each}, {_time(self.seconds_left)} left")
+            said.append(f"rate: {each}, {as_time(self.seconds_left)} left")
         if self.tokens.input or self.tokens.output:
             said.append(f"tokens: {self.tokens.input:,} in, {self.tokens.output:,} out")
         if self.cost_usd is not None:
-            cost = f"{self.cost_usd:.2f} USD" if self.cost_usd >= CENT else "less than 0.01 USD"
-            said.append(f"cost of these tasks: {cost}")
+            said.append(f"cost of these tasks: {as_usd(self.cost_usd)}")
         if self.engine is None:
             return said
         counts = Counter(each.state for each in self.ranks)
@@ -114,16 +115,16 @@ class Status:
         errors = {each.error: each.rank for each in reversed(self.ranks) if each.error}
         said += [f"rank {rank}: {error}" for error, rank in reversed(errors.items())][:SHOWN]
         said += [f"{item}: {error}" for item, error in self.problems.items()]
-        if not counts["running"] and not (self.engine == "local" and counts["done"] == self.tasks):
+        if not counts["running"] and not self.driven:
             said.append(self._next(counts))
         return said
 
     def _next(self, counts: Counter[Seen]) -> str:
         if counts["done"] == self.tasks:
             return f"all tasks are done: merge them with hdbench status {self.run} --merge"
-        if counts["waiting"]:
-            return "tasks that wait are in the queue of the engine, or were never started there"
-        return "run again: the command asks what is missing"
+        if counts["waiting"] and self.engine != "local":
+            return "the tasks that wait are in the queue of the engine; if not, run again"
+        return "no task is running: run again: the command asks what is missing"
 
 
 _STATES: tuple[Seen, ...] = ("done", "running", "waiting", "stopped", "failed", "died")
@@ -170,6 +171,7 @@ def read_status(folder: Path) -> Status:
         rate=round(rate, 4) or None,
         seconds_left=round((launch.total - recorded) / rate, 1) if rate else None,
         cost_usd=cost,
+        driven=is_locked(lock_of(folder)),
         ranks=[_rank(*each) for each in found],
         problems=dict(list(problems.items())[:SHOWN]),
     )
@@ -212,11 +214,3 @@ def _place(rank: Rank) -> str:
     where = f" on {rank.host}" if rank.host else ""
     done = f" ({rank.answered} of {rank.items})" if rank.items else ""
     return f"{rank.rank}{where}{done}"
-
-
-def _time(seconds: float | None) -> str:
-    if seconds is None:
-        return "unknown time"
-    if seconds < 2 * MINUTE:
-        return f"{seconds:.0f} s"
-    return f"{seconds / MINUTE:.0f} min" if seconds < 2 * HOUR else f"{seconds / HOUR:.1f} h"

@@ -130,6 +130,8 @@ def check_engine(plan: Plan, engine: Engine, folder: Path) -> None:
             written to a file.
     """
     with needed("cluster", "--engine needs"):
+        import datatrove  # noqa: F401, PLC0415  named if it is missing
+
         from hdbench.running.cluster import engines  # noqa: PLC0415  an extra
     if engine.name == "ray":
         with needed("ray", "--engine ray needs"):

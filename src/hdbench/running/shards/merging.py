@@ -26,6 +26,12 @@ LEAVING = 60.0
 """Seconds that a process may take to end after its rank is done."""
 
 
+def lock_of(run: Path) -> Path:
+    """What a process that writes to a run's folder holds locked."""
+    whole = run.resolve()
+    return whole.with_name(f".{whole.name}.lock")  # beside it: the folder may be untrusted
+
+
 @contextmanager
 def alone(run: Path) -> Iterator[None]:
     """Be the only one who writes to a run's folder, apart from ranks in their shards.
@@ -33,8 +39,7 @@ def alone(run: Path) -> Iterator[None]:
     Raises:
         HdbenchError: another process is writing to it, or it cannot be written.
     """
-    whole = run.resolve()
-    lock = whole.with_name(f".{whole.name}.lock")  # beside it: the folder may be untrusted
+    lock = lock_of(run)
     try:
         with FileLock(lock, blocking=False):
             yield

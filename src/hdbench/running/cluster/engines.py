@@ -13,6 +13,7 @@ from typing import Any
 
 from datatrove.executor.base import PipelineExecutor
 from datatrove.executor.local import LocalPipelineExecutor
+from datatrove.executor.ray import RayPipelineExecutor
 from datatrove.executor.slurm import SlurmPipelineExecutor
 
 from hdbench.errors import HdbenchError
@@ -134,8 +135,10 @@ def executor_of(
             **{"time": None, "partition": None, "qos": None} | chosen | settings,
             job_name=launch.job,
         )
-    from datatrove.executor.ray import RayPipelineExecutor  # noqa: PLC0415  needs Ray
+    import ray  # noqa: PLC0415  no extra of ours
 
+    if not ray.is_initialized():
+        ray.init(log_to_driver=False, configure_logging=False)
     return RayPipelineExecutor(**read_options(RayPipelineExecutor, options) | settings)
 
 
@@ -159,8 +162,6 @@ def check_options(engine: str, options: Mapping[str, str], run: Path) -> None:
                 "signs or control characters: choose another folder with --out"
             )
     else:
-        from datatrove.executor.ray import RayPipelineExecutor  # noqa: PLC0415  needs Ray
-
         read_options(RayPipelineExecutor, options)
 
 
@@ -221,6 +222,10 @@ def _converted(name: str, value: str, kind: Any) -> Any:
         if not re.fullmatch(r"-?\d{1,9}", value):
             raise HdbenchError(f"--engine-option {name}={value}: must be a whole number")
         return int(value)
+    if float in kinds:
+        if not re.fullmatch(r"\d{1,6}(\.\d{1,6})?", value):
+            raise HdbenchError(f"--engine-option {name}={value}: must be a number")
+        return float(value)
     return value
 
 

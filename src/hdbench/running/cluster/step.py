@@ -159,7 +159,7 @@ class Rank:
     def _count(self, answer: WrittenAnswer) -> None:
         self._tokens += Tokens.of(answer)
         if "error" in answer and len(self._problems) < FIRST_PROBLEMS:
-            self._problems[answer["id"]] = answer["error"]
+            self._problems[answer["id"]] = str(answer["error"])
 
     def _say(self, state: Said, error: str | None = None) -> None:
         spent = 0.0 if self._first is None else time.monotonic() - self._first

@@ -15,7 +15,9 @@ from hdbench.running.cluster.engines import executor_of, slurm_options
 from hdbench.running.cluster.launching import Engine, check_engine, launch, read_engine_options
 from hdbench.running.cluster.questions import as_line, read_questions
 from hdbench.running.cluster.step import Asking
+from hdbench.running.cluster.workers import Workers
 from hdbench.running.planning import Asked, Plan
+from hdbench.running.run_progress import RunProgress
 from hdbench.running.shards.launch import Launch, Shards
 from hdbench.running.shards.merging import alone
 
@@ -102,9 +104,9 @@ def test_a_script_for_slurm_takes_no_path_for_a_command(tmp_path):
     assert '#SBATCH --gres="gpu:1"' in script
     assert '#SBATCH --array="0-1%5"' in script
     assert "#SBATCH --requeue" in script
-    assert f'#SBATCH --output="{run}/shards/logs/slurm_logs/%A_%a.out"' in script
+    assert f'#SBATCH --output="{run}/shards/logs/0123abcd/slurm_logs/%A_%a.out"' in script
     assert not any("time" in line or "qos" in line for line in script)  # left to the cluster
-    pickled = str(run / "shards/logs/executor.pik").replace("'", "'\"'\"'")
+    pickled = str(run / "shards/logs/0123abcd/executor.pik").replace("'", "'\"'\"'")
     assert script[-1] == (
         f"srun -l -n 1 {sys.executable} -m datatrove.tools.launch_pickled_pipeline '{pickled}'"
     )
@@ -123,6 +125,29 @@ def test_an_address_with_a_secret_is_not_written_to_files(texts):
         with pytest.raises(HdbenchError, match="must not hold a password or a query") as error:
             check_engine(plan(endpoint), Engine("local", 2), texts / "run")
         assert "secret" not in str(error.value)
+
+
+def test_tasks_at_the_same_time_have_different_accelerators(tmp_path, monkeypatch):
+    shards = Shards.made(tmp_path, LAUNCH.model_copy(update={"tasks": 3}), [b"{}\n"] * 3, 3)
+    given = []
+
+    class Process:
+        def __init__(self, command, **options):
+            assert options["start_new_session"]  # else Ctrl-C would kill it
+            given.append((command[-1], options["env"].get("CUDA_VISIBLE_DEVICES")))
+
+        def poll(self):
+            return 0
+
+    monkeypatch.setattr("subprocess.Popen", Process)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    with RunProgress.shown(4, 0) as progress:
+        workers = Workers(shards, 2, ["4", "7"])
+        workers.run(progress)
+    assert given[:2] == [("0", "4"), ("1", "7")]
+    assert [rank for rank, _ in given] == ["0", "1", "2"]
+    assert given[2][1] in ("4", "7")
+    assert workers.failure is None
 
 
 def test_two_drivers_at_once_are_refused(texts):

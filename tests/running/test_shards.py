@@ -219,6 +219,23 @@ def test_the_last_one_merges_and_no_other(folder):
     assert recorded(folder) == IDS
 
 
+def test_jobs_that_left_the_queue_are_over_whatever_they_said(folder, tmp_path, monkeypatch):
+    path = folder / "shards/launch.json"
+    launched = json.loads(path.read_text()) | {"engine": "slurm", "job": "hdbench-0123abcd"}
+    path.write_text(json.dumps(launched))
+    write_state(Shards.of(folder).state(1), state("running", host="elsewhere"))
+    squeue = tmp_path / "bin/squeue"
+    squeue.parent.mkdir()
+    squeue.write_text("#!/bin/sh\necho 17_1 RUNNING\n")
+    squeue.chmod(0o755)
+    monkeypatch.setenv("PATH", str(squeue.parent), prepend=":")
+    with pytest.raises(HdbenchError, match=r"1 of its jobs .* scancel --name=hdbench-0123abcd"):
+        merge_now(folder)
+    squeue.write_text("#!/bin/sh\n")
+    merge_now(folder)
+    assert recorded(folder) == IDS
+
+
 def test_jobs_that_cannot_be_asked_after_are_not_merged(folder, monkeypatch):
     path = folder / "shards/launch.json"
     launched = json.loads(path.read_text()) | {"engine": "slurm", "job": "hdbench-0123abcd"}

@@ -167,8 +167,10 @@ class Shards:
 
     @property
     def logs(self) -> Path:
-        """What the engine writes for itself."""
-        return self.path / LOGS
+        """What the engine writes for itself, in a place of its own for each launch: a job of an
+        earlier one that comes late must find nothing to start.
+        """
+        return self.path / LOGS / self.launch.id
 
     @property
     def is_open(self) -> bool:

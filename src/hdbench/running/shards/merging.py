@@ -22,6 +22,8 @@ from hdbench.running.shards.ranks import RankState, is_locked, now, read_state, 
 AT_ONCE = 1_000
 """Answers that are written together when shards are merged."""
 POLL = 0.5
+PEEKING = 0.5
+"""Seconds after which a folder is taken for locked: `is_locked` holds the lock for a moment."""
 LEAVING = 60.0
 """Seconds that a process may take to end after its rank is done."""
 
@@ -41,7 +43,7 @@ def alone(run: Path) -> Iterator[None]:
     """
     lock = lock_of(run)
     try:
-        with FileLock(lock, blocking=False):
+        with FileLock(lock, timeout=PEEKING):
             yield
             lock.unlink(missing_ok=True)
     except Timeout as error:
@@ -83,7 +85,7 @@ def settle(run: Path, *, wait: bool = True, say: Callable[[str], None] = tell) -
         return False
     _refuse_queued(shards)
     waited = False
-    while running := [rank for rank in _ranks(shards) if seen(shards, rank)[0] == "running"]:
+    while running := [rank for rank in _ranks(shards) if _is_running(shards, rank)]:
         there = [rank for rank in running if not is_locked(shards.lock(rank))]
         if there or not wait:
             raise HdbenchError(
@@ -99,6 +101,12 @@ def settle(run: Path, *, wait: bool = True, say: Callable[[str], None] = tell) -
         time.sleep(POLL)
     merge(shards)
     return True
+
+
+def _is_running(shards: Shards, rank: int) -> bool:
+    if shards.launch.job is not None:  # what is not in the queue has ended, whatever it said last
+        return is_locked(shards.lock(rank))
+    return seen(shards, rank)[0] == "running"
 
 
 def merge_now(run: Path) -> None:

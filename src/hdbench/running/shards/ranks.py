@@ -1,6 +1,5 @@
 """The ranks of a launch: what each says about itself, and whether it is still there."""
 
-import fcntl
 import os
 import socket
 from contextlib import suppress
@@ -92,7 +91,12 @@ def seen(shards: Shards, rank: int) -> tuple[Seen, RankState | None]:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether a process of this machine, or of one that shares its locks, holds a file locked."""
+    """Whether a process of this machine, or of one that shares its locks, holds a file locked.
+
+    The file is only read: it may belong to somebody else.
+    """
+    import fcntl  # noqa: PLC0415  not on Windows, where runs have no shards
+
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:

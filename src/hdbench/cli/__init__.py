@@ -8,6 +8,7 @@ from hdbench.cli import (  # noqa: F401  each enters its commands
     agreeing,
     annotating,
     datasets,
+    engines,
     new,
     publishing,
     running,

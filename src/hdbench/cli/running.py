@@ -3,17 +3,13 @@
 import math
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from hdbench.cli.app import RUN, SCORE, OfBenchmark, Protocol, app
+from hdbench.cli.engines import EngineName, EngineOptions, Tasks, Workers, ask, read_engine
 from hdbench.errors import HdbenchError, escaped
-
-if TYPE_CHECKING:
-    from hdbench.running.cluster.launching import Engine
-    from hdbench.running.planning import Plan
-    from hdbench.running.run import Outcome
 
 INTERRUPTED = 130
 """The exit status of a program that Ctrl-C ended."""
@@ -194,33 +190,10 @@ def run(
             "--retry-failed", help="Ask again for items where only an error was recorded."
         ),
     ] = False,
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            help="Split the run into --tasks and start them with this engine: local (processes of "
-            "this machine), slurm (an array of jobs) or ray (experimental).",
-        ),
-    ] = None,
-    tasks: Annotated[
-        int | None,
-        typer.Option(help="With --engine: into how many tasks the items are split.", min=1),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            help="With --engine: how many tasks run at the same time. By default as many as there "
-            "is room for; with local, one per accelerator, or per core if the model is elsewhere.",
-            min=1,
-        ),
-    ] = None,
-    engine_option: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="With --engine: an option of the engine, such as partition=gpu, time=12:00:00, "
-            "gres=gpu:1 or sbatch.account=NAME; may be repeated.",
-            metavar="KEY=VALUE",
-        ),
-    ] = None,
+    engine: EngineName = None,
+    tasks: Tasks = None,
+    workers: Workers = None,
+    engine_option: EngineOptions = None,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -245,7 +218,7 @@ def run(
     from hdbench.running.images import Limits  # noqa: PLC0415
     from hdbench.running.planning import Asked, Plan, run_name  # noqa: PLC0415
 
-    chosen_engine = _engine(engine, tasks, workers, engine_option)
+    chosen_engine = read_engine(engine, tasks, workers, engine_option)
     if (images is None) == (benchmark is None) or (images is None) != (as_benchmark is None):
         raise HdbenchError("give a benchmark, or --images SOURCE --as BENCHMARK")
     if images is not None and without_media:
@@ -284,7 +257,7 @@ def run(
         if chosen_engine is not None:
             typer.echo(escaped(chosen_engine.described(plan, folder)))
         return
-    outcome = _asked(plan, folder, chosen_engine, retry_failed=retry_failed)
+    outcome = ask(plan, folder, chosen_engine, retry_failed=retry_failed)
     for line in outcome.lines(folder):
         typer.echo(escaped(line))
     if outcome.interrupted:
@@ -294,78 +267,6 @@ def run(
         raise typer.Exit(1)
     next_step = "export" if images is not None else f"score {loaded.id}"
     typer.echo(escaped(f"next: hdbench {next_step} {folder}"))
-
-
-def _asked(plan: "Plan", folder: Path, engine: "Engine | None", *, retry_failed: bool) -> "Outcome":
-    """Ask in this process or on an engine; it ends here where the engine goes on alone."""
-    if engine is None:
-        return plan.run(folder, retry_failed=retry_failed)
-    from hdbench.running.cluster.launching import Launched, launch  # noqa: PLC0415
-
-    launched = launch(plan, folder, engine, retry_failed=retry_failed)
-    if isinstance(launched, Launched):
-        for line in launched.lines():
-            typer.echo(escaped(line))
-        raise typer.Exit
-    return launched
-
-
-def _engine(
-    name: str | None, tasks: int | None, workers: int | None, options: list[str] | None
-) -> "Engine | None":
-    """The engine that was asked for; None for a single process."""
-    if name is None:
-        given = {"--tasks": tasks, "--workers": workers, "--engine-option": options}
-        if useless := [option for option, value in given.items() if value]:
-            raise HdbenchError(
-                f"{useless[0]} only matters with --engine: choose one, or leave it out"
-            )
-        return None
-    from hdbench.running.cluster.launching import (  # noqa: PLC0415
-        Engine,
-        read_engine_options,
-    )
-
-    if tasks is None:
-        raise HdbenchError(
-            f"--engine {name}: say with --tasks into how many parts to split the items"
-        )
-    return Engine(name, tasks, workers, read_engine_options(options or []))
-
-
-@app.command(rich_help_panel=RUN)
-def status(
-    folder: Annotated[
-        Path, typer.Argument(help="A run folder, also while the run is going on.", metavar="RUN")
-    ],
-    *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
-    merge: Annotated[
-        bool,
-        typer.Option(
-            "--merge",
-            help="First merge what the tasks of a run answered, if none of them is running.",
-        ),
-    ] = False,
-) -> None:
-    """See how a run is going: done, failed, rate, time left, tokens and cost.
-
-    It reads files only, so it works while the run goes on, and from another machine. Tasks of a run
-    with --engine are listed: which wait, run, are done, failed or died. They are merged by
-    themselves when all are done, and by the next hdbench run.
-    """
-    from hdbench.running.status import read_status  # noqa: PLC0415  slow to import
-
-    if merge:
-        from hdbench.running.shards.merging import merge_now  # noqa: PLC0415
-
-        merge_now(folder)
-    found = read_status(folder)
-    if as_json:
-        typer.echo(found.as_json())
-        return
-    for line in found.lines():
-        typer.echo(escaped(line))
 
 
 @app.command("eval", rich_help_panel=RUN)

@@ -14,7 +14,8 @@ from pathlib import Path
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, escaped
 from hdbench.reading.run_info import RUN_FILE
-from hdbench.running.answers_file import is_failed, read_answers
+from hdbench.running.answers_file import AnswersFile, is_failed, read_answers
+from hdbench.running.backend import Question
 from hdbench.running.cluster.questions import as_line
 from hdbench.running.endpoint_server import Server
 from hdbench.running.folder import RunFolder
@@ -134,8 +135,12 @@ def check_engine(plan: Plan, engine: Engine, folder: Path) -> None:
 
         from hdbench.running.cluster import engines  # noqa: PLC0415  an extra
     if engine.name == "ray":
-        with needed("ray", "--engine ray needs"):
+        try:
             import ray  # noqa: F401, PLC0415  no extra of ours
+        except ModuleNotFoundError as error:
+            raise HdbenchError(
+                "--engine ray needs Ray: install it with: pip install ray"
+            ) from error
     engines.check_options(engine.name, engine.options, folder)
     endpoint = plan.asked.endpoint
     if endpoint is not None and (Server.at(endpoint).user or "?" in endpoint):
@@ -175,50 +180,63 @@ def launch(
     """
     check_engine(plan, engine, folder)
     questions = plan.choice.questions
-    outcome = Outcome(len(questions))
     prepared = plan.prepared()
     about_model = prepared.settings["settings"]
     if engine.name != "local" and "dtype" in about_model:
         about_model["dtype"] = _recorded_dtype(folder)
+    failure, interrupted = None, False
     with RunFolder.opened(folder, prepared.settings) as run:
         answers = run.answers
-        outcome.repaired = answers.repaired
         if retry_failed:
             answers.forget_failed()
         left = [question for question in questions if question.id not in answers.failed]
-        failure = None
         if left:
-            tasks = min(engine.tasks, len(left))
-            about = _about(plan, prepared, engine, answers.failed, tasks=tasks)
-            run.begin_sitting(
-                items=len(questions),
-                launch=about.id,
-                engine=engine.name,
-                tasks=tasks,
-                workers=about.workers,
-            )
-            shards = Shards.made(folder, about, map(as_line, left), len(left))
-            if engine.name != "local":
-                _submit(shards, engine)
-                if engine.name == "slurm":
-                    return Launched(folder, shards)
+            shards = _shards(plan, prepared, engine, run, left)
+            if engine.name == "local":
+                failure, interrupted = _run_here(plan, shards)
             else:
-                failure, outcome.interrupted = _run_here(plan, shards)
+                _submit(shards, engine)
+            if engine.name == "slurm":
+                return Launched(folder, shards)
             settle(folder)
-        recorded = {
-            answer["id"]: answer.get("error") if is_failed(answer) else None
-            for answer in read_answers(answers.path)
-        }
-    errors = {item: error for item, error in recorded.items() if error is not None}
-    outcome.answered, outcome.failed = len(recorded), len(errors)
-    new = [item for item in errors if item not in answers.failed]
-    outcome.errors = {item: errors[item] for item in new[:FIRST_PROBLEMS]}
+        outcome = _outcome(len(questions), answers)
+    outcome.interrupted = interrupted
     if failure is not None:
         raise HdbenchError(
             f"{failure}: {outcome.answered:,} of {outcome.items:,} items are recorded; fix it and "
             "run again: the command resumes where it stopped"
         )
     return outcome
+
+
+def _outcome(items: int, before: AnswersFile) -> Outcome:
+    """What a run has after a launch, given its answers as they were before."""
+    errors = {
+        answer["id"]: str(answer["error"]) if is_failed(answer) else None
+        for answer in read_answers(before.path)
+    }
+    failed = {item: error for item, error in errors.items() if error is not None}
+    new = [item for item in failed if item not in before.failed]
+    return Outcome(
+        items,
+        answered=len(errors),
+        failed=len(failed),
+        errors={item: failed[item] for item in new[:FIRST_PROBLEMS]},
+        repaired=before.repaired,
+    )
+
+
+def _shards(
+    plan: Plan, prepared: Prepared, engine: Engine, run: RunFolder, left: Sequence[Question]
+) -> Shards:
+    """Write the questions that are left in as many parts as there are tasks."""
+    total = len(plan.choice.questions)
+    tasks = min(engine.tasks, len(left))
+    launch = _about(plan, prepared, engine, run.answers.failed, tasks=tasks)
+    run.begin_sitting(
+        items=total, launch=launch.id, engine=engine.name, tasks=tasks, workers=launch.workers
+    )
+    return Shards.made(run.path, launch, map(as_line, left), len(left))
 
 
 def _recorded_dtype(folder: Path) -> str:

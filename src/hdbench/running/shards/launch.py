@@ -167,8 +167,9 @@ class Shards:
 
     @property
     def logs(self) -> Path:
-        """What the engine writes for itself, in a place of its own for each launch: a job of an
-        earlier one that comes late must find nothing to start.
+        """What the engine writes for itself.
+
+        Each launch has a place of its own: a late job of an earlier one finds nothing to start.
         """
         return self.path / LOGS / self.launch.id
 

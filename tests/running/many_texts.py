@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -48,10 +49,22 @@ class Counting:
         priced = {"id": "m", "pricing": {"prompt": "0.000001", "completion": "0.00001"}}
         self._server = FaultyServer(self._respond, models=[priced])
         self.url = self._server.url
+        self._free = threading.Event()
+        self._free.set()
+
+    def hold(self) -> None:
+        """Answer one item in four no more: a task of 16 items or more soon waits for them."""
+        self._free.clear()
+
+    def release(self) -> None:
+        """Answer all again."""
+        self._free.set()
 
     def _respond(self, request: Request) -> Response:
         item = re.search(r"<(\d+)>", request.text)[1]
         self.started[item] += 1
+        if int(item) % 4 == 3:
+            self._free.wait()
         now = time.monotonic()
         self.times[item] = (now, now + self.seconds)
         return Response(completion(TRUTH), seconds=self.seconds)
@@ -61,6 +74,7 @@ class Counting:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.release()
         self._server.__exit__()
 
     @property
@@ -121,6 +135,10 @@ class Run:
         """How many answers a rank has recorded."""
         return lines_of(self.folder / f"shards/{rank:05d}.jsonl")
 
+    def has_begun(self, rank: int) -> bool:
+        """Whether a rank has said anything."""
+        return (self.folder / f"shards/{rank:05d}.json").exists()
+
     def recorded(self) -> int:
         """How many answers are recorded anywhere."""
         shards = (self.folder / "shards").glob("[0-9]*[0-9].jsonl")
@@ -149,7 +167,7 @@ def lines_of(path: Path) -> int:
         return 0
 
 
-def until(done, seconds: float = 60.0, what: str = "it") -> None:
+def until(done, seconds: float = 120.0, what: str = "it") -> None:
     """Wait for something."""
     end = time.monotonic() + seconds
     while not done():

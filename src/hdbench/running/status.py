@@ -212,5 +212,5 @@ def _recorded(folder: Path) -> tuple[int, int, Tokens]:
 
 def _place(rank: Rank) -> str:
     where = f" on {rank.host}" if rank.host else ""
-    done = f" ({rank.answered} of {rank.items})" if rank.items else ""
+    done = f" ({rank.answered:,} of {rank.items:,})" if rank.items else ""
     return f"{rank.rank}{where}{done}"

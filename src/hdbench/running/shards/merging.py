@@ -185,7 +185,10 @@ def ranks_states(shards: Shards) -> list[RankState]:
 
 
 def sums(states: Sequence[RankState]) -> tuple[Tokens, float | None]:
-    """Tokens and US dollars of some ranks; the cost is None if it is not known of all."""
+    """Tokens and US dollars of some ranks, as they said last.
+
+    The cost is None if it is not known of all.
+    """
     costs = [said.cost_usd for said in states if said.answered]
     known = [cost for cost in costs if cost is not None]
     tokens = sum((said.tokens for said in states), Tokens())

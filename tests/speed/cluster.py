@@ -26,11 +26,12 @@ CPUS = 4
 SLOW = 0.5
 FOR_EACH = 60
 RANKS = (1, 2, 4, 8)
+FEW_AND_MANY = (200, 1_200)
 ON_SLURM = ("--engine-option", "mem_per_cpu_gb=1", "--engine-option", "time=1:00:00")
 
 
 def main(names) -> None:
-    parts = (slurm, local, engines, full_disk, truncated, two_drivers, overhead)
+    parts = (slurm, local, engines, full_disk, truncated, two_drivers, overhead, own_time)
     for part in parts:
         if not names or part.__name__ in names:
             began = time.monotonic()
@@ -265,6 +266,25 @@ def overhead() -> None:
                 f"{100 * sum(shares) / ranks:.1f} % on average; {took:.1f} s with start and end, "
                 f"{FOR_EACH * SLOW:.0f} s of them in the model; {spent:.1f} s of CPU"
             )
+
+
+def own_time() -> None:
+    """The CPU time that an item takes, other processes on the machine or not."""
+    spent = {}
+    for count in FEW_AND_MANY:
+        with texts(count, 0) as (run, _, _):
+            before = os.times()
+            done = run.run("--engine", "local", "--tasks", 1, "--concurrency", 1)
+            after = os.times()
+            assert done.returncode == 0, done.stderr
+            spent[count] = after.children_user + after.children_system
+            spent[count] -= before.children_user + before.children_system
+    few, many = FEW_AND_MANY
+    each = (spent[many] - spent[few]) / (many - few)
+    print(
+        f"  {1000 * each:.1f} ms of CPU an item, {100 * each / SLOW:.1f} % of {SLOW} s; "
+        f"{spent[few] - few * each:.1f} s for the command and its task to start and end"
+    )
 
 
 if __name__ == "__main__":

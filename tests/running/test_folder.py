@@ -41,7 +41,7 @@ def test_a_torn_end_is_cut_off_and_asked_again(tmp_path, torn):
     with (tmp_path / "run/answers.jsonl").open("ab") as file:
         file.write(torn)
     with opened(tmp_path / "run") as run:
-        assert (run.answers.failed, run.answers.repaired) == ({"a": False}, 1)
+        assert (run.answers.failed, run.answers.repaired) == ({"a": False}, True)
         run.answers.add({"id": "b", "text": "{}"})
     assert [line["id"] for line in lines(tmp_path / "run")] == ["a", "b"]
 

@@ -209,6 +209,16 @@ def test_a_rank_that_runs_is_not_merged(folder):
     assert Shards.of(folder) is not None
 
 
+def test_locks_in_a_folder_from_somebody_else_do_no_harm(folder, tmp_path):
+    shards = Shards.of(folder)
+    (tmp_path / "mine.txt").write_text("mine")
+    shards.lock(0).symlink_to(tmp_path / "mine.txt")
+    os.mkfifo(shards.lock(1))
+    merge_now(folder)
+    assert recorded(folder) == IDS
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
 def test_the_last_one_merges_and_no_other(folder):
     shards = Shards.of(folder)
     write_state(shards.state(1), state("stopped"))

@@ -20,7 +20,7 @@ class AnswersFile:
     Attributes:
         path: the file.
         failed: id → whether its answer is only an error, for each item in it.
-        repaired: how many torn lines were cut off.
+        repaired: whether a torn end was cut off.
 
     Raises:
         HdbenchError: it is damaged in the middle.
@@ -34,7 +34,7 @@ class AnswersFile:
             whole = end
             self.failed[answer["id"]] = is_failed(answer)
         torn = path.stat().st_size - whole if path.exists() else 0
-        self.repaired = int(torn > 0)
+        self.repaired = torn > 0
         if torn:
             os.truncate(path, whole)
 

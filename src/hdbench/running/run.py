@@ -24,7 +24,7 @@ class Outcome:
         answered: for how many something is recorded, in this sitting or before.
         failed: for how many of these only an error is recorded.
         errors: the first errors of this sitting, by id.
-        repaired: how many torn lines were cut off at its start.
+        repaired: whether a torn end of the answers was cut off at its start.
         interrupted: whether a person stopped it.
         cut_off: how many items were being asked when time ran out; they have no answer yet.
     """
@@ -33,7 +33,7 @@ class Outcome:
     answered: int = 0
     failed: int = 0
     errors: dict[str, str] = field(default_factory=dict)
-    repaired: int = 0
+    repaired: bool = False
     interrupted: bool = False
     cut_off: int = 0
 

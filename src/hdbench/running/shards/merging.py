@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def tell(message: str) -> None:
     print(escaped(message), file=sys.stderr, flush=True)  # noqa: T201
 
 
-def settle(run: Path, *, wait: bool = True, say: Callable[[str], None] = tell) -> bool:
+def settle(run: Path, *, wait: bool = True) -> bool:
     """Merge what an earlier launch left in shards. Call it within `alone`.
 
     Ranks whose driver was killed finish their part: they are waited for.
@@ -71,7 +71,6 @@ def settle(run: Path, *, wait: bool = True, say: Callable[[str], None] = tell) -
     Args:
         run: the run's folder.
         wait: wait for ranks on this machine; otherwise refuse.
-        say: is told that it is waiting.
 
     Returns:
         Whether there were any shards.
@@ -93,7 +92,7 @@ def settle(run: Path, *, wait: bool = True, say: Callable[[str], None] = tell) -
                 "they are done, or stop them"
             )
         if not waited:
-            say(
+            tell(
                 f"{run}: {_named(shards, running)}, left by a command that was killed: waiting "
                 "until they have finished their part"
             )
@@ -170,13 +169,13 @@ def merge(shards: Shards) -> None:
 
 def _wait_for_ends(shards: Shards) -> None:
     """Wait until no process is left that began before the shards were closed."""
+    end = time.monotonic() + LEAVING
     for rank in _ranks(shards):
-        try:
-            with FileLock(shards.lock(rank), timeout=LEAVING):
-                pass
-        except Timeout as error:
-            shards.reopen()
-            raise HdbenchError(f"{shards.run}: rank {rank} is still running") from error
+        while is_locked(shards.lock(rank)):
+            if time.monotonic() > end:
+                shards.reopen()
+                raise HdbenchError(f"{shards.run}: rank {rank} is still running")
+            time.sleep(POLL)
 
 
 def ranks_states(shards: Shards) -> list[RankState]:

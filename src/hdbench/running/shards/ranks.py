@@ -93,12 +93,12 @@ def seen(shards: Shards, rank: int) -> tuple[Seen, RankState | None]:
 def is_locked(path: Path) -> bool:
     """Whether a process of this machine, or of one that shares its locks, holds a file locked.
 
-    The file is only read: it may belong to somebody else.
+    The file is only looked at: it may belong to somebody else, and be anything.
     """
     import fcntl  # noqa: PLC0415  not on Windows, where runs have no shards
 
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return False
     try:

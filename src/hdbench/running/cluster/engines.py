@@ -26,29 +26,22 @@ SBATCH = "sbatch."
 SHORT = ("account", "constraint", "exclude", "gres", "nodelist", "reservation")
 """Options of sbatch that may be given without it."""
 
-_OURS = {
-    "self",
-    *("pipeline", "tasks", "workers", "logging_dir", "job_name", "skip_completed"),
-    *("depends", "depends_job_id", "run_on_dependency_fail", "start_method"),
-    *("local_tasks", "local_rank_offset", "job_id_position", "job_id_retriever"),
-    *("sbatch_args", "srun_args", "slurm_logs_folder", "nodes_per_task", "requeue_signals"),
-    *("max_array_launch_parallel", "log_first", "ray_remote_kwargs", "condaenv"),
-}
+_OURS = frozenset(
+    (
+        *("pipeline", "tasks", "workers", "logging_dir", "job_name", "skip_completed"),
+        *("depends", "depends_job_id", "run_on_dependency_fail", "start_method"),
+        *("local_tasks", "local_rank_offset", "job_id_position", "job_id_retriever"),
+        *("sbatch_args", "srun_args", "slurm_logs_folder", "nodes_per_task", "requeue_signals"),
+        *("max_array_launch_parallel", "log_first", "ray_remote_kwargs", "condaenv"),
+    )
+)
 """Options of executors that hdbench sets itself, or that are no plain values."""
-_OURS_OF_SBATCH = {
-    *(
-        "array",
-        "output",
-        "error",
-        "job-name",
-        "export",
-        "dependency",
-        "wrap",
-        "parsable",
-        "open-mode",
-    ),
-    *("chdir", "nodes", "ntasks", "requeue", "no-requeue", "wait", "test-only"),
-}
+_OURS_OF_SBATCH = frozenset(
+    (
+        *("array", "output", "error", "job-name", "export", "dependency", "wrap", "parsable"),
+        *("open-mode", "chdir", "nodes", "ntasks", "requeue", "no-requeue", "wait", "test-only"),
+    )
+)
 
 
 class OneRank(LocalPipelineExecutor):  # type: ignore[misc]  # datatrove has no types
@@ -86,9 +79,7 @@ class OnSlurm(SlurmPipelineExecutor):  # type: ignore[misc]
     def get_sbatch_args(self, max_array: int = 1) -> dict[str, Any]:
         """The options of sbatch; those that were not chosen are left to the cluster."""
         known = super().get_sbatch_args(max_array)
-        return {
-            name: value for name, value in known.items() if value is not None or name == "requeue"
-        }
+        return {name: value for name, value in known.items() if value is not None}
 
     def get_launch_file_contents(self, sbatch_args: dict[str, Any], run_script: str) -> str:
         """The script of a job, with every value quoted: paths and options are no commands.

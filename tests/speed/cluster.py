@@ -142,10 +142,19 @@ def local() -> None:
         driver = run.start(*command)
         for recorded in (150, 450):
             until(lambda least=recorded: run.recorded() > least, what="the tasks")
-            states = run.status()["ranks"]
-            [first, *_] = [rank for rank in states if rank["state"] == "running" and rank["items"]]
-            kills += run.kill_rank(first["rank"])
-            print(f"  task {first['rank']} killed -9 at {run.recorded()} answers")
+            killed = None
+            while killed is None:
+                running = [each for each in run.status()["ranks"] if each["state"] == "running"]
+                killed = next(
+                    (
+                        each["rank"]
+                        for each in running
+                        if each["items"] and run.kill_rank(each["rank"])
+                    ),
+                    None,
+                )
+            kills += 1
+            print(f"  task {killed} killed -9 at {run.recorded()} answers")
         until(lambda: run.recorded() > 800, what="the tasks")
         driver.kill()
         driver.wait()

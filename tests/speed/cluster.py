@@ -241,12 +241,14 @@ def truncated() -> None:
 def two_drivers() -> None:
     """The second one is refused."""
     with texts(200, SECONDS) as (run, server, _):
+        server.hold()
         driver = run.start("--engine", "local", "--tasks", 2, "--workers", 2)
-        until(lambda: run.recorded() > 20)
+        until(lambda: run.recorded() > 8)
         for engine in ((), ("--engine", "local", "--tasks", 2)):
             done = run.run(*engine)
             assert done.returncode == 2
             print("  ", done.stderr.splitlines()[-1])
+        server.release()
         assert driver.wait() == 0
         check(run, server, 200, 0)
 

@@ -13,10 +13,10 @@ from hdbench.errors import HdbenchError
 from hdbench.running.choosing import of_benchmark
 from hdbench.running.cluster.engines import executor_of, slurm_options
 from hdbench.running.cluster.launching import Engine, check_engine, launch, read_engine_options
-from hdbench.running.cluster.questions import as_line, read_questions
 from hdbench.running.cluster.step import Asking
 from hdbench.running.cluster.workers import Workers
 from hdbench.running.planning import Asked, Plan
+from hdbench.running.questions import as_line, read_questions
 from hdbench.running.run_progress import RunProgress
 from hdbench.running.shards.launch import Launch, Shards
 from hdbench.running.shards.merging import alone
@@ -198,9 +198,10 @@ def test_what_makes_no_sense_is_refused_before_anything_is_asked(texts, argument
 
 def test_a_dry_run_says_what_would_be_launched(texts):
     command = ("run", "hdb/texts", "--model", "m", "--endpoint", ENDPOINT, "--dry-run")
-    done = hdbench(*command, "--engine", "local", "--tasks", "3", "--workers", "2")
-    assert done.stdout.splitlines()[-1] == (
-        "engine: local, 3 tasks, 2 at the same time, each with 4 requests at once"
+    command += ("--engine", "local", "--tasks", "3", "--workers", "2")
+    assert hdbench(*command).stdout.splitlines()[-1] == "engine: local, 3 tasks, 2 at the same time"
+    assert hdbench(*command, "--concurrency", "4").stdout.splitlines()[-1] == (
+        "engine: local, 3 tasks, 2 at the same time, each with at most 4 requests at once"
     )
     assert not (texts / "runs").exists()
 

@@ -16,10 +16,10 @@ from hdbench.errors import HdbenchError, escaped
 from hdbench.reading.run_info import RUN_FILE
 from hdbench.running.answers_file import AnswersFile, is_failed, read_answers
 from hdbench.running.backend import Question
-from hdbench.running.cluster.questions import as_line
 from hdbench.running.endpoint_server import Server
 from hdbench.running.folder import RunFolder
 from hdbench.running.planning import Plan, Prepared
+from hdbench.running.questions import as_line
 from hdbench.running.run import Outcome
 from hdbench.running.run_progress import FIRST_PROBLEMS, RunProgress
 from hdbench.running.shards.launch import AUTO, MAX_TASKS, Launch, Shards
@@ -78,7 +78,8 @@ class Engine:
         said = f"engine: {self.name}, {self.tasks:,} tasks"
         said += f", {at_once:,} at the same time" if at_once else ", as many as there is room for"
         if plan.asked.backend_name == "endpoint":
-            said += f", each with {plan.asked.concurrency} requests at once"
+            most = plan.asked.concurrency
+            said += f", each with at most {most} requests at once" if most else ""
         return said
 
 

@@ -21,9 +21,9 @@ from hdbench.errors import HdbenchError
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.running.answers_file import AnswersFile
 from hdbench.running.backend import Backend, Observer
-from hdbench.running.cluster.questions import read_questions
 from hdbench.running.planning import Asked, make_backend
 from hdbench.running.prices import Prices, prices_of
+from hdbench.running.questions import read_questions
 from hdbench.running.run import as_answer
 from hdbench.running.run_progress import FIRST_PROBLEMS
 from hdbench.running.shards.launch import AUTO, Launch, Shards, Tokens

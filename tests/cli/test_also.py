@@ -5,8 +5,8 @@ import json
 import pytest
 from helpers.run_folders import SPEC, write_run
 
-from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.evaluation.score import Settings, score_under
+from hdbench.reading.answers import AnswerReader
 
 PAGE = {"entries": [{"name": "Abegg"}, {"name": "Boreux"}, {"name": "Cuno"}]}
 SHIFTED = {"entries": [{"name": "Boreux"}, {"name": "Cuno"}]}  # the first entry is left out
@@ -118,17 +118,17 @@ def test_each_protocol_reads_answers_in_its_own_way(pages, score):
 
 def test_answers_are_read_once_for_each_way_of_reading(pages, monkeypatch):
     write(pages, "a.jsonl", SHIFTED)
-    read, answers = [], OpenedRun.answers
+    read, answer = [], AnswerReader.answer
 
-    def counted(run, model, *, read_as):
-        read.append(read_as.as_given)
-        return answers(run, model, read_as=read_as)
+    def counted(reader, item_id, *about):
+        read.append((item_id, reader.read_as.as_given))
+        return answer(reader, item_id, *about)
 
-    monkeypatch.setattr(OpenedRun, "answers", counted)
+    monkeypatch.setattr(AnswerReader, "answer", counted)
     by_position = Settings(options={"lists": "position"})
     rules = [Settings(), by_position, Settings("published"), Settings(options={"threshold": 0.5})]
     found = score_under(str(pages / "hdb/pages"), pages / "a.jsonl", rules)
-    assert read == [False, True]
+    assert read == [("p1", False), ("p1", True)]
     assert [result[None].figures()["true_positives"] for result in found] == [2, 0, 0, 2]
 
 

@@ -1,14 +1,18 @@
 """Warnings on a run: each on data that shows it, and on data that nearly does."""
 
 import json
+import math
 import random
+import re
 from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.evaluation.checks import Checks, Frequent
+from hdbench.evaluation.checks import Checks
+from hdbench.evaluation.frequent import Frequent
+from hdbench.evaluation.looks import Looks
 from hdbench.reading.answer import KINDS, Answer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.results.items import Tally, candidate_of, prepare
@@ -46,12 +50,13 @@ def check(answers, truths=None, metric=None, schema=SCHEMA):
     """The warnings on some answers, to cards unless there are other truths."""
     metric = metric or make_metric("zettel_f1")
     truths = truths or [card(number) for number in range(len(answers))]
-    checks, tally = Checks(metric), Tally(metric)
+    checks, tally, looks = Checks(metric), Tally(metric), Looks(len(answers))
     for number, (prediction, truth) in enumerate(zip(answers, truths, strict=True)):
         answer = as_answer(number, prediction)
         scored = tally.add(candidate_of(answer, prepare(metric, truth)))
         if scored is not None:
-            checks.add(answer, scored, schema.violations(answer.prediction))
+            looks.add(answer, scored, schema.violations(answer.prediction), truth)
+    checks.take(looks)
     return checks.warnings(tally.result())
 
 
@@ -216,7 +221,11 @@ def test_what_breaks_another_rule_than_the_type_is_not_of_the_wrong_type():
 
 def test_of_a_catalogue_a_part_is_looked_at():
     warning = only(check(with_year(1, 3_000, 4_000)), "wrong_field")
-    assert "in 3,000 of 5,040 answers looked at" in warning.message  # 5,000, and 40 later
+    count, of = re.search("in ([0-9,]+) of ([0-9,]+) answers looked at", warning.message).groups()
+    count, of = (int(number.replace(",", "")) for number in (count, of))
+    # 5,000 and one in 50 of the other 2,000 are chosen by chance: within 4 standard deviations.
+    assert of == pytest.approx(5_040, abs=4 * math.sqrt(7_000 * 0.72 * 0.28))
+    assert count == pytest.approx(of * 3 / 7, abs=4 * math.sqrt(of * 3 / 7 * 4 / 7))
 
 
 def test_a_letters_wrong_values_are_seen_too():

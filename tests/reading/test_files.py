@@ -113,7 +113,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
         (b"7z\xbc\xaf\x27\x1c" + bytes(20), "this is a 7-Zip archive"),
         (b"Rar!\x1a\x07\x01\0", "this is a RAR archive"),
         (b"1.json".ljust(257, b"\0") + b"ustar\0" + bytes(250), "this is a tar archive"),
-        (b"PAR1" + bytes(20), "this is a Parquet file"),
+        (b"PAR1" + bytes(20), "a damaged Parquet file"),
         (b"\n<!DOCTYPE html><html>", "this is an HTML or XML file"),
         (b'{"id": "1"}\0', "this is not text"),
         (LINE.decode().encode("utf-16-le"), "this is not text"),
@@ -187,7 +187,7 @@ def test_two_gigabytes_of_one_line_are_refused_in_little_memory(tmp_path, peak):
 
 
 def test_a_gzip_bomb_is_stopped_and_leaves_nothing_behind(tmp_path, peak, monkeypatch):
-    monkeypatch.setattr("hdbench.reading.files.MAX_GUNZIPPED", 32 * 2**20)
+    monkeypatch.setattr("hdbench.reading.unpacking.MAX_UNPACKED", 32 * 2**20)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(scratch))

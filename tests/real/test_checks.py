@@ -8,6 +8,7 @@ import pytest
 from reference import letters_f1 as naive
 
 from hdbench.evaluation.checks import Checks
+from hdbench.evaluation.looks import Looks
 from hdbench.reading.answer import Answer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
@@ -54,7 +55,7 @@ def warnings_of(shared, recorded, truths, metric, dataset, *, reread=False):
     with gzip.open(shared / f"recorded/{recorded}.jsonl.gz", "rt") as file:
         for line in file:
             run = json.loads(line)
-            checks, tally = Checks(metric), Tally(metric)
+            checks, tally, looks = Checks(metric), Tally(metric), Looks()
             for recorded_answer in run["answers"]:
                 prediction, name = recorded_answer["answer"], recorded_answer["id"]
                 status = "unanswered" if prediction is None else "clean"
@@ -62,7 +63,8 @@ def warnings_of(shared, recorded, truths, metric, dataset, *, reread=False):
                     prediction, status, *_ = read_text(recorded_answer["text"] or "", schema)
                 answer = Answer(name, recorded_answer["text"], prediction, status)
                 scored = tally.add(candidate_of(answer, prepared[name]))
-                checks.add(answer, scored, schema.violations(prediction))
+                looks.add(answer, scored, schema.violations(prediction), truths[name])
+            checks.take(looks)
             found[run["run"]] = checks.warnings(tally.result())
     return found
 

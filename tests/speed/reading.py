@@ -10,6 +10,7 @@ from pathlib import Path
 from speed.timing import medians
 
 from hdbench.evaluation.checks import Checks
+from hdbench.evaluation.looks import Looks
 from hdbench.reading.answer import Answer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
@@ -29,10 +30,10 @@ def main() -> None:
         return
     schema = AnswerSchema.load(ROOT / "dataset_scripts/zettelkatalog/answer.schema.json")
     metric = ZettelF1()
-    truths = {
-        file.stem: metric.prepare(json.loads(file.read_text())["response_text"])
-        for file in CARDS.glob("*.json")
+    cards = {
+        file.stem: json.loads(file.read_text())["response_text"] for file in CARDS.glob("*.json")
     }
+    truths = {name: metric.prepare(card) for name, card in cards.items()}
     with gzip.open(SHARED / "recorded/library_cards.jsonl.gz", "rt") as file:
         recorded = [answer for line in file for answer in json.loads(line)["answers"]]
     by_status: dict[str, list[Answer]] = {}
@@ -42,10 +43,12 @@ def main() -> None:
     clean = by_status["clean"]
 
     def check() -> None:
-        checks, tally = Checks(metric), Tally(metric)
+        checks, tally, looks = Checks(metric), Tally(metric), Looks(len(clean))
         for answer in clean:
             scored = tally.add(candidate_of(answer, truths[answer.id]))
-            checks.add(answer, scored, schema.violations(answer.prediction))
+            violations = schema.violations(answer.prediction)
+            looks.add(answer, scored, violations, cards[answer.id])
+        checks.take(looks)
 
     tasks = {
         "json.loads, clean": lambda: [json.loads(answer.text) for answer in clean],

@@ -1,8 +1,9 @@
 """A benchmark: a dataset repository that describes how it is scored."""
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, read_spec
 from hdbench.common.checked import read_text_file, validate
 from hdbench.common.hashing import file_sha256
-from hdbench.common.jsonio import parse_json, read_jsonl
+from hdbench.common.jsonio import parse_json, parse_line, plain_id, raw_lines, read_jsonl
 from hdbench.errors import HdbenchError
 from hdbench.reading.schema import AnswerSchema
 
@@ -40,6 +41,20 @@ class Item(NamedTuple):
     id: str
     ground_truth: dict[str, Any]
     provenance: Provenance | None = None
+
+
+class Part(NamedTuple):
+    """Some items of a benchmark that follow one another, without what is in them.
+
+    Attributes:
+        ids: their ids, also of those without a ground truth.
+        start: where they begin: the offset of the first one's line.
+        number: the number of that line.
+    """
+
+    ids: list[str]
+    start: int
+    number: int
 
 
 class Shown(NamedTuple):
@@ -118,9 +133,44 @@ class Benchmark:
         """The ids of all items, also of those without a ground truth, in the dataset's order.
 
         Raises:
-            HdbenchError: see `items`, except for the ground truth's JSON.
+            HdbenchError: a line has no id, or an id occurs twice.
         """
-        return (item_id for _, item_id, _, _ in self._rows())
+        seen: set[str] = set()
+        for number, _, item_id in self._places():
+            if item_id in seen:
+                where = f"{self.folder / METADATA}:{number}"
+                raise HdbenchError(f"{where}: the id {item_id!r} occurs twice")
+            seen.add(item_id)
+            yield item_id
+
+    def parts(self, size: int) -> Iterator[Part]:
+        """The items in parts, in the dataset's order, to be read with `items_of`.
+
+        Args:
+            size: how many are in a part; the last one may have fewer.
+
+        Raises:
+            HdbenchError: a line has no id.
+        """
+        ids: list[str] = []
+        start = first = 0
+        for number, offset, item_id in self._places():
+            if not ids:
+                start, first = offset, number
+            ids.append(item_id)
+            if len(ids) == size:
+                yield Part(ids, start, first)
+                ids = []
+        if ids:
+            yield Part(ids, start, first)
+
+    def items_of(self, part: Part) -> Iterator[Item]:
+        """The items of a part that have a ground truth.
+
+        Raises:
+            HdbenchError: see `items`.
+        """
+        return self._scored(islice(self._rows(part.start, part.number), len(part.ids)))
 
     def items(self) -> Iterator[Item]:
         """The items that have a ground truth, in the dataset's order, without their media.
@@ -130,7 +180,12 @@ class Benchmark:
         Raises:
             HdbenchError: a line of the metadata is unusable, or an id occurs twice.
         """
-        for where, item_id, truth, made in self._rows():
+        return self._scored(self._rows())
+
+    def _scored(
+        self, rows: Iterable[tuple[str, str, str | None, Provenance | None]]
+    ) -> Iterator[Item]:
+        for where, item_id, truth, made in rows:
             if truth is None:
                 continue
             try:
@@ -218,21 +273,29 @@ class Benchmark:
         lines = read_jsonl(self.folder / METADATA)
         return {str(line.value.get("id")): line.value.get(name) for line in lines}
 
-    def _rows(self) -> Iterator[tuple[str, str, str | None, Provenance | None]]:
+    def _places(self) -> Iterator[tuple[int, int, str]]:
+        """The number, the offset and the id of each line."""
+        path = self.folder / METADATA
+        for number, offset, raw in raw_lines(path):
+            item_id = plain_id(raw)
+            if item_id is None:
+                where = f"{path}:{number}"
+                _, item_id, _, _ = _row(where, parse_line(raw, where))
+            yield number, offset, item_id
+
+    def _rows(
+        self, start: int = 0, number: int = 1
+    ) -> Iterator[tuple[str, str, str | None, Provenance | None]]:
         """The place, the id, the ground truth's JSON and how it was made, of each line."""
         path = self.folder / METADATA
         seen: set[str] = set()
-        for line in read_jsonl(path):
-            where = f"{path}:{line.number}"
-            item_id, truth = line.value.get("id"), line.value.get("ground_truth")
-            if not isinstance(item_id, str) or not isinstance(truth, str | None):
-                raise HdbenchError(f'{where}: needs "id" and "ground_truth", each a text in quotes')
-            if "ground_truth" not in line.value:
-                raise HdbenchError(f'{where}: needs "ground_truth", null if there is none')
-            if item_id in seen:
-                raise HdbenchError(f"{where}: the id {item_id!r} occurs twice")
-            seen.add(item_id)
-            yield where, item_id, truth, Provenance.of_row(line.value)
+        for line, _, raw in raw_lines(path, start=start, number=number):
+            where = f"{path}:{line}"
+            row = _row(where, parse_line(raw, where))
+            if row[1] in seen:
+                raise HdbenchError(f"{where}: the id {row[1]!r} occurs twice")
+            seen.add(row[1])
+            yield row
 
     def scored_by(self) -> list[Path]:
         """The files that decide what an answer scores."""
@@ -243,6 +306,15 @@ class Benchmark:
     def content_hash(self) -> str:
         """The sha256 of the metadata, which names every media file by its own sha256."""
         return file_sha256(self.folder / METADATA)
+
+
+def _row(where: str, line: dict[str, Any]) -> tuple[str, str, str | None, Provenance | None]:
+    item_id, truth = line.get("id"), line.get("ground_truth")
+    if not isinstance(item_id, str) or not isinstance(truth, str | None):
+        raise HdbenchError(f'{where}: needs "id" and "ground_truth", each a text in quotes')
+    if "ground_truth" not in line:
+        raise HdbenchError(f'{where}: needs "ground_truth", null if there is none')
+    return where, item_id, truth, Provenance.of_row(line)
 
 
 def load_benchmark(name: str, *, revision: str | None = None, media: bool = False) -> Benchmark:

@@ -28,8 +28,9 @@ def score(
     predictions: Annotated[
         Path,
         typer.Argument(
-            help="The answers: JSON Lines, JSON, CSV or XLSX, plain or gzip; a folder or ZIP of "
-            "ID.json or ID.txt; or a run (one model's answers to one benchmark)."
+            help="The answers: JSON Lines, JSON, CSV, XLSX or Parquet, plain, gzip or Zstandard; a "
+            "folder with its parts, or a folder or ZIP of ID.json or ID.txt; or a run (one model's "
+            "answers to one benchmark)."
         ),
     ],
     *,
@@ -70,6 +71,14 @@ def score(
         bool,
         typer.Option("--reread", help='Read "text" even where there is already a "prediction".'),
     ] = False,
+    workers: Annotated[
+        int,
+        typer.Option(
+            help="How many processes score; 0 is one for each core. The figures are the same.",
+            min=0,
+            metavar="N",
+        ),
+    ] = 1,
     revision: Revision = None,
 ) -> None:
     """Score a file of answers.
@@ -93,6 +102,7 @@ def score(
         read_as=ReadAs(strict=strict, reread=reread),
         revision=revision,
         details=details,
+        workers=workers,
     )
     if held_out is not None and also:
         raise HdbenchError("--held-out does not go with --also: leave one of them out")

@@ -1,7 +1,9 @@
 """Reading and writing JSON and JSON Lines, with bounds: the files are untrusted."""
 
+import codecs
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +17,18 @@ MAX_DEPTH = 100
 
 MAX_LINE = 64 * 2**20
 """Maximum number of bytes in one line of a JSON Lines file."""
+
+
+_ID = re.compile(rb'\{(?:"[a-z_]{1,40}": ?"[^"\\]*+", ?){0,3}?"id": ?"([^"\\]+)"')
+"""A line that begins with an id, or with a few texts before it, as hdbench writes them."""
+
+
+class RawLine(NamedTuple):
+    """One line of a file that is not blank, as it is there, and its place."""
+
+    number: int
+    offset: int
+    raw: bytes
 
 
 class Line(NamedTuple):
@@ -47,6 +61,8 @@ def _nothing(_: str) -> None:
 DECODER = json.JSONDecoder(parse_constant=_nothing)
 """Same as `json.loads`, but NaN and the infinities, which JSON does not have, become null."""
 
+_SPACE = " \t\n\r"
+
 _UNIQUE = json.JSONDecoder(parse_constant=_nothing, object_pairs_hook=_without_duplicates)
 
 
@@ -65,8 +81,14 @@ def parse_json(text: str, *, unique: bool = False) -> Any:
         >>> parse_json('{"year": 1957}')
         {'year': 1957}
     """
+    decoder = _UNIQUE if unique else DECODER
     try:
-        value = (_UNIQUE if unique else DECODER).decode(text)
+        try:
+            value, end = decoder.raw_decode(text)
+        except json.JSONDecodeError:
+            end = -1  # white space before it, or not JSON
+        if end < 0 or text[end:].strip(_SPACE):
+            value = decoder.decode(text)
     except RecursionError as error:
         raise ValueError(f"nested more than {MAX_DEPTH} deep") from error
     except (json.JSONDecodeError, _DuplicateError):
@@ -94,19 +116,20 @@ def is_too_deep(value: Any, depth: int = MAX_DEPTH) -> bool:
     return any(isinstance(node, dict | list) for node in level)
 
 
-def parse_line(raw: bytes, where: str, *, unique: bool = False) -> dict[str, Any]:
+def parse_line(raw: bytes, where: object, *, unique: bool = False) -> dict[str, Any]:
     """The object that one line of a JSON Lines file holds.
 
     Args:
         raw: the line's bytes, UTF-8.
-        where: the file and line, for the message.
+        where: the file and line, for the message; made into a text only for that.
         unique: reject a key that occurs twice in an object.
 
     Raises:
         HdbenchError: the line is not UTF-8, not JSON, not an object, or has a key twice.
     """
     try:
-        value = parse_json(raw.decode("utf-8-sig"), unique=unique)
+        text = raw.decode("utf-8-sig" if raw.startswith(codecs.BOM_UTF8) else "utf-8")
+        value = parse_json(text, unique=unique)
     except UnicodeDecodeError as error:
         raise HdbenchError(f"{where}: not UTF-8 (byte {error.start + 1}): save as UTF-8") from error
     except json.JSONDecodeError as error:
@@ -130,21 +153,66 @@ def read_jsonl(path: Path, *, name: str | None = None, unique: bool = False) -> 
         HdbenchError: the file cannot be read, or a line is unusable (the message names it).
     """
     name = name or str(path)
+    for number, offset, raw in raw_lines(path, name=name):
+        yield Line(number, offset, parse_line(raw, f"{name}:{number}", unique=unique))
+
+
+def raw_lines(
+    path: Path, *, name: str | None = None, start: int = 0, number: int = 1
+) -> Iterator[RawLine]:
+    """The lines of a file that are not blank, as they are there.
+
+    Args:
+        path: the file.
+        name: what messages call it; its path, if not given.
+        start: the offset of the first line.
+        number: the number of that line.
+
+    Raises:
+        HdbenchError: the file cannot be read, or a line is too long.
+    """
+    name = name or str(path)
     try:
         with path.open("rb") as file:
-            offset = 0
-            for number in range(1, 2**63):
-                raw = file.readline(MAX_LINE + 1)
-                if not raw:
-                    return
-                where = f"{name}:{number}"
+            file.seek(start)
+            offset = start
+            while raw := file.readline(MAX_LINE + 1):
                 if len(raw) > MAX_LINE:
-                    raise HdbenchError(f"{where}: the line is longer than {MAX_LINE >> 20} MiB")
-                if raw.strip():
-                    yield Line(number, offset, parse_line(raw, where, unique=unique))
+                    raise HdbenchError(
+                        f"{name}:{number}: the line is longer than {MAX_LINE >> 20} MiB"
+                    )
+                if not raw.isspace():
+                    yield RawLine(number, offset, raw)
                 offset += len(raw)
+                number += 1
     except OSError as error:
         raise HdbenchError(f"{name}: cannot be read: {error.strerror}") from error
+
+
+def plain_id(raw: bytes) -> str | None:
+    r"""The id of a line that begins with it, or with a few texts before it, without parsing it.
+
+    If the line is an object in which no key occurs twice, this is its `id`.
+
+    Args:
+        raw: the line's bytes.
+
+    Returns:
+        None if the line is written in another way: it has to be parsed.
+
+    Example:
+        >>> plain_id(b'{"file_name": "images/1.jpg", "id": "0001", "ground_truth": "{}"}')
+        '0001'
+        >>> plain_id(b'{"text": "a \"quotation\"", "id": "0001"}')
+    """
+    found = _ID.match(raw)
+    # A second key could replace the first one, also written with an escape.
+    if found is None or raw.count(b'"id"') > 1 or b"\\u006" in raw:
+        return None
+    try:
+        return found[1].decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from hdbench.benchmarks.benchmark import Benchmark, Item, load_benchmark
+from hdbench.benchmarks.benchmark import Benchmark, Item, Part, load_benchmark
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import read_jsonl
 from hdbench.errors import HdbenchError
@@ -26,6 +26,15 @@ class _HeldOutPart(Benchmark):
     def items(self) -> Iterator[Item]:
         """The held-out items with their ground truths."""
         yield from self.held_out
+
+    def parts(self, size: int) -> Iterator[Part]:
+        """The held-out items in parts."""
+        for start in range(0, len(self.held_out), size):
+            yield Part([item.id for item in self.held_out[start : start + size]], start, start)
+
+    def items_of(self, part: Part) -> Iterator[Item]:
+        """The items of a part."""
+        yield from self.held_out[part.start : part.start + len(part.ids)]
 
 
 def read_held_out(benchmark: Benchmark, path: Path) -> tuple[Item, ...]:

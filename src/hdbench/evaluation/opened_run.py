@@ -6,7 +6,6 @@ from pathlib import Path
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError
-from hdbench.reading import ReadAs
 from hdbench.reading.answers import Answers
 from hdbench.reading.bounds import Bounds
 from hdbench.reading.container import Container, InMemory
@@ -26,6 +25,7 @@ class OpenedRun:
         asked: the ids that were asked, in order; None if all were.
         models: the models in the file; only None if it names none.
         left_out: own images that are no items of the benchmark.
+        container: the file or folder.
         notes: what was assumed while reading, one line each.
     """
 
@@ -43,7 +43,7 @@ class OpenedRun:
         self.models = list(container.runs)
         self.notes = container.notes
         self.left_out: frozenset[str] = frozenset()
-        self._container, self._bounds = container, bounds
+        self.container, self._bounds = container, bounds
 
     @classmethod
     @contextmanager
@@ -54,6 +54,7 @@ class OpenedRun:
         bounds: Bounds = Bounds(),
         *,
         own_as_items: bool = False,
+        all_are_loaded: bool = False,
     ) -> Iterator["OpenedRun"]:
         """A run, until the block ends.
 
@@ -63,6 +64,7 @@ class OpenedRun:
             bounds: how much is read.
             own_as_items: take own images for the benchmark's items that have the same ids. They
                 may have been asked with the prompt of another benchmark.
+            all_are_loaded: see `JsonLines`.
 
         Raises:
             HdbenchError: the answers are unusable, are to another benchmark, or have more models
@@ -80,7 +82,7 @@ class OpenedRun:
         if info is not None and not has_answers(path):
             container: Container = InMemory({None: {}})
         else:
-            container = open_container(path, schema)
+            container = open_container(path, schema, all_are_loaded=all_are_loaded)
         try:
             if bounds.models is not None and len(container.runs) > bounds.models:
                 raise HdbenchError(
@@ -118,32 +120,29 @@ class OpenedRun:
 
     def answered(self, model: str | None) -> Iterable[str]:
         """The ids of a model's answers, as the file has them."""
-        return (each for each in self._container.runs[model] if each not in self.left_out)
+        return (each for each in self.container.runs[model] if each not in self.left_out)
 
     def answers(
         self,
         model: str | None,
         ids: Iterable[str] | None = None,
-        read_as: ReadAs = ReadAs(),
     ) -> Answers:
         """A model's answers, looked up by id.
 
         Args:
             model: one of `models`.
             ids: the ids of the items; without them, those of the benchmark that were asked.
-            read_as: how the answers are read.
 
         Raises:
             HdbenchError: an id in the file is none of `ids`, or two fit the same item.
         """
         name = self.benchmark.id
         return Answers(
-            self._container,
+            self.container,
             model,
             filter(self.is_asked, self.benchmark.ids()) if ids is None else ids,
             name if self.asked is None else f"{name}, of the items in {RUN_FILE},",
             self.schema,
-            read_as=read_as,
             left_out=self.left_out,
             most_values=self._bounds.values,
         )

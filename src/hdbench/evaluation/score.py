@@ -1,27 +1,48 @@
 """Scoring answers against a benchmark, one item at a time."""
 
+import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import repeat
 from pathlib import Path
-from typing import NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.checks import EXAMPLES, Checks, RunWarning, with_draft_warning
+from hdbench.evaluation.checks import Checks
+from hdbench.evaluation.frequent import EXAMPLES
 from hdbench.evaluation.opened_run import OpenedRun
+from hdbench.evaluation.part_scorer import (
+    EachItem,
+    PartScorer,
+    ReadOnce,
+    Rules,
+    Scored,
+    Task,
+    seldom_collected,
+    ways_of,
+)
+from hdbench.evaluation.run_warning import RunWarning, with_draft_warning
+from hdbench.evaluation.workers import Workers
 from hdbench.reading import ReadAs
+from hdbench.reading.answers import Answers
 from hdbench.reading.bounds import Bounds
 from hdbench.reading.run_info import RUN_FILE
 from hdbench.reading.usage import Usage
 from hdbench.results.drafts import DRAFTS
 from hdbench.results.files import answers_sha256
-from hdbench.results.items import ScoredItem, Tally, candidate_of, prepare
+from hdbench.results.items import Tally
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import id_message, in_words
 from hdbench.scoring.metric import Metric
+
+PART = 500
+"""Number of items that a process scores at a time."""
 
 
 class NothingToScoreError(HdbenchError):
@@ -38,9 +59,11 @@ class Settings:
         read_as: how the file is read; under `published`, predictions are always taken as given.
         revision: the revision of the benchmark on the Hub: a tag, branch or commit.
         details: keep what became of every item and field.
-        bounds: how much the file may have.
+        bounds: how much the file may have; with a bound on values, one process scores.
+        workers: how many processes score; 0 is one for each core. Figures do not depend on it. A
+            program that asks for several must be guarded by `if __name__ == "__main__"`.
         each_item: with `details`, is given each scored item in the dataset's order, and the result
-            does not keep them.
+            does not keep them; one process scores.
     """
 
     protocol: str = "documented"
@@ -49,12 +72,8 @@ class Settings:
     revision: str | None = None
     details: bool = False
     bounds: Bounds = Bounds()
-    each_item: Callable[[ScoredItem], None] | None = field(default=None, compare=False)
-
-    @property
-    def keeps_items(self) -> bool:
-        """Whether the result keeps what became of every item."""
-        return self.details and self.each_item is None
+    workers: int = 1
+    each_item: EachItem | None = field(default=None, compare=False)
 
 
 def score(benchmark: str, predictions: Path | str, settings: Settings = Settings()) -> Result:
@@ -109,7 +128,8 @@ def score_under(
     Args:
         benchmark: see `score`, as for all the rest.
         predictions: a file or folder.
-        settings: how they are scored, in turn; all with the first one's `revision` and `bounds`.
+        settings: how they are scored, in turn; all with the first one's `revision`, `bounds` and
+            `workers`.
 
     Returns:
         For each of the settings: model → result, as `score_runs` gives it.
@@ -125,21 +145,26 @@ def score_loaded(
     loaded: Benchmark, predictions: Path | str, settings: Sequence[Settings]
 ) -> list[dict[str | None, Result]]:
     """Same as `score_under`, with a benchmark that is loaded already."""
-    rules = [
-        _Rules(loaded.spec.make_metric(each.protocol, **each.options), each) for each in settings
-    ]
+    rules = [_rules(loaded, each) for each in settings]
     path = Path(predictions)
     results: list[dict[str | None, Result]] = [{} for _ in settings]
-    with OpenedRun.opened(path, loaded, settings[0].bounds, own_as_items=True) as run:
+    bounds = settings[0].bounds
+    opened = OpenedRun.opened(path, loaded, bounds, own_as_items=True, all_are_loaded=True)
+    with opened as run, ThreadPoolExecutor(1) as hashing:
         _check_run(path, run)
-        answers = {"path": str(predictions), "sha256": answers_sha256(path)}
-        for model in run.models:
-            for scored, result in zip(results, _score_run(run, model, rules), strict=True):
+        sha256 = hashing.submit(answers_sha256, path)
+        dataset_sha256 = hashing.submit(loaded.content_hash)
+        with _scorer(run, rules, bounds, settings[0].workers) as scored:
+            found = {model: _scored(run, model, rules, scored) for model in run.models}
+        answers = {"path": str(predictions), "sha256": sha256.result()}
+        for model, whole in found.items():
+            for place, each in enumerate(settings):
+                result = whole.result(place, each, dataset_sha256.result())
                 named = replace(result, answers=answers, model=model)
                 if run.info is not None:
                     its_model, about = model or run.info.model, run.info.about()
                     named = replace(named, model=its_model, run=about)
-                scored[model] = with_draft_warning(named)
+                results[place][model] = with_draft_warning(named)
     return results
 
 
@@ -175,17 +200,12 @@ def with_names(results: Sequence[Result], names: Sequence[str]) -> list[Result]:
     ]
 
 
-class _Rules(NamedTuple):
-    """A metric, and the settings it was made with."""
-
-    metric: Metric
-    settings: Settings
-
-    @property
-    def read_as(self) -> ReadAs:
-        """How answers are read: under `published`, predictions are taken as given."""
-        read_as = self.settings.read_as
-        return read_as._replace(as_given=read_as.as_given or self.metric.protocol == "published")
+def _rules(loaded: Benchmark, settings: Settings) -> Rules:
+    """The rules that settings stand for: under `published`, predictions are taken as given."""
+    metric = loaded.spec.make_metric(settings.protocol, **settings.options)
+    read_as = settings.read_as
+    as_given = read_as.as_given or metric.protocol == "published"
+    return Rules(metric, read_as._replace(as_given=as_given), settings.details, settings.each_item)
 
 
 def _check_run(path: Path, run: OpenedRun) -> None:
@@ -197,83 +217,144 @@ def _check_run(path: Path, run: OpenedRun) -> None:
         )
 
 
-def _score_run(run: OpenedRun, model: str | None, rules: Sequence[_Rules]) -> list[Result]:
-    """Score one model's answers under each of the rules."""
-    results: dict[int, Result] = {}
-    for read_as in dict.fromkeys(each.read_as for each in rules):
-        places = [place for place, each in enumerate(rules) if each.read_as == read_as]
-        found = _score_read(run, model, read_as, [rules[place] for place in places])
-        results |= zip(places, found, strict=True)
-    return [results[place] for place in range(len(rules))]
+@contextmanager
+def _scorer(
+    run: OpenedRun, rules: Sequence[Rules], bounds: Bounds, workers: int
+) -> Iterator[Callable[[Iterable[Task]], Iterable[Scored]]]:
+    """What scores tasks in their order: this process, or several others."""
+    if any(each.each_item for each in rules):
+        workers = 1
+    number = _processes(workers, bounds, sum(map(len, run.container.runs.values())))
+    if number == 1:
+        scorer = PartScorer(run.benchmark, run.schema, run.container, rules, bounds.values)
+        yield partial(map, scorer.score)
+        return
+    prompts = run.info.prompts if run.info else ()
+    with Workers.started(number, run.benchmark, prompts, rules, run.container) as started:
+        yield started.scored
 
 
-def _score_read(
-    run: OpenedRun, model: str | None, read_as: ReadAs, rules: Sequence[_Rules]
-) -> list[Result]:
-    """Score one model's answers, read once, on the items that were asked."""
-    answers = run.answers(model, read_as=read_as)
-    scorers = [
-        (each.metric, Tally(each.metric, details=each.settings.keeps_items), Checks(each.metric))
-        for each in rules
-    ]
-    usage = Usage()
-    violations: dict[str, Counter[str]] = defaultdict(Counter)
-    scored_items = 0
+def _processes(workers: int, bounds: Bounds, answers: int) -> int:
+    """How many processes are of use."""
+    if workers < 0:
+        raise HdbenchError(f"--workers: {workers} is not a number from 0, which is one per core")
+    wanted = workers or os.cpu_count() or 1
+    return 1 if bounds.values is not None else max(1, min(wanted, answers // PART))
+
+
+def _scored(
+    run: OpenedRun,
+    model: str | None,
+    rules: Sequence[Rules],
+    score: Callable[[Iterable[Task]], Iterable[Scored]],
+) -> "_Whole":
+    """Score one model's answers under all rules, on the items that were asked."""
+    answers = run.answers(model)
+    whole = _Whole(run, model, answers, rules)
     strata = run.benchmark.strata()
-    drafts = Counter[Provenance]()
-    asked = (item for item in run.benchmark.items() if run.is_asked(item.id))
-    for item in progress(asked, "Scoring", answers.number):
-        answer = answers.take(item.id)
-        scored_items += 1
-        usage.add(answer)
-        if item.provenance and item.provenance.run:
-            drafts[item.provenance] += 1
-        found = []
-        if run.schema and isinstance(answer.prediction, dict):
-            found = run.schema.violations(answer.prediction)
-        for violation in found:
-            violations[violation.field][violation.rule] += 1
-        for rule, (metric, tally, checks) in zip(rules, scorers, strict=True):
-            scored = tally.add(
-                candidate_of(answer, prepare(metric, item.ground_truth), strata.get(item.id, 0))
+    number = len(run.container.runs[model])
+    tasks = (
+        Task(
+            part,
+            [answers.key(item_id) for item_id in part.ids],
+            None if run.asked is None else [run.is_asked(item_id) for item_id in part.ids],
+            [strata[item_id] for item_id in part.ids] if strata else [],
+            number,
+        )
+        for part in run.benchmark.parts(PART)
+    )
+    with seldom_collected():
+        for _ in progress(whole.taken(score(tasks)), "Scoring", answers.number):
+            pass
+    return whole
+
+
+class _Whole:
+    """One model's answers under all rules; parts are taken in the dataset's order."""
+
+    def __init__(
+        self, run: OpenedRun, model: str | None, answers: Answers, rules: Sequence[Rules]
+    ) -> None:
+        self._run, self._answers = run, answers
+        self._answered = sum(1 for _ in run.answered(model))
+        self._items = 0
+        self._drafts = Counter[Provenance]()
+        self._read = [_WayOfReading(each, rules) for each in ways_of(rules)]
+
+    def taken(self, parts: Iterable[Scored]) -> Iterator[None]:
+        """Take parts, and yield once for each of their items."""
+        for part in parts:
+            self._items += part.items
+            self._drafts.update(part.drafts)
+            for way, found in zip(self._read, part.read, strict=True):
+                way.take(found)
+            yield from repeat(None, part.items)
+
+    def result(self, place: int, settings: Settings, dataset_sha256: str) -> Result:
+        """The result under one of the rules."""
+        run, answers = self._run, self._answers
+        if not self._items:
+            raise NothingToScoreError(
+                f"{run.benchmark.id}: no item has a ground truth to score against"
             )
-            if scored is not None:
-                checks.add(answer, scored, found)
-                if rule.settings.each_item is not None:
-                    rule.settings.each_item(scored)
-    if not scored_items:
-        raise NothingToScoreError(
-            f"{run.benchmark.id}: no item has a ground truth to score against"
-        )
-    without_truth = _without_truth(answers.number - scored_items)
-    of = sum(1 for _ in run.answered(model))
-    other_ids = [
-        RunWarning("ids", id_message(each), len(each.ids), of, each.ids[:EXAMPLES])
-        for each in answers.differences
-    ]
-    results = []
-    for (_, settings), (metric, tally, checks) in zip(rules, scorers, strict=True):
-        result = tally.result(
-            dataset=_about(run.benchmark, drafts) | _people(run.benchmark, metric)
-        )
+        way = next(each for each in self._read if place in each.scorers)
+        metric, tally, checks = way.scorers[place]
+        about = _about(run.benchmark, self._drafts, dataset_sha256)
+        result = tally.result(dataset=about | _people(run.benchmark, metric))
+        other_ids = [
+            RunWarning("ids", id_message(each), len(each.ids), self._answered, each.ids[:EXAMPLES])
+            for each in answers.differences
+        ]
         reading = {
             **settings.read_as._asdict(),
             "notes": [
                 *_unseen(run),
                 *_own(run),
                 *_not_asked(run, answers.number),
-                *without_truth,
+                *_without_truth(answers.number - self._items),
                 *_empty_strata(result),
                 *run.notes,
             ],
-            "schema_violations": {name: dict(counts) for name, counts in violations.items()},
+            "schema_violations": {name: dict(counts) for name, counts in way.violations.items()},
             "warnings": [each.to_dict() for each in (*other_ids, *checks.warnings(result))],
         }
-        results.append(replace(result, reading=reading, usage=usage.known))
-    return results
+        return replace(result, reading=reading, usage=way.usage.known)
 
 
-def _about(benchmark: Benchmark, drafts: Mapping[Provenance, int]) -> dict[str, object]:
+class _WayOfReading:
+    """Answers that are read in one way.
+
+    Attributes:
+        scorers: the place of each of the rules that read so → what it gives.
+        usage: what the answers used.
+        violations: field → rule of the schema → how often it was violated.
+    """
+
+    def __init__(self, read_as: ReadAs, rules: Sequence[Rules]) -> None:
+        self.scorers = {
+            place: (each.metric, Tally(each.metric, details=each.keeps_items), Checks(each.metric))
+            for place, each in enumerate(rules)
+            if each.read_as == read_as
+        }
+        self.usage = Usage()
+        self.violations: dict[str, Counter[str]] = defaultdict(Counter)
+
+    def take(self, part: ReadOnce) -> None:
+        """Take the items of a part, which follow those so far."""
+        for tokens, seconds in part.used:
+            self.usage.add(tokens, seconds)
+        for name, counts in part.violations.items():
+            self.violations[name].update(counts)
+        for (_, tally, checks), (tallied, looks) in zip(
+            self.scorers.values(), part.scored, strict=True
+        ):
+            tally.take(tallied)
+            checks.take(looks)
+
+
+def _about(
+    benchmark: Benchmark, drafts: Mapping[Provenance, int], sha256: str
+) -> dict[str, object]:
     """What a result says about its benchmark, and the drafts that its items were made from."""
     made = [{"run": each.run, "model": each.model, "items": n} for each, n in drafts.items()]
     sample = benchmark.spec.sample
@@ -281,7 +362,7 @@ def _about(benchmark: Benchmark, drafts: Mapping[Provenance, int]) -> dict[str, 
     return {
         "benchmark": benchmark.id,
         "dataset_version": benchmark.spec.version,
-        "dataset_sha256": benchmark.content_hash(),
+        "dataset_sha256": sha256,
         "dataset_revision": benchmark.revision,
         "headline": benchmark.spec.headline,
         "higher_is_better": benchmark.spec.higher_is_better,

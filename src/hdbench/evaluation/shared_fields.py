@@ -41,8 +41,35 @@ class Apart(NamedTuple):
     expected: str
 
 
+class Names(NamedTuple):
+    """The names of fields in an answer and in its ground truth.
+
+    Attributes:
+        is_shared: whether a field of the ground truth is in the answer; then the others are empty.
+        missing: those that the answer lacks.
+        written: those in the answer.
+    """
+
+    is_shared: bool
+    missing: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+
+
+def names_of(answer: Answer, scored: ScoredItem) -> Names | None:
+    """The names of fields in an answer; None if it is no object, or an empty one."""
+    record = scored.candidate.prediction if scored.coverage == "answered" else None
+    if answer.kind == "other":  # an object without any of the schema's fields is no record
+        record = _value(scored.candidate.prediction)
+    if not isinstance(record, dict) or not record:
+        return None
+    if any(match.outcome in ("correct", "substituted") for match in scored.matches):
+        return Names(True)
+    missing = [_INDEX.sub("", each.field) for each in scored.matches if each.outcome == "missing"]
+    return Names(False, tuple(dict.fromkeys(missing)), tuple(_names_in(record)))
+
+
 class SharedFields:
-    """Looks at the answers one at a time, until one has a field of the ground truth."""
+    """Takes the names of fields in answers, until one has a field of the ground truth."""
 
     def __init__(self) -> None:
         self._is_shared = False
@@ -52,25 +79,18 @@ class SharedFields:
         self._expected: dict[str, None] = {}
         self._names: set[str] = set()
 
-    def add(self, answer: Answer, scored: ScoredItem) -> None:
-        """Look at one answer."""
-        if self._is_shared:
+    def take(self, item_id: str, names: Names | None) -> None:
+        """Take the names of fields in an answer."""
+        if self._is_shared or names is None:
             return
-        record = scored.candidate.prediction if scored.coverage == "answered" else None
-        if answer.kind == "other":  # an object without any of the schema's fields is no record
-            record = _value(scored.candidate.prediction)
-        if not isinstance(record, dict) or not record:
-            return
+        self._is_shared = names.is_shared
         self._count += 1
         if len(self._ids) < EXAMPLES:
-            self._ids.append(answer.id)
-        for match in scored.matches:
-            self._is_shared |= match.outcome in ("correct", "substituted")
-            if match.outcome == "missing":
-                field = _INDEX.sub("", match.field)
-                _keep(self._expected, field)
-                self._names.update(field[:_NAME].split("."))
-        for name in _names_in(record):
+            self._ids.append(item_id)
+        for field in names.missing:
+            _keep(self._expected, field)
+            self._names.update(field[:_NAME].split("."))
+        for name in names.written:
             self._is_shared |= name in self._names
             _keep(self._written, name)
 

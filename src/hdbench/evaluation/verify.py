@@ -11,7 +11,7 @@ from hdbench import __version__
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import by_column
-from hdbench.evaluation.checks import with_draft_warning
+from hdbench.evaluation.run_warning import with_draft_warning
 from hdbench.evaluation.score import Settings, score_runs
 from hdbench.reading import READ_AS, ReadAs
 from hdbench.results.files import given_options, read_records, to_record

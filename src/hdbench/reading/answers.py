@@ -10,16 +10,82 @@ from hdbench.reading.answer import Answer, Reading, WrittenAnswer
 from hdbench.reading.bounds import number_of_values
 from hdbench.reading.container import Container
 from hdbench.reading.ids import match_ids
+from hdbench.reading.place import Place
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import is_record, read_text, read_value
 
 
-class Answers:
-    """One run's answers, looked up by the benchmark's ids.
+class AnswerReader:
+    """Reads answers as files have them.
 
     A given prediction takes precedence over the text it was read from, unless it is not a record,
     such as null or `{"error": …}`: then the text is read, because it is often the harness that lost
     an answer.
+
+    Args:
+        schema: what an answer looks like.
+        read_as: how the answers are read.
+        most_values: the maximum number of values in all answers; None is any number.
+    """
+
+    def __init__(
+        self,
+        schema: AnswerSchema | None,
+        read_as: ReadAs = ReadAs(),
+        most_values: int | None = None,
+    ) -> None:
+        self._schema = schema
+        self.read_as = read_as
+        self._most, self._values = most_values, 0
+
+    def answer(self, item_id: str, fields: WrittenAnswer | None, where: object) -> Answer:
+        """The answer to an item; `unanswered` if there is none.
+
+        Args:
+            item_id: the item.
+            fields: the answer as its file has it.
+            where: its place, for messages.
+
+        Raises:
+            HdbenchError: the answers so far have more values than allowed.
+        """
+        if fields is None:
+            return Answer(item_id, None, None, "unanswered")
+        value, status, kind, set_aside = self._read(fields)
+        if self._most is not None:
+            self._values += number_of_values(value)
+            if self._values > self._most:
+                raise HdbenchError(
+                    f"{where}: up to here the answers have "
+                    f"more than {self._most:,} fields, too many to show: use hdbench score"
+                )
+        if self.read_as.strict and isinstance(value, dict) and status != "clean":
+            value, status = json.dumps(value), "unparsable"  # as text: otherwise it would be scored
+        return Answer(
+            item_id,
+            fields.get("text"),
+            value,
+            status,
+            fields.get("tokens"),
+            fields.get("seconds"),
+            fields.get("error"),
+            kind,
+            set_aside,
+        )
+
+    def _read(self, fields: WrittenAnswer) -> Reading:
+        text, prediction = fields.get("text") or "", fields.get("prediction")
+        has_text = bool(text) and not text.isspace()
+        if "prediction" not in fields or (has_text and self.read_as.reread):
+            return read_text(text, self._schema)
+        if self.read_as.as_given:
+            return _as_given(prediction)
+        given = read_value(prediction, self._schema)
+        return given if is_record(given) or not has_text else read_text(text, self._schema)
+
+
+class Answers:
+    """One run's answers, looked up by the benchmark's ids.
 
     Args:
         container: the file or folder.
@@ -27,12 +93,12 @@ class Answers:
         ids: the ids of the benchmark.
         benchmark: its name, for messages.
         schema: what an answer looks like.
-        read_as: how the answers are read.
         left_out: ids in the file that are not the benchmark's, and do not count.
         most_values: the maximum number of values in all answers; None is any number.
 
     Attributes:
         number: how many items there are.
+        reader: how the answers are read.
         differences: how the file's ids differ from the benchmark's.
 
     Raises:
@@ -47,16 +113,15 @@ class Answers:
         benchmark: str,
         schema: AnswerSchema | None,
         *,
-        read_as: ReadAs = ReadAs(),
         left_out: Collection[str] = (),
         most_values: int | None = None,
     ) -> None:
         self._container = container
         keys = container.runs[run]
-        self._keys = {each: key for each, key in keys.items() if each not in left_out}
-        self._schema = schema
-        self._read_as = read_as
-        self._most, self._values = most_values, 0
+        if left_out:
+            keys = {each: key for each, key in keys.items() if each not in left_out}
+        self._keys = keys
+        self.reader = AnswerReader(schema, most_values=most_values)
         self._renamed, self.differences, unknown, self.number = match_ids(self._keys, ids)
         if unknown:
             others = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
@@ -66,35 +131,17 @@ class Answers:
             )
 
     def take(self, item_id: str) -> Answer:
-        """The answer to an item; `unanswered` if there is none.
+        """The answer to an item; see `AnswerReader.answer`.
 
         Raises:
             HdbenchError: it cannot be loaded, or the answers so far have more values than allowed.
         """
-        fields = self.written(item_id)
-        if fields is None:
-            return Answer(item_id, None, None, "unanswered")
-        value, status, kind, set_aside = self._read(fields)
-        if self._most is not None:
-            self._values += number_of_values(value)
-            if self._values > self._most:
-                raise HdbenchError(
-                    f"{self._where(item_id)}: up to here the answers have "
-                    f"more than {self._most:,} fields, too many to show: use hdbench score"
-                )
-        if self._read_as.strict and isinstance(value, dict) and status != "clean":
-            value, status = json.dumps(value), "unparsable"  # as text: otherwise it would be scored
-        return Answer(
-            item_id,
-            fields.get("text"),
-            value,
-            status,
-            fields.get("tokens"),
-            fields.get("seconds"),
-            fields.get("error"),
-            kind,
-            set_aside,
-        )
+        place = Place(self._container.where, self.key(item_id))
+        return self.reader.answer(item_id, self.written(item_id), place)
+
+    def key(self, item_id: str) -> Any:
+        """The key of the answer to an item in its container; None if there is none."""
+        return self._keys.get(self._renamed.get(item_id, item_id))
 
     def written(self, item_id: str) -> WrittenAnswer | None:
         """The answer to an item as its file has it, see `Container.load`; None if there is none.
@@ -102,21 +149,8 @@ class Answers:
         Raises:
             HdbenchError: it cannot be loaded.
         """
-        key = self._keys.get(self._renamed.get(item_id, item_id))
+        key = self.key(item_id)
         return None if key is None else self._container.load(key)
-
-    def _where(self, item_id: str) -> str:
-        return self._container.where(self._keys[self._renamed.get(item_id, item_id)])
-
-    def _read(self, fields: WrittenAnswer) -> Reading:
-        text, prediction = fields.get("text") or "", fields.get("prediction")
-        has_text = bool(text) and not text.isspace()
-        if "prediction" not in fields or (has_text and self._read_as.reread):
-            return read_text(text, self._schema)
-        if self._read_as.as_given:
-            return _as_given(prediction)
-        given = read_value(prediction, self._schema)
-        return given if is_record(given) or not has_text else read_text(text, self._schema)
 
 
 def _as_given(prediction: Any) -> Reading:

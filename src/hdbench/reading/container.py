@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from hdbench.reading.answer import WrittenAnswer
+from hdbench.reading.json_lines import AnswerLines
 
 
 class Container(Protocol):
@@ -17,6 +18,13 @@ class Container(Protocol):
 
     runs: Mapping[str | None, Mapping[str, Any]]
     notes: list[str]
+
+    @property
+    def lines(self) -> AnswerLines | None:
+        """The lines that the keys are the places of, from which another process can load them too.
+
+        None if the answers are held in another way.
+        """
 
     def load(self, key: Any) -> WrittenAnswer:
         """One answer: its `prediction` or `text`, or both, and what else is known but its id.
@@ -41,6 +49,8 @@ class Entry(NamedTuple):
 
 class InMemory:
     """A container whose answers are held in memory: for files that can only be read whole."""
+
+    lines = None
 
     def __init__(
         self, runs: Mapping[str | None, Mapping[str, Entry]], notes: list[str] | None = None

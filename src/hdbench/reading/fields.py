@@ -17,12 +17,10 @@ ABOUT = frozenset(
 """Keys of an entry and columns of a table that are not fields of the record, unless the schema has
 them."""
 
-TOKENS = [
-    (name, key)
-    for name in ("input", "output")
-    for key in (name, f"{name}_tokens", f"tokens_{name}")
-]
+TOKENS = {name: (name, f"{name}_tokens", f"tokens_{name}") for name in ("input", "output")}
 """Counts of tokens, and the names for them."""
+
+_TOKEN_KEYS = frozenset(key for keys in TOKENS.values() for key in keys)
 
 MAX_DOTS = 10
 """Maximum number of dots in a field's name that make nested objects."""
@@ -86,7 +84,7 @@ class EntryReader:
             raise HdbenchError(f'{where}: "model" must be a text in quotes')
         return model or None
 
-    def entry(self, entry: dict[str, Any], where: str) -> WrittenAnswer:
+    def entry(self, entry: dict[str, Any], where: object) -> WrittenAnswer:
         """The answer in an entry, as `Container.load` returns it.
 
         Raises:
@@ -186,10 +184,14 @@ def about(entry: dict[str, Any]) -> WrittenAnswer:
     fields: WrittenAnswer = {}
     tokens: dict[str, int] = {}
     for counts in (entry.get("tokens"), entry.get("usage"), entry):
-        for name, key in TOKENS:
-            count = counts.get(key) if isinstance(counts, dict) else None
-            if type(count) is int and 0 <= count < MAX_NUMBER:
-                tokens.setdefault(name, count)
+        if not isinstance(counts, dict) or _TOKEN_KEYS.isdisjoint(counts):
+            continue
+        for name, keys in TOKENS.items():
+            for key in keys if name not in tokens else ():
+                count = counts.get(key)
+                if type(count) is int and 0 <= count < MAX_NUMBER:
+                    tokens[name] = count
+                    break
     if tokens:
         fields["tokens"] = tokens
     seconds: Any = entry.get("seconds", entry.get("duration"))

@@ -1,29 +1,30 @@
 """What a file or folder of answers is, decided by its contents and not by its name."""
 
 import codecs
-import gzip
 import stat
 import tempfile
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from hdbench.errors import HdbenchError
 from hdbench.reading.container import Container
 from hdbench.reading.encodings import UTF16_MARKS, write_as_utf8
-from hdbench.reading.folders import answers_file, open_members
+from hdbench.reading.folders import answers_files, open_members
 from hdbench.reading.json_files import open_json, read_whole
+from hdbench.reading.json_lines import JsonLines, LinesFile
 from hdbench.reading.members import Folder, Members, Zip
+from hdbench.reading.parts import is_in_shards, our_parts
 from hdbench.reading.schema import AnswerSchema
-
-MAX_GUNZIPPED = 2 * 2**30
-"""Maximum number of bytes that a gzip file is unpacked to."""
+from hdbench.reading.unpacking import gunzip, unpack_zstandard, write_as_lines
 
 HEAD = 2**16
 """Number of bytes by which a file is recognised; white space before them is skipped."""
 
 GZIP = b"\x1f\x8b"
+ZSTANDARD = b"\x28\xb5\x2f\xfd"
+PARQUET = b"PAR1"
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 OTHERS: dict[bytes, str] = {
@@ -38,8 +39,6 @@ OTHERS: dict[bytes, str] = {
     b"Rar!": "a RAR archive",
     b"BZh": "a bzip2 file",
     b"\xfd7zXZ": "an xz file",
-    b"\x28\xb5\x2f\xfd": "a Zstandard file",
-    b"PAR1": "a Parquet file",
     b"SQLite format 3": "an SQLite database",
     b"<": "an HTML or XML file",
 }
@@ -54,16 +53,21 @@ OFFICE = {
 """A part of an office document, and what such a file is; nothing for XLSX."""
 
 ACCEPTED = (
-    "answers are read from JSON, JSON Lines, CSV, XLSX, a folder or a ZIP of <id>.json or <id>.txt"
+    "answers are read from JSON, JSON Lines, Parquet, CSV, XLSX, a folder or a ZIP of <id>.json or "
+    "<id>.txt"
 )
 
 
-def open_container(path: Path, schema: AnswerSchema | None) -> Container:
+def open_container(
+    path: Path, schema: AnswerSchema | None, *, all_are_loaded: bool = False
+) -> Container:
     """The answers in a file or folder, whatever its form.
 
     Args:
-        path: a folder, a ZIP, JSON, JSON Lines, CSV or XLSX; the files may be compressed with gzip.
+        path: a folder, a ZIP, JSON, JSON Lines, Parquet, CSV or XLSX; the files may be compressed
+            with gzip or Zstandard. A folder may hold parts in JSON Lines or Parquet.
         schema: the form of the benchmark's answers.
+        all_are_loaded: see `JsonLines`.
 
     Raises:
         HdbenchError: there is nothing, it is something else, or it is unusable; the message says
@@ -73,17 +77,27 @@ def open_container(path: Path, schema: AnswerSchema | None) -> Container:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            return _open_members(Folder(path), schema)
+            if is_in_shards(path):
+                files = [LinesFile(part, str(part)) for part in our_parts(path)]
+                if not files:
+                    raise HdbenchError(f"{name}: no predictions in this run yet")
+                return JsonLines(files, schema, all_are_loaded=all_are_loaded, copies=True)
+            return _open_members(Folder(path), schema, all_are_loaded=all_are_loaded)
         # A pipe or device might never end.
         if not stat.S_ISREG(mode):
             raise HdbenchError(f"{name}: neither a file nor a folder: {ACCEPTED}")
-        return _open_file(path, name, schema)
+        return _open_file(path, name, schema, all_are_loaded=all_are_loaded)
     except OSError as error:
         raise HdbenchError(f"{name}: cannot be read: {error.strerror or error}") from error
 
 
 def _open_file(
-    path: Path, name: str, schema: AnswerSchema | None, *, packed: bool = False
+    path: Path,
+    name: str,
+    schema: AnswerSchema | None,
+    *,
+    packed: bool = False,
+    all_are_loaded: bool = False,
 ) -> Container:
     """The answers in a file.
 
@@ -92,32 +106,53 @@ def _open_file(
         name: what messages call it.
         schema: the form of the benchmark's answers.
         packed: it was already unpacked, so it must not be an archive itself.
+        all_are_loaded: see `JsonLines`.
     """
     head = head_of(path)
     if not head.strip():
         raise HdbenchError(f"{name}: no predictions in this file: it is empty")
-    if head.startswith(UTF16_MARKS):
-        container = _with_scratch(path, name, schema, packed, write_as_utf8)
-        container.notes.append(f"{name}: is in UTF-16, and was read as such")
-        return container
-    if head.startswith(GZIP) and not packed:
-        return _with_scratch(path, name, schema, True, _gunzip)
+    write, is_packed = _plain_writer(head)
+    if write is not None and not (packed and is_packed):
+        with _scratch_folder() as scratch:
+            copy = Path(scratch.name) / "answers"
+            write(path, copy, name)
+            opened = _open_file(
+                copy, name, schema, packed=packed or is_packed, all_are_loaded=all_are_loaded
+            )
+            if write is write_as_utf8:
+                opened.notes.append(f"{name}: is in UTF-16, and was read as such")
+            return _Unpacked(opened, scratch)
     if head.startswith(ZIP):
-        return _open_zip(path, name, schema, packed=packed)
-    return _open_text(path, name, schema, head)
+        return _open_zip(path, name, schema, packed=packed, all_are_loaded=all_are_loaded)
+    return _open_text(path, name, schema, head, all_are_loaded=all_are_loaded)
 
 
-def _open_text(path: Path, name: str, schema: AnswerSchema | None, head: bytes) -> Container:
+def _plain_writer(head: bytes) -> tuple[Callable[[Path, Path, str], None] | None, bool]:
+    """What writes a file as plain text, by its first bytes, and whether it is compressed."""
+    if head.startswith(UTF16_MARKS):
+        return write_as_utf8, False
+    if head.startswith(GZIP):
+        return gunzip, True
+    if head.startswith(ZSTANDARD):
+        return unpack_zstandard, True
+    if head.startswith(PARQUET):
+        return write_as_lines, False
+    return None, False
+
+
+def _open_text(
+    path: Path, name: str, schema: AnswerSchema | None, head: bytes, *, all_are_loaded: bool
+) -> Container:
     start = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if kind := other_kind(head):
         raise HdbenchError(f"{name}: this is {kind}: {ACCEPTED}")
-    if head.startswith(GZIP):
+    if head.startswith((GZIP, ZSTANDARD)):
         raise HdbenchError(f"{name}: packed twice: unpack it once")
     # Further down, a NUL may come from a model: recorded answers have some.
     if b"\0" in head.partition(b"\n")[0]:
         raise HdbenchError(f"{name}: this is not text: {ACCEPTED}")
     if start.startswith((b"{", b"[")):
-        return open_json(path, name, schema)
+        return open_json(path, name, schema, all_are_loaded=all_are_loaded)
     from hdbench.reading.tables import read_csv  # noqa: PLC0415  JSON needs no table library
 
     return read_csv(read_whole(path, name), name, schema)
@@ -140,14 +175,16 @@ def office_kind(archive: Zip) -> str | None:
     return next((OFFICE[part] for part in OFFICE if archive.holds(part)), None)
 
 
-def _open_zip(path: Path, name: str, schema: AnswerSchema | None, *, packed: bool) -> Container:
+def _open_zip(
+    path: Path, name: str, schema: AnswerSchema | None, *, packed: bool, all_are_loaded: bool
+) -> Container:
     archive = Zip(path, name)
     kind = office_kind(archive)
     if kind is None and packed:
         archive.close()
         raise HdbenchError(f"{name}: packed twice: unpack it once")
     if kind is None:
-        return _open_members(archive, schema)
+        return _open_members(archive, schema, all_are_loaded=all_are_loaded)
     archive.close()
     if kind:
         raise HdbenchError(f"{name}: this is {kind}: {ACCEPTED}")
@@ -156,40 +193,73 @@ def _open_zip(path: Path, name: str, schema: AnswerSchema | None, *, packed: boo
     return read_xlsx(path, name, schema)
 
 
-def _open_members(members: Members, schema: AnswerSchema | None) -> Container:
-    """The answers in a folder or ZIP: in its one file, or in one file per item."""
+def _open_members(
+    members: Members, schema: AnswerSchema | None, *, all_are_loaded: bool
+) -> Container:
+    """The answers in a folder or ZIP: in one file or its parts, or in one file per item."""
+    packed = isinstance(members, Zip)
     try:
-        whole = answers_file(members, schema)
-        if whole is None:
+        files = answers_files(members, schema)
+        if not files:
             return open_members(members, schema)
     except BaseException:
         members.close()
         raise
-    scratch = tempfile.TemporaryDirectory(prefix="hdbench-", ignore_cleanup_errors=True)
     try:
-        path = members.unpacked(whole, Path(scratch.name))
-        container = _open_file(path, members.place(whole), schema, packed=True)
-    except BaseException:
-        scratch.cleanup()
-        raise
+        with _scratch_folder() as scratch:
+            paths = []
+            for number, name in enumerate(files):
+                folder = Path(scratch.name) / str(number)
+                folder.mkdir()
+                paths.append(members.unpacked(name, folder))
+            names = list(map(members.place, files))
+            if len(files) == 1:
+                [path], [name] = paths, names
+                opened = _open_file(
+                    path, name, schema, packed=packed, all_are_loaded=all_are_loaded
+                )
+            else:
+                opened = _open_parts(
+                    paths, names, schema, packed=packed, all_are_loaded=all_are_loaded
+                )
+            return _Unpacked(opened, scratch)
     finally:
         members.close()
-    return _Unpacked(container, scratch)
 
 
-def _with_scratch(
-    path: Path,
-    name: str,
+def _open_parts(
+    paths: list[Path],
+    names: list[str],
     schema: AnswerSchema | None,
+    *,
     packed: bool,
-    write: Callable[[Path, Path, str], None],
+    all_are_loaded: bool,
 ) -> Container:
-    """The answers in what `write` makes from a file."""
+    """The answers in parts, in JSON Lines or Parquet."""
+    with _scratch_folder() as scratch:
+        files = []
+        for number, (path, name) in enumerate(zip(paths, names, strict=True)):
+            head = head_of(path)
+            write, is_packed = _plain_writer(head)
+            if packed and is_packed:
+                raise HdbenchError(f"{name}: packed twice: unpack it once")
+            if write is None:
+                if kind := other_kind(head):
+                    raise HdbenchError(f"{name}: this is {kind}: {ACCEPTED}")
+                files.append(LinesFile(path, name))
+                continue
+            copy = Path(scratch.name) / str(number)
+            write(path, copy, name)
+            files.append(LinesFile(copy, name))
+        return _Unpacked(JsonLines(files, schema, all_are_loaded=all_are_loaded), scratch)
+
+
+@contextmanager
+def _scratch_folder() -> Iterator[tempfile.TemporaryDirectory[str]]:
+    """A folder for copies, which goes if the block fails; otherwise the container removes it."""
     scratch = tempfile.TemporaryDirectory(prefix="hdbench-", ignore_cleanup_errors=True)
     try:
-        copy = Path(scratch.name) / "answers"
-        write(path, copy, name)
-        return _Unpacked(_open_file(copy, name, schema, packed=packed), scratch)
+        yield scratch
     except BaseException:
         scratch.cleanup()
         raise
@@ -203,6 +273,7 @@ class _Unpacked:
         self.notes = container.notes
         self.load = container.load
         self.where = container.where
+        self.lines = container.lines
         self._container = container
         self._scratch = scratch
 
@@ -218,19 +289,3 @@ def head_of(path: Path) -> bytes:
         while head and not head.strip():
             head = file.read(HEAD)
         return head
-
-
-def _gunzip(source: Path, target: Path, name: str) -> None:
-    try:
-        with gzip.open(source) as file, target.open("wb") as out:
-            size = 0
-            while block := file.read(2**20):
-                size += len(block)
-                if size > MAX_GUNZIPPED:
-                    raise HdbenchError(
-                        f"{name}: larger than {MAX_GUNZIPPED >> 30} GiB unpacked: unpack it, "
-                        "or split it"
-                    )
-                out.write(block)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise HdbenchError(f"{name}: a damaged gzip file: {error}") from error

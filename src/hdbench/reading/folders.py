@@ -4,14 +4,16 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from hdbench.common.jsonio import parse_json
+from hdbench.common.natural_order import by_numbers
 from hdbench.errors import HdbenchError
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.encodings import decode
 from hdbench.reading.fields import EntryReader, about
-from hdbench.reading.json_files import parse_file
+from hdbench.reading.json_files import is_lines, parse_file
 from hdbench.reading.members import Members
 from hdbench.reading.schema import AnswerSchema
 
@@ -20,30 +22,67 @@ OUR_ANSWERS = "answers.jsonl"
 
 _REQUEST = re.compile(r"request_([^_]+)_(.+)\.json", re.IGNORECASE | re.DOTALL)
 _ITEM_ENDINGS = (".json", ".txt")
+_ABOUT_RUN = "run.json"
 
 
-def answers_file(members: Members, schema: AnswerSchema | None) -> str | None:
-    """The one file that holds all answers; None if each item has its own.
+def answers_files(members: Members, schema: AnswerSchema | None) -> list[str]:
+    """The one file that holds all answers, or its parts; none if each item has its own file.
 
     Raises:
-        HdbenchError: there are several, or one together with files of single items.
+        HdbenchError: there are several that are no parts, or one together with files of single
+            items.
     """
     if OUR_ANSWERS in members.names:
-        return OUR_ANSWERS
+        return [OUR_ANSWERS]
     tables = [name for name in members.names if not name.lower().endswith(_ITEM_ENDINGS)]
     items = [name for name in members.names if name.lower().endswith(_ITEM_ENDINGS)]
+    if tables and items == [_ABOUT_RUN]:
+        items = []
+    if not items and (parts := parts_of(tables, members.name)) and len(parts) == len(tables):
+        return parts
     if len(tables) > 1 or (tables and items):
         second = (tables[1:] + items)[0]
         raise HdbenchError(
             f"{members.name}: holds {tables[0]} and {second}: give the one file that has the "
-            "answers, or a folder with a file for each item and nothing else"
+            "answers, or a folder with its parts (JSON Lines or Parquet) or a file for each item "
+            "and nothing else"
         )
     if tables:
-        return tables[0]
+        return tables
     alone = len(items) == 1 and items[0].lower().endswith(".json")
     if alone and not _REQUEST.fullmatch(items[0]) and _holds_many(members, items[0], schema):
-        return items[0]
-    return None
+        return items
+    return []
+
+
+def parts_of(names: list[str], where: str) -> list[str]:
+    """The parts among the names of files, in natural order: `part-2` before `part-10`.
+
+    Args:
+        names: the files' names.
+        where: the folder, for messages.
+
+    Raises:
+        HdbenchError: some are JSON Lines, and others Parquet.
+
+    Example:
+        >>> parts_of(["b10.jsonl.gz", "b2.jsonl", "log.csv"], "answers")
+        ['b2.jsonl', 'b10.jsonl.gz']
+    """
+    lines, tables = (
+        sorted(filter(is_kind, names), key=lambda name: by_numbers(Path(name)))
+        for is_kind in (is_lines, _is_parquet)
+    )
+    if lines and tables:
+        raise HdbenchError(
+            f"{where}: holds {lines[0]} and {tables[0]}: the parts of a run are all JSON Lines, or "
+            "all Parquet"
+        )
+    return lines or tables
+
+
+def _is_parquet(name: str) -> bool:
+    return name.lower().endswith(".parquet")
 
 
 def _holds_many(members: Members, name: str, schema: AnswerSchema | None) -> bool:
@@ -82,6 +121,8 @@ class ItemFiles:
     Raises:
         HdbenchError: there are none, or an item has two of the same kind.
     """
+
+    lines = None
 
     def __init__(self, members: Members, schema: AnswerSchema | None) -> None:
         self._members = members
@@ -131,6 +172,8 @@ class FrameworkRun:
     Raises:
         HdbenchError: there are files of several runs, or one is unusable.
     """
+
+    lines = None
 
     def __init__(self, members: Members) -> None:
         self._members = members

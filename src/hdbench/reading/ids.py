@@ -65,17 +65,21 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
         >>> match_ids(["414956", "00415264.jpg"], ["00414956", "00415264"]).ids
         {'00414956': '414956', '00415264': '00415264.jpg'}
     """
-    found = list(found)
-    items = set(wanted)
-    answered = items.intersection(found)
+    is_item = dict.fromkeys(found, False)
+    unanswered = set[str]()
+    for item in wanted:
+        if item in is_item:
+            is_item[item] = True
+        else:
+            unanswered.add(item)
+    left = [item_id for item_id, known in is_item.items() if not known]
+    number = len(is_item) - len(left) + len(unanswered)
     by_form: dict[str, list[str]] = defaultdict(list)
-    for item in items - answered:
+    for item in unanswered if left else ():
         by_form[plain_form(item)].append(item)
     fitting: dict[str, list[str]] = defaultdict(list)
     unknown = []
-    for item_id in found:
-        if item_id in answered:
-            continue
+    for item_id in left:
         candidates = by_form.get(plain_form(item_id)) or by_form.get(form_without_page(item_id), [])
         if len(candidates) == 1:
             fitting[candidates[0]].append(item_id)
@@ -88,7 +92,7 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
                 "give one answer for each item, under its id"
             )
     matched = {item: ids[0] for item, ids in fitting.items()}
-    return Matched(matched, _differences(matched), unknown, len(items))
+    return Matched(matched, _differences(matched), unknown, number)
 
 
 def plain_form(item_id: str) -> str:

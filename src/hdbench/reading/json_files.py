@@ -2,17 +2,15 @@
 
 import codecs
 import json
-from array import array
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hdbench.common.jsonio import MAX_LINE, parse_json, parse_line, read_jsonl
+from hdbench.common.jsonio import MAX_LINE, parse_json
 from hdbench.errors import HdbenchError
-from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.container import Container, Entry, InMemory
 from hdbench.reading.encodings import decode
 from hdbench.reading.fields import EntryReader, given_id
+from hdbench.reading.json_lines import JsonLines, LinesFile
 from hdbench.reading.schema import AnswerSchema
 
 MAX_WHOLE = 64 * 2**20
@@ -23,83 +21,42 @@ RESULT = {"protocol", "signature", "benchmark", "status"}
 """Keys of every result that `hdbench score` writes; several results are in a list under `runs`."""
 
 LINES_ENDINGS = (".jsonl", ".ndjson")
-"""Extensions of files that are meant as JSON Lines; `.gz` may follow."""
+"""Extensions of files that are meant as JSON Lines; `.gz` or `.zst` may follow."""
 
 
-def open_json(path: Path, name: str, schema: AnswerSchema | None) -> Container:
+def open_json(
+    path: Path, name: str, schema: AnswerSchema | None, *, all_are_loaded: bool = False
+) -> Container:
     """The answers in a JSON file, whichever of the three forms it has.
 
     Args:
         path: the file, in UTF-8.
         name: what messages call it.
         schema: the form of the benchmark's answers.
+        all_are_loaded: see `JsonLines`.
 
     Raises:
         HdbenchError: it is unusable; the message says where.
     """
+    files = [LinesFile(path, name)]
     if _is_json_lines(path, EntryReader(schema)):
-        return JsonLines(path, name, schema)
+        return JsonLines(files, schema, all_are_loaded=all_are_loaded)
     try:
         return _read_whole(path, name, schema)
     except HdbenchError:
-        if not name.removesuffix(".gz").endswith(LINES_ENDINGS):
+        if not is_lines(name):
             raise
-        return JsonLines(path, name, schema)  # which says what is wrong with the line
+        return JsonLines(files, schema)  # which says what is wrong with the line
 
 
-class JsonLines:
-    """A JSON Lines file, one entry per line.
+def is_lines(name: str) -> bool:
+    """Whether a file is meant as JSON Lines, by its name.
 
-    Only the ids and the starts of their lines are kept, so that the answers to a whole catalogue
-    fit.
-
-    Args:
-        path: the file, in UTF-8.
-        name: what messages call it.
-        schema: the form of the benchmark's answers.
-
-    Raises:
-        HdbenchError: the file cannot be read or has no answers, a line is unusable, or a model has
-            two answers for an id; the message names the line.
+    Example:
+        >>> is_lines("answers.jsonl.zst"), is_lines("answers.json")
+        (True, False)
     """
-
-    def __init__(self, path: Path, name: str, schema: AnswerSchema | None) -> None:
-        self.name = name
-        self.notes: list[str] = []
-        self._reader = EntryReader(schema)
-        self._offsets, self._numbers = array("Q"), array("Q")
-        runs: dict[str | None, dict[str, int]] = {}
-        for line in read_jsonl(path, name=name, unique=True):
-            where = f"{name}:{line.number}"
-            item_id = self._reader.id(line.value, where)
-            self._reader.entry(line.value, where)  # what is unusable is rejected at once
-            ids = runs.setdefault(self._reader.model(line.value, where), {})
-            if item_id in ids:
-                raise HdbenchError(
-                    f"{where}: a second answer for id {item_id!r}, the first is on line "
-                    f"{self._numbers[ids[item_id]]}: keep one"
-                )
-            ids[item_id] = len(self._offsets)
-            self._offsets.append(line.offset)
-            self._numbers.append(line.number)
-        if not runs:
-            raise HdbenchError(f"{name}: no predictions in this file")
-        self.runs: Mapping[str | None, Mapping[str, Any]] = runs
-        self._file = path.open("rb")
-
-    def load(self, key: int) -> WrittenAnswer:
-        """One answer; see `Container.load`."""
-        where = self.where(key)
-        self._file.seek(self._offsets[key])
-        return self._reader.entry(parse_line(self._file.readline(MAX_LINE), where), where)
-
-    def where(self, key: int) -> str:
-        """Its file and line."""
-        return f"{self.name}:{self._numbers[key]}"
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+    return name.lower().removesuffix(".gz").removesuffix(".zst").endswith(LINES_ENDINGS)
 
 
 def _is_json_lines(path: Path, reader: EntryReader) -> bool:

@@ -22,7 +22,9 @@ MAX_UNPACKED = 512 * 2**20
 MAX_DIRECTORY = 64 * 2**20
 """Maximum size in bytes of a ZIP's list of members: some 600,000 members."""
 
-READ_ENDINGS = (".json", ".txt", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx")
+_LINES = (".jsonl", ".ndjson")
+_PACKED = tuple(f"{lines}{packed}" for lines in _LINES for packed in (".gz", ".zst"))
+READ_ENDINGS = (".json", ".txt", *_LINES, *_PACKED, ".parquet", ".csv", ".tsv", ".xlsx")
 """Extensions of files that can hold answers."""
 
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)

@@ -9,6 +9,7 @@ from hdbench.common.checked import validate
 from hdbench.errors import HdbenchError
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.json_files import parse_file
+from hdbench.reading.parts import is_in_shards, our_parts
 
 RUN_FILE = "run.json"
 
@@ -98,6 +99,8 @@ def is_run(folder: Path) -> bool:
 
 def has_answers(folder: Path) -> bool:
     """Whether a run has any answer yet, in any form."""
+    if is_in_shards(folder):
+        return any(part.stat().st_size > 0 for part in our_parts(folder))
     path = folder / OUR_ANSWERS
     if path.is_file():
         return path.stat().st_size > 0

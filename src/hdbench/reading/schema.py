@@ -31,6 +31,12 @@ MAX_NAME = 200
 """Maximum number of characters in a field's name or a message; names come from answers."""
 
 
+_NESTED = (dict, list)
+
+_NOTHING = object()
+"""Stands for a record before the first one."""
+
+
 class Violation(NamedTuple):
     """One place where an answer does not conform to the schema.
 
@@ -113,6 +119,7 @@ class AnswerSchema:
         prompts = list(prompts)
         self.prompts = [" ".join(prompt.split()) for prompt in prompts]
         self._shown = [value for prompt in prompts for value in self._examples(prompt)]
+        self._kept: Any = _NOTHING
         self._shown_leaves = [_leaves(value) for value in self._shown]
 
     @classmethod
@@ -255,6 +262,8 @@ class AnswerSchema:
             At most `MAX_VIOLATIONS`. A non-conforming answer with more than `MAX_VALUES` values is
             a single violation.
         """
+        if record is self._kept:  # it was checked when it was read
+            return []
         try:
             return self._violations(record)
         except UnicodeEncodeError:
@@ -277,16 +286,20 @@ class AnswerSchema:
         if isinstance(record, dict) and record and self.names and self.names.isdisjoint(record):
             return False
         try:
-            return any(validator.is_valid(record) for validator in self._validators)
+            keeps = any(validator.is_valid(record) for validator in self._validators)
         except UnicodeEncodeError:
             return False
+        if keeps:
+            self._kept = record
+        return keeps
 
     def _violations(self, record: Any) -> list[Violation]:
         if any(validator.is_valid(record) for validator in self._validators):
             return []
         if _has_more_values(record, MAX_VALUES):
             return [Violation("", "size", f"more than {MAX_VALUES:,} values: not checked", None)]
-        fits = [field.fit(record) for field in self._fields]
+        several = len(self._fields) > 1
+        fits = [field.fit(record) if several else 0 for field in self._fields]
         found = [
             list(islice(_violations(validator, record), MAX_VIOLATIONS))
             for validator, fit in zip(self._validators, fits, strict=True)
@@ -335,10 +348,10 @@ def _dotted(path: Iterable[str | int]) -> str:
 
 
 def _has_more_values(record: Any, limit: int) -> bool:
-    waiting, seen = [record], 0
+    waiting, seen = [each for each in [record] if isinstance(each, _NESTED)], 1
     while waiting and seen <= limit:
-        seen += 1
         value = waiting.pop()
-        if isinstance(value, dict | list):
-            waiting += islice(value.values() if isinstance(value, dict) else value, limit)
+        seen += len(value)
+        inner = value.values() if isinstance(value, dict) else value
+        waiting += [each for each in islice(inner, limit) if isinstance(each, _NESTED)]
     return seen > limit

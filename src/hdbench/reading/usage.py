@@ -1,6 +1,6 @@
 """What a run used: tokens and time, as far as its answers say."""
 
-from hdbench.reading.answer import Answer
+from collections.abc import Mapping
 
 
 class Usage:
@@ -12,8 +12,8 @@ class Usage:
 
     Example:
         >>> usage = Usage()
-        >>> usage.add(Answer("a", "{}", {}, "clean", {"input": 1196}, 2.5))
-        >>> usage.add(Answer("b", "{}", {}, "clean", None, 1.5))
+        >>> usage.add({"input": 1196}, 2.5)
+        >>> usage.add(None, 1.5)
         >>> usage.known["seconds"], usage.known["input_tokens"]
         ({'total': 4.0, 'items': 2}, {'total': 1196, 'items': 1})
     """
@@ -21,12 +21,12 @@ class Usage:
     def __init__(self) -> None:
         self.known: dict[str, dict[str, float]] = {}
 
-    def add(self, answer: Answer) -> None:
-        """Add one more answer."""
-        for name, count in (answer.tokens or {}).items():
+    def add(self, tokens: Mapping[str, int] | None, seconds: float | None) -> None:
+        """Add the tokens and the seconds of one more answer, as far as they are known."""
+        for name, count in (tokens or {}).items():
             self._add(f"{name}_tokens", count)
-        if answer.seconds is not None:
-            self._add("seconds", answer.seconds)
+        if seconds is not None:
+            self._add("seconds", seconds)
 
     def _add(self, name: str, value: float) -> None:
         sums = self.known.setdefault(name, {"total": 0, "items": 0})

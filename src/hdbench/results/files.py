@@ -13,6 +13,7 @@ from hdbench.common.jsonio import whole_file
 from hdbench.errors import HdbenchError
 from hdbench.reading.json_files import parse_file
 from hdbench.reading.members import Folder
+from hdbench.reading.parts import is_in_shards, our_parts
 from hdbench.results.error_counts import ErrorCounts
 from hdbench.results.record import from_record
 from hdbench.results.result import Result
@@ -27,7 +28,8 @@ many texts 140 MiB."""
 def answers_sha256(path: Path) -> str:
     """The sha256 of the file of answers, or of what `sha256sum` prints for a folder's files.
 
-    For a folder, it covers the files that are read, by name: `sha256sum *.json | sha256sum`.
+    For a folder, it covers the files that are read, by name: `sha256sum *.json | sha256sum`; of a
+    run that is in shards, their answers too.
 
     Raises:
         HdbenchError: it cannot be read, or is a folder with a symbolic link.
@@ -36,7 +38,9 @@ def answers_sha256(path: Path) -> str:
         if not path.is_dir():
             return file_sha256(path)
         digest = hashlib.sha256()
-        for name in Folder(path).names:
+        shards = our_parts(path) if is_in_shards(path) else []
+        inner = [str(each.relative_to(path)) for each in shards if each.parent != path]
+        for name in (*Folder(path).names, *inner):
             line = f"{file_sha256(path / name)}  ".encode() + os.fsencode(name)
             # A line break in a name would turn one file into two.
             digest.update(line.replace(b"\\", b"\\\\").replace(b"\n", b"\\n") + b"\n")

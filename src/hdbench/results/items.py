@@ -87,6 +87,32 @@ class ScoredItem:
         }
 
 
+class Tallied(NamedTuple):
+    """What a `Tally` has of some items, as plain data, which another process can send.
+
+    Attributes:
+        ids: the items.
+        statuses: what was done to read each answer.
+        kinds: what an unparsable answer is → number of items.
+        strict: id → the statistics that an item would have if only valid JSON counted.
+        rows: the statistics, item by item.
+        strata: the items' strata.
+        fields: stratum → outcome → how often each field had it.
+        per_item: what became of every item, if that is kept.
+        worst: the figure, the place and the details of the worst items, in no order.
+    """
+
+    ids: list[str]
+    statuses: list[Status]
+    kinds: Counter[Kind]
+    strict: dict[str, Mapping[str, float]]
+    rows: list[float]
+    strata: list[int]
+    fields: dict[int, dict[Outcome, Counter[str]]]
+    per_item: list[dict[str, Any]]
+    worst: list[tuple[float, int, dict[str, Any]]]
+
+
 class Tally:
     """The statistics of items that are scored one at a time, in the dataset's order.
 
@@ -115,7 +141,7 @@ class Tally:
         self._uncounted = defaultdict(lambda: {outcome: [] for outcome in OUTCOMES})
         self._per_item: list[dict[str, Any]] = []
         # A heap whose smallest entry is the best of the worst so far; among equals, the later one.
-        self._worst: list[tuple[float, int, ScoredItem]] = []
+        self._worst: list[tuple[float, int, ScoredItem | dict[str, Any]]] = []
 
     def add(self, candidate: Candidate) -> ScoredItem | None:
         """Score an item; None if an option of the metric leaves it out."""
@@ -151,14 +177,44 @@ class Tally:
                 uncounted[outcome] += paths
         if position % 200 == 0:  # seldom: a Counter is slow to start, and quick to continue
             self._count_fields()
-        entry = (-values[metric.item_figure], -position, item)
-        if position < WORST:
-            heapq.heappush(self._worst, entry)
-        elif entry[0] > self._worst[0][0]:
-            heapq.heapreplace(self._worst, entry)
+        figure = -values[metric.item_figure]
+        if position < WORST or figure > self._worst[0][0]:
+            self._add_worst(figure, -position, item)
         if self._details:
             self._per_item.append(item.details())
         return item
+
+    def tallied(self) -> Tallied:
+        """What there is of the items so far."""
+        self._count_fields()
+        return Tallied(
+            self._ids,
+            self._statuses,
+            self._kinds,
+            self._strict,
+            self._rows,
+            self._strata,
+            dict(self._fields),
+            self._per_item,
+            [(figure, place, _details(item)) for figure, place, item in self._worst],
+        )
+
+    def take(self, later: Tallied) -> None:
+        """Take items that were scored with the same metric, and follow those so far."""
+        before = len(self._ids)
+        self._ids += later.ids
+        self._status.update(later.statuses)
+        self._statuses += later.statuses
+        self._kinds.update(later.kinds)
+        self._strict |= later.strict
+        self._rows += later.rows
+        self._strata += later.strata
+        self._per_item += later.per_item
+        for stratum, by_outcome in later.fields.items():
+            for outcome, counts in by_outcome.items():
+                self._fields[stratum][outcome].update(counts)
+        for figure, place, details in later.worst:
+            self._add_worst(figure, place - before, details)
 
     def result(self, *, dataset: Mapping[str, Any] | None = None) -> Result:
         """The result for the items so far.
@@ -187,12 +243,18 @@ class Tally:
             statuses=self._statuses,
             kinds=self._kinds,
             strict_statistics=self._strict,
-            worst=[item.details() for *_, item in sorted(self._worst, reverse=True)],
+            worst=[_details(item) for *_, item in sorted(self._worst, reverse=True)],
             per_item=self._per_item,
             dataset=dataset or {},
         )
         self._metric.check_totals(result.totals)
         return result
+
+    def _add_worst(self, figure: float, place: int, item: ScoredItem | dict[str, Any]) -> None:
+        if len(self._worst) < WORST:
+            heapq.heappush(self._worst, (figure, place, item))
+        else:
+            heapq.heappushpop(self._worst, (figure, place, item))
 
     def _count_fields(self) -> None:
         for stratum, by_outcome in self._uncounted.items():
@@ -237,6 +299,10 @@ def _kind(candidate: Candidate, coverage: Coverage) -> Kind | None:
     if coverage == "unparsable" != candidate.status:  # it was given as it is, not read
         return "message" if isinstance(candidate.prediction, dict) else "other"
     return candidate.kind
+
+
+def _details(item: ScoredItem | dict[str, Any]) -> dict[str, Any]:
+    return item if isinstance(item, dict) else item.details()
 
 
 def _finite(value: Any) -> Any:

@@ -136,7 +136,7 @@ class ZettelF1(Metric):
             return PreparedCard(record.expected, record.leaves, {})
         leaves = flatten(reference, split_keys=True)
         values = _kept(leaves)
-        expected = [Check(path, value, None, self.threshold) for path, value in values.items()]
+        expected = [Check(path, None, self.threshold) for path in values]
         return PreparedCard(expected, values, leaves)
 
     def score(self, record: dict[str, Any] | None, prepared: PreparedCard) -> ItemScore:

@@ -1,7 +1,7 @@
 """Records taken apart: their fields by path, and the items of their lists."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -47,6 +47,7 @@ class Rules:
         self.blank_texts = frozenset(each for each in self.blank if isinstance(each, str))
         self._is_null_blank = None in self.blank
         self._fields: dict[tuple[tuple[str, ...], str], tuple[Comparator | None, float]] = {}
+        self._checks: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[Check, ...]] = {}
 
     def of_field(self, segments: tuple[str, ...], path: str) -> tuple[Comparator | None, float]:
         """How the values of a field are compared, and from which similarity they match.
@@ -69,7 +70,24 @@ class Rules:
         Only for what a ground truth has: an answer must not change how others are compared.
         """
         known = self.compare[path.segments], self.threshold[path.segments]
-        self._fields[path.base, path.text] = known
+        if self._fields.get((path.base, path.text)) != known:
+            self._fields[path.base, path.text] = known
+            self._checks.clear()
+
+    def checks(self, segments: tuple[str, ...], paths: Iterable[str]) -> tuple["Check", ...]:
+        """What an answer must have: kept, as the ground truths have the same few sets of fields.
+
+        Args:
+            segments: the path of the record or item.
+            paths: the fields' paths from there.
+        """
+        key = segments, tuple(paths)
+        known = self._checks.get(key)
+        if known is None:
+            known = tuple(Check(path, *self.of_field(segments, path)) for path in key[1])
+            if len(self._checks) < MAX_KEPT:
+                self._checks[key] = known
+        return known
 
     def is_blank(self, value: Any) -> bool:
         """Whether a value counts as absent."""
@@ -157,13 +175,11 @@ class Check(NamedTuple):
 
     Attributes:
         path: its path from the record or item.
-        reference: its value.
-        compare: how a value is compared with it; None is by similarity.
+        compare: how a value is compared with the ground truth's; None is by similarity.
         threshold: the similarity from which it matches.
     """
 
     path: str
-    reference: Any
     compare: Comparator | None
     threshold: float
 
@@ -179,7 +195,7 @@ class Record:
     Attributes:
         leaves: path → value of each field that is not blank, normalized.
         lists: path → the items of an aligned or ordered list that is not empty.
-        expected: in a ground truth, the fields that an answer must have.
+        expected: in a ground truth, the fields that an answer must have, in the order of `leaves`.
     """
 
     expected: Sequence[Check] = ()
@@ -215,10 +231,7 @@ class Record:
 
     def expect(self, rules: Rules) -> None:
         """Take it for a ground truth: note what an answer must have."""
-        self.expected = [
-            Check(path, value, *rules.of_field(self.path.segments, path))
-            for path, value in self.leaves.items()
-        ]
+        self.expected = rules.checks(self.path.segments, self.leaves)
         for items in self.lists.values():
             for item in items:
                 item.expect(rules)

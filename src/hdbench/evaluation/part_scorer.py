@@ -1,0 +1,215 @@
+"""Scoring some of a run's items, in this process or in another one."""
+
+import gc
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from hdbench.benchmarks.benchmark import Benchmark, Part
+from hdbench.benchmarks.provenance import Provenance
+from hdbench.evaluation.looks import Looks
+from hdbench.reading import ReadAs
+from hdbench.reading.answer import Answer, WrittenAnswer
+from hdbench.reading.answers import AnswerReader
+from hdbench.reading.place import Place
+from hdbench.reading.schema import AnswerSchema
+from hdbench.results.items import ScoredItem, Tallied, Tally, candidate_of, prepare
+from hdbench.scoring.metric import Metric
+
+OBJECTS = 200_000
+"""Number of new objects after which the garbage collector looks for cycles."""
+
+
+EachItem = Callable[[ScoredItem], None]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A metric, and how answers are read for it.
+
+    Attributes:
+        metric: the metric.
+        read_as: how answers are read.
+        details: whether somebody asks what became of every item.
+        each_item: is given each scored item, in the dataset's order.
+    """
+
+    metric: Metric
+    read_as: ReadAs
+    details: bool
+    each_item: EachItem | None = None
+
+    @property
+    def keeps_items(self) -> bool:
+        """Whether the result keeps what became of every item."""
+        return self.details and self.each_item is None
+
+
+class Task(NamedTuple):
+    """Items to score.
+
+    Attributes:
+        part: the items.
+        keys: with what each item's answer is loaded; None if it has none.
+        asked: whether each item was asked; None if all were.
+        strata: each item's stratum; empty if the benchmark has none.
+        answers: how many answers the whole run has.
+    """
+
+    part: Part
+    keys: list[Any]
+    asked: list[bool] | None
+    strata: list[int]
+    answers: int
+
+
+class ReadOnce(NamedTuple):
+    """What came of answers that were read in one way.
+
+    Attributes:
+        used: the tokens and the seconds of each answer that has either.
+        violations: field → rule of the schema → how often it was violated.
+        scored: for each of the rules that read so: the scores, and what was seen.
+    """
+
+    used: list[tuple[dict[str, int] | None, float | None]]
+    violations: dict[str, Counter[str]]
+    scored: list[tuple[Tallied, Looks]]
+
+
+class Scored(NamedTuple):
+    """What came of a task.
+
+    Attributes:
+        items: the number of items with a ground truth that were asked.
+        drafts: how ground truths were made that come from drafts, with the number of items.
+        read: one for each way in which answers are read, in the order of the rules.
+    """
+
+    items: int
+    drafts: Counter[Provenance]
+    read: list[ReadOnce]
+
+
+class Source(Protocol):
+    """What has the answers: a container, its lines, or what was sent to this process."""
+
+    def load(self, key: Any) -> WrittenAnswer:
+        """See `Container.load`."""
+
+    def where(self, key: Any) -> str:
+        """See `Container.where`."""
+
+
+class PartScorer:
+    """Scores items of a benchmark under some rules.
+
+    Args:
+        benchmark: the benchmark.
+        schema: what an answer looks like.
+        source: gives an answer by its key, and its place.
+        rules: the rules.
+        most_values: see `AnswerReader`.
+    """
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        schema: AnswerSchema | None,
+        source: Source,
+        rules: Sequence[Rules],
+        most_values: int | None = None,
+    ) -> None:
+        self._benchmark, self._schema = benchmark, schema
+        self._source = source
+        self._readers = [
+            (
+                AnswerReader(schema, read_as, most_values),
+                [each for each in rules if each.read_as == read_as],
+            )
+            for read_as in ways_of(rules)
+        ]
+
+    def score(self, task: Task) -> Scored:
+        """Score the items of a task.
+
+        Raises:
+            HdbenchError: an item or an answer is unusable.
+        """
+        drafts = Counter[Provenance]()
+        items = 0
+        readings = [_Reading(reader, rules, task.answers) for reader, rules in self._readers]
+        following = self._benchmark.items_of(task.part)  # in the same order
+        item = next(following, None)
+        asked = task.asked or [True] * len(task.keys)
+        strata = task.strata or [0] * len(task.keys)
+        for item_id, key, is_asked, stratum in zip(
+            task.part.ids, task.keys, asked, strata, strict=True
+        ):
+            fields = None if key is None else self._source.load(key)
+            if item is None or item.id != item_id:
+                continue
+            current, item = item, next(following, None)
+            if not is_asked:
+                continue
+            items += 1
+            if current.provenance and current.provenance.run:
+                drafts[current.provenance] += 1
+            for reading in readings:
+                answer = reading.reader.answer(item_id, fields, Place(self._source.where, key))
+                reading.add(answer, current.ground_truth, stratum, self._schema)
+        return Scored(items, drafts, [reading.done() for reading in readings])
+
+
+class _Reading:
+    """Answers that are read in one way, and scored under all rules that read so."""
+
+    def __init__(self, reader: AnswerReader, rules: Sequence[Rules], answers: int) -> None:
+        self.reader = reader
+        self._used: list[tuple[dict[str, int] | None, float | None]] = []
+        self._violations: dict[str, Counter[str]] = defaultdict(Counter)
+        self._scorers = [
+            (each, Tally(each.metric, details=each.keeps_items), Looks(answers)) for each in rules
+        ]
+
+    def add(
+        self, answer: Answer, truth: dict[str, Any], stratum: int, schema: AnswerSchema | None
+    ) -> None:
+        if answer.tokens or answer.seconds is not None:
+            self._used.append((answer.tokens, answer.seconds))
+        found = []
+        if schema and isinstance(answer.prediction, dict):
+            found = schema.violations(answer.prediction)
+            for violation in found:
+                self._violations[violation.field][violation.rule] += 1
+        for rules, tally, looks in self._scorers:
+            scored = tally.add(candidate_of(answer, prepare(rules.metric, truth), stratum))
+            if scored is not None:
+                looks.add(answer, scored, found, truth)
+                if rules.each_item is not None:
+                    rules.each_item(scored)
+
+    def done(self) -> ReadOnce:
+        scored = [(tally.tallied(), looks) for _, tally, looks in self._scorers]
+        return ReadOnce(self._used, self._violations, scored)
+
+
+def ways_of(rules: Sequence[Rules]) -> list[ReadAs]:
+    """The ways in which answers are read for some rules, each once."""
+    return list(dict.fromkeys(each.read_as for each in rules))
+
+
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """Have the garbage collector look for cycles seldom: records have none.
+
+    Otherwise, it looks at everything in memory again and again, a tenth of the time.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(OBJECTS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

@@ -1,0 +1,116 @@
+"""Compressed files and Parquet, written as plain files of lines, within bounds."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from hdbench.common.jsonio import parse_json
+from hdbench.errors import HdbenchError
+
+MAX_UNPACKED = 2 * 2**30
+"""Maximum number of bytes that one file is unpacked to."""
+
+ROWS = 1_000
+"""Number of rows of a Parquet file that are in memory at once, if it was written in such groups."""
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+def gunzip(source: Path, target: Path, name: str) -> None:
+    """Unpack a gzip file.
+
+    Args:
+        source: the file.
+        target: where the plain one goes.
+        name: what messages call the file.
+
+    Raises:
+        HdbenchError: it is damaged, or too large.
+    """
+    try:
+        with gzip.open(source) as file:
+            _write(file, target, name)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise HdbenchError(f"{name}: a damaged gzip file: {error}") from error
+
+
+def unpack_zstandard(source: Path, target: Path, name: str) -> None:
+    """Unpack a Zstandard file; see `gunzip`."""
+    import pyarrow as pa  # noqa: PLC0415  slow to import
+
+    try:
+        with pa.input_stream(str(source), compression="zstd") as file:
+            _write(file, target, name)
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(name, "Zstandard", error) from error
+
+
+def write_as_lines(source: Path, target: Path, name: str) -> None:
+    """Write the rows of a Parquet file as JSON Lines, one line per row.
+
+    A column that is null in a row is left out of its line, unless the row has no answer at all. A
+    `prediction` that is text is JSON, as in a CSV file.
+
+    Args:
+        source: the file.
+        target: where the lines go.
+        name: what messages call the file.
+
+    Raises:
+        HdbenchError: it is damaged, or too large.
+    """
+    import pyarrow as pa  # noqa: PLC0415  slow to import
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        with pq.ParquetFile(source) as file, target.open("wb") as out:
+            size = 0
+            for batch in file.iter_batches(batch_size=ROWS):
+                lines = "".join(map(_line, batch.to_pylist())).encode("utf-8", "backslashreplace")
+                size += len(lines)
+                _check_size(size, name)
+                out.write(lines)
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(name, "Parquet", error) from error
+
+
+def _line(row: dict[str, Any]) -> str:
+    known = {key: value for key, value in row.items() if value is not None}
+    if isinstance(known.get("prediction"), str):
+        with suppress(ValueError):  # otherwise a text, as it is
+            known["prediction"] = parse_json(known["prediction"])
+    if "prediction" in row and not known.keys() & {"prediction", "text"}:
+        known["prediction"] = None
+    return json.dumps(known, ensure_ascii=False, default=str) + "\n"
+
+
+def _write(file: _Readable, target: Path, name: str) -> None:
+    size = 0
+    with target.open("wb") as out:
+        for block in _blocks(file):
+            size += len(block)
+            _check_size(size, name)
+            out.write(block)
+
+
+def _blocks(file: _Readable) -> Iterator[bytes]:
+    while block := file.read(2**20):
+        yield block
+
+
+def _check_size(size: int, name: str) -> None:
+    if size > MAX_UNPACKED:
+        raise HdbenchError(
+            f"{name}: larger than {MAX_UNPACKED >> 30} GiB unpacked: unpack it, or split it"
+        )
+
+
+def _damaged(name: str, kind: str, error: Exception) -> HdbenchError:
+    reason = next(iter(str(error).splitlines()), "")[:200]
+    return HdbenchError(f"{name}: a damaged {kind} file: {reason}")

@@ -94,9 +94,11 @@ class Fork:
 
 
 def _serve(path, modules):
+    gc.disable()
     for module in modules:
         import_module(module)
     gc.freeze()  # collecting what was imported would copy all of it into each fork
+    gc.enable()
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)
         listening.listen(64)

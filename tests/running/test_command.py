@@ -73,12 +73,12 @@ def check_resumed(recorded, folder, done):
 
 
 @pytest.mark.slow
-def test_a_local_model_killed_in_the_middle_goes_on(here, hdbench, tiny_model):
+def test_a_local_model_killed_in_the_middle_goes_on(here, in_process, tiny_model):
     run = ("run", "hdb/zettelkatalog", "--model", tiny_model, "-o", "runs/a")
     run = (*run, "--max-new-tokens", "150")
     recorded = killed_in_the_middle(run, here / "runs/a", here)
-    check_resumed(recorded, here / "runs/a", hdbench(*run))
-    scored = hdbench("score", "hdb/zettelkatalog", "runs/a", "--json", "a.json")
+    check_resumed(recorded, here / "runs/a", in_process(*run))
+    scored = in_process("score", "hdb/zettelkatalog", "runs/a", "--json", "a.json")
     assert scored.returncode == 0, scored.stderr
     result = json.loads((here / "a.json").read_text())
     assert result["items"] == 8

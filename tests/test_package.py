@@ -53,10 +53,12 @@ def installed(dist, tmp_path_factory) -> Path:
 
 
 def run(installed, *arguments, cwd):
+    environment = {"PYTHONPATH": str(installed), "HF_HOME": str(cwd / "cache")}
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"  # the files stay those of the wheel
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=cwd,
-        env=os.environ | {"PYTHONPATH": str(installed), "HF_HOME": str(cwd / "cache")},
+        env=os.environ | environment,
         capture_output=True,
         text=True,
         timeout=120,

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from contextlib import chdir
 
 import pytest
 
@@ -23,6 +24,13 @@ PUBLISHED_NAMES = {
 @pytest.fixture
 def folder(published):
     return published.folder
+
+
+@pytest.fixture(scope="module")
+def of_letters(published):
+    """The leaderboards of the letters."""
+    with chdir(published.folder):
+        return leaderboards(load_runs([published.folder / "hdb/results/rheinschifffahrt"]).values())
 
 
 @pytest.mark.parametrize("name", PUBLISHED_NAMES)
@@ -54,12 +62,10 @@ def test_every_run_has_its_published_value_and_they_stand_in_the_published_order
     assert sorted(seen) == sorted(recorded)
 
 
-def test_the_three_sets_of_letters_are_three_leaderboards(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    boards = leaderboards(load_runs([folder / "hdb/results/rheinschifffahrt"]).values())
-    sizes = [(board.kind.items, sum(len(row.runs) for row in board.rows)) for board in boards]
+def test_the_three_sets_of_letters_are_three_leaderboards(of_letters):
+    sizes = [(board.kind.items, sum(len(row.runs) for row in board.rows)) for board in of_letters]
     assert sizes == [(57, 48), (32, 45), (25, 42)]
-    for board in boards:
+    for board in of_letters:
         assert board.rows[0].rank.low == 1
         for place, row in enumerate(board.rows, 1):
             worse = [other for other in board.rows if row.model in other.better]
@@ -68,10 +74,8 @@ def test_the_three_sets_of_letters_are_three_leaderboards(folder, monkeypatch):
             assert all(other.value > row.value for other in board.rows if other.model in row.better)
 
 
-def test_a_run_that_broke_down_is_not_averaged_in_silence(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    board, *_ = leaderboards(load_runs([folder / "hdb/results/rheinschifffahrt"]).values())
-    [apart] = [row for row in board.rows if row.runs_apart]
+def test_a_run_that_broke_down_is_not_averaged_in_silence(of_letters):
+    [apart] = [row for row in of_letters[0].rows if row.runs_apart]
     assert (apart.model, [round(run.value, 3) for run in apart.runs]) == (
         "mistral-medium-2505",
         [0.475, 0.0],

@@ -235,7 +235,7 @@ def test_a_page_that_is_closed_ends_its_run(visit, served):
     wait_until(lambda: not processes() and not runs_of(served[1]))
 
 
-def test_one_model_runs_at_a_time_and_who_waits_is_told_so_and_may_leave(visit, served):
+def test_one_model_runs_at_a_time_and_who_waits_may_leave_or_cancel(visit, served):
     first = visit("slow")
     ask_items(first, 6)
     first.locator("#run-status progress").wait_for()
@@ -247,24 +247,16 @@ def test_one_model_runs_at_a_time_and_who_waits_is_told_so_and_may_leave(visit, 
     leaving.context.close()
     ended(waiting, "Warten auf einen freien Platz, Sie sind als Nächstes dran")
     assert len(processes()) == 1
-    first.locator("#run-cancel").click()
-    ended(first, "Cancelled")
-    ended(waiting, "Fertig: 1 von 1 beantwortet")
-    wait_until(lambda: not processes() and not runs_of(served[1]))
 
-
-def test_a_waiting_run_is_cancelled_and_then_the_other_which_keeps_what_was_answered(visit, served):
-    first = visit("slow")
-    ask_items(first, 6)
-    first.locator("#run-status progress").wait_for()
-    waiting = visit("slow")
-    ask_items(waiting, 1)
-    ended(waiting, "Waiting for a free place, you are next")
-    waiting.locator("#run-cancel").click()
-    assert ended(waiting, "Cancelled") == "Cancelled before the first answer."
-    waiting.locator("#run-cancel").wait_for(state="hidden")
-    wait_until(lambda: len(runs_of(served[1])) == 1)
+    cancelling = visit("slow")
+    ask_items(cancelling, 1)
+    ended(cancelling, "Waiting for a free place, 1 ahead of you")
+    cancelling.locator("#run-cancel").click()
+    assert ended(cancelling, "Cancelled") == "Cancelled before the first answer."
+    cancelling.locator("#run-cancel").wait_for(state="hidden")
+    wait_until(lambda: len(runs_of(served[1])) == 2)
     assert len(processes()) == 1
+
     first.locator("#run-status").get_by_text(re.compile("[1-5] of 6 answered")).wait_for()
     first.locator("#run-cancel").click()
     told = ended(first, "Cancelled:")
@@ -272,6 +264,7 @@ def test_a_waiting_run_is_cancelled_and_then_the_other_which_keeps_what_was_answ
     done = first.locator("#run-answers li").count()
     first.locator("#run-report iframe").wait_for()
     assert f"of {done} items without any error" in first.locator("#run-first").inner_text()
+    ended(waiting, "Fertig: 1 von 1 beantwortet")
     wait_until(lambda: not processes() and not runs_of(served[1]))
 
 

@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+from helpers.plain import PLAIN
 from hub.server import EXPIRED, READER, WRITER, serving_hub
 from hub.validation import refused
 
@@ -26,7 +27,7 @@ def client(hub, forks, tmp_path):
         done = forks.run(
             *("-c", f"import json\nfrom huggingface_hub import *\napi = HfApi()\n{code}"),
             cwd=tmp_path,
-            env=os.environ | hub.environment(token) | {"HF_HOME": str(tmp_path / "home")},
+            env=os.environ | PLAIN | hub.environment(token) | {"HF_HOME": str(tmp_path / "home")},
         )
         assert bool(done.returncode) == fails, done.stderr
         return done.stderr if fails else json.loads(done.stdout or "null")

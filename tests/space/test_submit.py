@@ -12,6 +12,7 @@ from datetime import date
 import httpx
 import pytest
 from helpers.forks import Forks
+from helpers.plain import PLAIN
 from hub.server import WRITER, serving_hub
 from report.test_browser import CONTRAST
 from space.pages import as_csv, as_xlsx, as_zip, report, upload
@@ -216,7 +217,7 @@ print(json.dumps([list(zip(runs["model"], runs["provider"], runs["items"], runs[
         environment = hub.environment() | {"HF_HOME": str(tmp_path)}
         done = subprocess.run(
             [sys.executable, "-c", code],
-            env=os.environ | environment,
+            env=os.environ | PLAIN | environment,
             cwd=tmp_path,
             capture_output=True,
             text=True,

@@ -2,7 +2,7 @@
 
 import pytest
 from helpers.records import edited, items, lists, nodes, objects, odd_keys, shuffled, texts, values
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference import record_f1 as naive
 
@@ -102,6 +102,7 @@ def test_many_records_of_every_shape(options, item):
 @pytest.mark.parametrize("name", ["aligned", "ordered", "blank", "truth", "parents"])
 @settings(max_examples=12, deadline=None)
 @given(item=items(odd_keys))
+@example(item=(None, {"": {"name": "Frey"}, "name": None}))
 def test_keys_that_look_like_paths(name, item):
     if is_scored(item[0]):
         assert ours(*item, **OPTIONS[name]) == theirs(*item, **OPTIONS[name])

@@ -150,7 +150,8 @@ class Path:
         known = self.below.get(key)
         if known is not None:
             return known
-        return self._keep(key, f"{self.text}.{key}" if self.text else key, key, self.base)
+        is_below_a_key = len(self.segments) > len(self.base)  # which may be empty, as in {"": {…}}
+        return self._keep(key, f"{self.text}.{key}" if is_below_a_key else key, key, self.base)
 
     def place(self, index: int) -> "Path":
         """The path of an item of a list that is compared by position."""

@@ -69,7 +69,8 @@ def row(billions: float, on: Accelerator) -> list[str] | None:
     page = seconds(billions, on, PAGE_MEGAPIXELS, PAGE_ANSWER)
     hours = ITEMS * card / 3600
     price = "" if on.dollars is None else f"${hours * on.dollars:,.0f}"
-    return [f"{billions} billion", on.name, f"{card:.2f} s", f"{page:.1f} s", f"{hours:,.0f}", price]
+    shown = [f"{card:.2f} s", f"{page:.1f} s", f"{hours:,.0f}", price]
+    return [f"{billions} billion", on.name, *shown]
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import InShard
 from hdbench.running.choosing import own_images
+from hdbench.running.image_shards.files import one_line_errors
 from hdbench.running.images import Limits, encoded_images, load_images
 from hdbench.running.questions import question_from_json, question_to_json
 
@@ -255,6 +256,16 @@ def test_a_damaged_image_fails_alone(tmp_path, monkeypatch):
 def test_sources_that_are_not_there(source, message):
     with pytest.raises(HdbenchError, match=message):
         own_images(source)
+
+
+def test_an_error_names_no_address_with_its_query():
+    message = """403, message='Forbidden', url='https://h/a.tar?sig=secret&x=1', http://h/b?c"""
+    with pytest.raises(HdbenchError) as error, one_line_errors("https://h/a.tar"):
+        raise OSError(message)
+    assert str(error.value) == (
+        "https://h/a.tar: cannot be read: "
+        "403, message='Forbidden', url='https://h/a.tar', http://h/b"
+    )
 
 
 def test_a_run_on_shards_is_resumed_and_scored_as_the_benchmarks_items(here, run_hdbench):

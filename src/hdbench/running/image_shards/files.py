@@ -1,5 +1,6 @@
 """What reading shards of every kind has in common."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +13,9 @@ from hdbench.running.backend import InShard
 
 MAX_BYTES = 256 * 2**20
 """Maximum bytes of a file in a shard."""
+
+_WITH_QUERY = re.compile(r"""(https?://[^\s'"?]*)\?[^\s'"]*""")
+"""A web address in a message, of which the query may hold a secret."""
 
 
 def too_large(stored: InShard) -> HdbenchError:
@@ -59,5 +63,5 @@ def one_line_errors(where: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise HdbenchError(f"{where}: there is no such file or folder") from error
     except Exception as error:  # each file system has errors of its own
-        said = without_query(" ".join(str(error).split())[:300]) or type(error).__name__
+        said = _WITH_QUERY.sub(r"\1", " ".join(str(error).split()))[:300] or type(error).__name__
         raise HdbenchError(f"{where}: cannot be read: {said}") from error

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli import app
 from hdbench.errors import HdbenchError
+from hdbench.running.backend import InShard, Question
 from hdbench.running.choosing import of_benchmark
 from hdbench.running.cluster.engines import executor_of, slurm_options
 from hdbench.running.cluster.launching import Engine, check_engine, launch, read_engine_options
@@ -108,7 +109,7 @@ def test_a_script_for_slurm_takes_no_path_for_a_command(tmp_path):
     assert not any("time" in line or "qos" in line for line in script)  # left to the cluster
     pickled = str(run / "shards/logs/0123abcd/executor.pik").replace("'", "'\"'\"'")
     assert script[-1] == (
-        f"srun -l -n 1 {sys.executable} -m datatrove.tools.launch_pickled_pipeline '{pickled}'"
+        f"srun -l -n 1 {sys.executable} -P -m datatrove.tools.launch_pickled_pipeline '{pickled}'"
     )
     with pytest.raises(HdbenchError, match="Slurm cannot be told a path with"):
         check_path(tmp_path / 'a"b')
@@ -125,6 +126,26 @@ def test_an_address_with_a_secret_is_not_written_to_files(texts):
         with pytest.raises(HdbenchError, match="must not hold a password or a query") as error:
             check_engine(plan(endpoint), Engine("local", 2), texts / "run")
         assert "secret" not in str(error.value)
+
+
+def test_images_at_an_address_with_a_secret_are_not_written_to_files(texts):
+    benchmark = load_benchmark("hdb/texts")
+    stored = InShard("https://127.0.0.1:9/a.tar?sig=secret", "1.jpg", 512, 90)
+    choice = of_benchmark(benchmark)._replace(questions=[Question("1", [stored])])
+    asked = Plan(benchmark, choice, Asked("m", endpoint=ENDPOINT), own_images=True)
+    with pytest.raises(HdbenchError, match="must not have a query") as error:
+        check_engine(asked, Engine("local", 2), texts / "run")
+    assert "sig" not in str(error.value)
+
+
+def test_a_task_imports_nothing_from_the_folder_that_the_user_is_in(texts, monkeypatch):
+    (texts / "dill.py").write_text("import pathlib\npathlib.Path('imported').touch()\n")
+    shards = Shards.made(texts, LAUNCH.model_copy(update={"tasks": 1}), [b"{}\n"], 1)
+    with RunProgress.shown(1, 0) as progress:
+        workers = Workers(shards, 1, ())
+        workers.run(progress)
+    assert not (texts / "imported").exists()
+    assert workers.failure is not None  # that line is no question: it came as far as reading it
 
 
 def test_tasks_at_the_same_time_have_different_accelerators(tmp_path, monkeypatch):

@@ -91,7 +91,8 @@ class OnSlurm(SlurmPipelineExecutor):  # type: ignore[misc]
             for name, value in sbatch_args.items()
         ]
         pickled = self.logging_dir.resolve_paths("executor.pik")
-        asking = [sys.executable, "-m", "datatrove.tools.launch_pickled_pipeline", pickled]
+        # Without -P, the folder that the user is in could hold a module that is imported.
+        module = [sys.executable, "-P", "-m", "datatrove.tools.launch_pickled_pipeline"]
         before = ["srun", "-l", "-n", "1"] if self.with_srun else []
         lines = [
             "#!/bin/bash",
@@ -100,7 +101,7 @@ class OnSlurm(SlurmPipelineExecutor):  # type: ignore[misc]
             *([f"source {shlex.quote(self.venv_path)}"] if self.venv_path else []),
             "set -xe",
             "export PYTHONUNBUFFERED=TRUE",
-            shlex.join([*before, *asking]),
+            shlex.join([*before, *module, pickled]),
         ]
         return "\n".join(lines) + "\n"
 

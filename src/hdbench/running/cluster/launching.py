@@ -15,7 +15,7 @@ from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, escaped
 from hdbench.reading.run_info import RUN_FILE
 from hdbench.running.answers_file import AnswersFile, is_failed, read_answers
-from hdbench.running.backend import Question
+from hdbench.running.backend import InShard, Question
 from hdbench.running.endpoint_server import Server
 from hdbench.running.folder import RunFolder
 from hdbench.running.planning import Plan, Prepared
@@ -135,6 +135,8 @@ def check_engine(plan: Plan, engine: Engine, folder: Path) -> None:
         import datatrove  # noqa: F401, PLC0415  named if it is missing
 
         from hdbench.running.cluster import engines  # noqa: PLC0415  an extra
+    from hdbench.running.image_shards.files import without_query  # noqa: PLC0415  slow to import
+
     if engine.name == "ray":
         try:
             import ray  # noqa: F401, PLC0415  no extra of ours
@@ -148,6 +150,13 @@ def check_engine(plan: Plan, engine: Engine, folder: Path) -> None:
         raise HdbenchError(
             "--endpoint: with --engine the address is written to a file, so it must not hold a "
             "password or a query: set HDBENCH_API_KEY instead"
+        )
+    media = (each for question in plan.choice.questions for each in question.media)
+    shards = {each.shard for each in media if isinstance(each, InShard)}
+    if any(without_query(shard) != shard for shard in shards):
+        raise HdbenchError(
+            "--images: with --engine the addresses are written to files, so they must not have a "
+            "query, which may hold a secret: download the shards, or leave out --engine"
         )
     if engine.name == "slurm":
         if "SLURM_ARRAY_TASK_ID" in os.environ:

@@ -75,7 +75,8 @@ class Workers:
         if self._devices:
             environment["CUDA_VISIBLE_DEVICES"] = self._devices[slot % len(self._devices)]
         said = tempfile.TemporaryFile()  # noqa: SIM115  not in the run's folder, where it may be full
-        module = [sys.executable, "-m", "hdbench.running.cluster.rank"]
+        # Without -P, the folder that the user is in could hold a module that is imported.
+        module = [sys.executable, "-P", "-m", "hdbench.running.cluster.rank"]
         arguments = [str(self._shards.run.absolute()), self._shards.launch.id, str(rank)]
         process = subprocess.Popen(  # noqa: S603
             [*module, *arguments],
@@ -113,6 +114,8 @@ class Workers:
 
     def _reason(self, rank: int, said: IO[bytes], status: int) -> str:
         """Why a rank failed: what its process said, as its state may not have been written."""
+        if status == 128 + signal.SIGTERM:  # which is how it ends on it
+            return f"rank {rank} was stopped (SIGTERM)"
         said.seek(0)
         lines = said.read().decode(errors="replace").splitlines()
         words = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]

@@ -219,6 +219,43 @@ def test_locks_in_a_folder_from_somebody_else_do_no_harm(folder, tmp_path):
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
+@pytest.mark.parametrize("name", ["answers.jsonl", "shards/00001.jsonl"])
+def test_a_link_to_a_file_elsewhere_is_not_written_to(folder, tmp_path, name):
+    mine = tmp_path / "mine.txt"
+    mine.write_text("mine\n")
+    (folder / name).unlink()
+    (folder / name).symlink_to(mine)
+    with pytest.raises(HdbenchError, match=r"\.jsonl: is a link"):
+        merge_now(folder)
+    assert mine.read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("sittings", [None, [3], {}])
+def test_a_record_without_usable_sittings_is_merged_or_refused(folder, sittings):
+    path = folder / "run.json"
+    record = json.loads(path.read_text()) | {"sittings": sittings}
+    if sittings is None:
+        del record["sittings"]
+        path.write_text(json.dumps(record))
+        merge_now(folder)
+        assert recorded(folder) == IDS
+    else:
+        path.write_text(json.dumps(record))
+        with pytest.raises(HdbenchError, match=r"run\.json: sittings"):
+            merge_now(folder)
+
+
+def test_status_counts_all_answers_while_they_are_merged(folder, monkeypatch):
+    def merged_first(shards, rank):
+        if shards.path.exists():
+            merge_now(folder)
+        return seen(shards, rank)
+
+    monkeypatch.setattr("hdbench.running.status.seen", merged_first)
+    found = read_status(folder)
+    assert (found.recorded, found.engine, found.ranks) == (8, None, [])
+
+
 def test_the_last_one_merges_and_no_other(folder):
     shards = Shards.of(folder)
     write_state(shards.state(1), state("stopped"))

@@ -57,6 +57,7 @@ class RunInfo(_Checked):
         reproducible: whether its answers give these figures: where they are false, the figures were
             computed by other code or from other answers. None if that is not said.
         cost_usd: what it cost.
+        sittings: when and how hdbench asked, one after the other.
     """
 
     run: str
@@ -72,6 +73,7 @@ class RunInfo(_Checked):
     published: dict[str, Any] | None = None
     reproducible: bool | None = None
     cost_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    sittings: list[dict[str, Any]] = Field(default=[], exclude=True)
 
     @property
     def prompts(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ class AnswersFile:
         repaired: whether a torn end was cut off.
 
     Raises:
-        HdbenchError: it is damaged in the middle.
+        HdbenchError: it is damaged in the middle, or is a link.
     """
 
     def __init__(self, path: Path) -> None:
@@ -67,8 +67,11 @@ def whole_lines(path: Path) -> Iterator[tuple[int, bytes, WrittenAnswer]]:
     """Each answer with where its line ends, and the line; a torn end is left out.
 
     Raises:
-        HdbenchError: the file is damaged in the middle.
+        HdbenchError: the file is damaged in the middle, or is a link: in a folder from somebody
+            else it could lead to a file that is then written to.
     """
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise HdbenchError(f"{path}: is a link, or no plain file: put the file itself there")
     if not path.exists():
         return
     end = torn = 0

@@ -106,7 +106,7 @@ class RunFolder:
 
     def _begun(self, hardware: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, Any]:
         sitting = {"started": _now(), "ended": None, "hardware": dict(hardware), **about}
-        self._record["sittings"].append(sitting)
+        self._record.setdefault("sittings", []).append(sitting)
         write_json(self.path / RUN_FILE, self._record)
         return sitting
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hdbench.errors import shortened
 from hdbench.reading.folders import OUR_ANSWERS
-from hdbench.reading.run_info import RUN_FILE, read_run_info
+from hdbench.reading.run_info import RunInfo, read_run_info
 from hdbench.running.amounts import as_time, as_usd
 from hdbench.running.answers_file import is_failed, read_answers
 from hdbench.running.shards.launch import Shards, Tokens
@@ -138,14 +138,15 @@ def read_status(folder: Path) -> Status:
     """
     info = read_run_info(folder)
     shards = Shards.of(folder)
-    if shards is None:
+    ranks = () if shards is None else range(shards.launch.tasks)
+    found = [(rank, *seen(shards, rank)) for rank in ranks]
+    if shards is None or Shards.of(folder) is None:  # they were merged meanwhile
         recorded, failed, tokens = _recorded(folder)
-        items = _items(folder)
+        items = _items(info)
         return Status(
             str(folder), info.model, info.benchmark, items, recorded, failed, tokens=tokens
         )
     launch = shards.launch
-    found = [(rank, *seen(shards, rank)) for rank in range(launch.tasks)]
     states = [said for _, _, said in found if said is not None]
     tokens, cost = sums(states)
     recorded = launch.recorded + sum(said.answered for said in states)
@@ -193,11 +194,10 @@ def _rank(rank: int, state: Seen, said: RankState | None) -> Rank:
     )
 
 
-def _items(folder: Path) -> int | None:
+def _items(info: RunInfo) -> int | None:
     """How many items the run has, as its last sitting says."""
-    record = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
-    counts = [sitting.get("items") for sitting in record.get("sittings", ())]
-    return counts[-1] if counts else None
+    items = info.sittings[-1].get("items") if info.sittings else None
+    return items if isinstance(items, int) else None
 
 
 def _recorded(folder: Path) -> tuple[int, int, Tokens]:

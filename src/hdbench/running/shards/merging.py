@@ -198,7 +198,7 @@ def _end_sitting(shards: Shards) -> None:
     """Complete what run.json says about this launch."""
     record = json.loads((shards.run / RUN_FILE).read_text(encoding="utf-8"))
     states = ranks_states(shards)
-    for sitting in record["sittings"]:
+    for sitting in record.get("sittings", ()):
         if sitting.get("launch") == shards.launch.id:
             tokens, cost = sums(states)
             sitting |= {
@@ -210,7 +210,7 @@ def _end_sitting(shards: Shards) -> None:
             }
     dtypes = {said.dtype for said in states if said.dtype}
     if shards.launch.dtype == AUTO and len(dtypes) == 1:
-        record["settings"]["dtype"] = dtypes.pop()
+        record.setdefault("settings", {})["dtype"] = dtypes.pop()
     write_json(shards.run / RUN_FILE, record)
 
 

@@ -128,6 +128,13 @@ def test_an_address_with_a_secret_is_not_written_to_files(texts):
         assert "secret" not in str(error.value)
 
 
+def test_windows_is_refused(texts, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with pytest.raises(HdbenchError, match="leave it out, or use WSL"):
+        launch(plan(), texts / "run", Engine("local", 2))
+    assert not (texts / "run").exists()
+
+
 def test_images_at_an_address_with_a_secret_are_not_written_to_files(texts):
     benchmark = load_benchmark("hdb/texts")
     stored = InShard("https://127.0.0.1:9/a.tar?sig=secret", "1.jpg", 512, 90)

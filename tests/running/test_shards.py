@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import socket
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -254,6 +255,13 @@ def test_status_counts_all_answers_while_they_are_merged(folder, monkeypatch):
     monkeypatch.setattr("hdbench.running.status.seen", merged_first)
     found = read_status(folder)
     assert (found.recorded, found.engine, found.ranks) == (8, None, [])
+
+
+def test_on_windows_a_run_from_another_machine_is_seen_and_merged(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    assert [rank.state for rank in read_status(folder).ranks] == ["done"] * 3
+    merge_now(folder)
+    assert recorded(folder) == IDS
 
 
 def test_the_last_one_merges_and_no_other(folder):

@@ -9,6 +9,7 @@ import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 from hdbench.common.extras import needed
@@ -131,6 +132,10 @@ def check_engine(plan: Plan, engine: Engine, folder: Path) -> None:
         HdbenchError: an option is unknown, the engine is not on this machine, or a secret would be
             written to a file.
     """
+    if find_spec("fcntl") is None:
+        raise HdbenchError(
+            "--engine needs locks that Windows does not have: leave it out, or use WSL"
+        )
     with needed("cluster", "--engine needs"):
         import datatrove  # noqa: F401, PLC0415  named if it is missing
 

@@ -128,6 +128,16 @@ def test_an_address_with_a_secret_is_not_written_to_files(texts):
         assert "secret" not in str(error.value)
 
 
+def test_of_a_model_elsewhere_there_are_as_many_tasks_as_usable_cores(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 128)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {3, 5, 7}, raising=False)
+    assert Engine("local", 20).at_once("endpoint", devices=0) == 3
+    assert Engine("local", 2).at_once("endpoint", devices=0) == 2
+    assert Engine("local", 20).at_once("transformers", devices=4) == 4
+    assert Engine("local", 20, 6).at_once("endpoint", devices=0) == 6
+    assert Engine("slurm", 20).at_once("endpoint", devices=0) is None
+
+
 def test_windows_is_refused(texts, monkeypatch):
     monkeypatch.setitem(sys.modules, "fcntl", None)
     with pytest.raises(HdbenchError, match="leave it out, or use WSL"):

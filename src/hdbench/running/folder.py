@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from hdbench.reading.run_info import RUN_FILE, read_run_info
 from hdbench.running.answers_file import AnswersFile, read_answers
 from hdbench.running.shards.launch import Shards
 from hdbench.running.shards.merging import alone, settle
+from hdbench.running.shards.ranks import now
 
 MAX_SHOWN = 80
 """Maximum characters of a setting in a message."""
@@ -67,7 +67,7 @@ class RunFolder:
                 )
             first = {
                 "run": self.path.resolve().name,
-                "date": _now()[:10],
+                "date": now()[:10],
                 **settings,
                 "sittings": [],
             }
@@ -97,7 +97,7 @@ class RunFolder:
         try:
             yield self
         finally:
-            sitting |= {"ended": _now(), "hardware": dict(hardware())}
+            sitting |= {"ended": now(), "hardware": dict(hardware())}
             write_json(self.path / RUN_FILE, self._record)
 
     def begin_sitting(self, **about: Any) -> None:
@@ -105,7 +105,7 @@ class RunFolder:
         self._begun({}, about)
 
     def _begun(self, hardware: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, Any]:
-        sitting = {"started": _now(), "ended": None, "hardware": dict(hardware), **about}
+        sitting = {"started": now(), "ended": None, "hardware": dict(hardware), **about}
         self._record.setdefault("sittings", []).append(sitting)
         write_json(self.path / RUN_FILE, self._record)
         return sitting
@@ -134,7 +134,3 @@ def _differences(before: Any, now: Any, name: str = "") -> Iterator[str]:
 def _shown(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

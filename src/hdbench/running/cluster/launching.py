@@ -19,6 +19,7 @@ from hdbench.running.answers_file import AnswersFile, is_failed, read_answers
 from hdbench.running.backend import InShard, Question
 from hdbench.running.endpoint_server import Server
 from hdbench.running.folder import RunFolder
+from hdbench.running.image_readers import usable_processors
 from hdbench.running.planning import Plan, Prepared
 from hdbench.running.questions import as_line
 from hdbench.running.run import Outcome
@@ -65,7 +66,7 @@ class Engine:
         """
         if self.name != "local" or self.workers is not None:
             return self.workers
-        most = max(1, devices) if backend == "transformers" else os.cpu_count() or 1
+        most = max(1, devices) if backend == "transformers" else usable_processors()
         return min(self.tasks, most)
 
     def described(self, plan: Plan, folder: Path) -> str:

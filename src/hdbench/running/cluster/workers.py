@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import IO
 
-from hdbench.errors import HdbenchError, escaped
 from hdbench.running.run_progress import RunProgress
 from hdbench.running.shards.launch import Shards
 from hdbench.running.shards.ranks import read_state
@@ -161,8 +160,3 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def as_error(failure: str) -> HdbenchError:
-    """What a rank said of its failure, for a person."""
-    return HdbenchError(escaped(failure))

@@ -13,8 +13,8 @@ from hdbench.common.jsonio import write_json
 from hdbench.errors import HdbenchError
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.json_files import parse_file
+from hdbench.reading.parts import SHARDS
 
-SHARDS = "shards"
 LAUNCH = "launch.json"
 MERGING = "merging.json"
 """What `launch.json` is called while shards are merged: a process that comes late finds none."""

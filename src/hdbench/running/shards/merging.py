@@ -178,11 +178,6 @@ def _wait_for_ends(shards: Shards) -> None:
             time.sleep(POLL)
 
 
-def ranks_states(shards: Shards) -> list[RankState]:
-    """What the ranks that began said last."""
-    return [said for rank in _ranks(shards) if (said := read_state(shards, rank))]
-
-
 def sums(states: Sequence[RankState]) -> tuple[Tokens, float | None]:
     """Tokens and US dollars of some ranks, as they said last.
 
@@ -197,7 +192,7 @@ def sums(states: Sequence[RankState]) -> tuple[Tokens, float | None]:
 def _end_sitting(shards: Shards) -> None:
     """Complete what run.json says about this launch."""
     record = json.loads((shards.run / RUN_FILE).read_text(encoding="utf-8"))
-    states = ranks_states(shards)
+    states = [said for rank in _ranks(shards) if (said := read_state(shards, rank))]
     for sitting in record.get("sittings", ()):
         if sitting.get("launch") == shards.launch.id:
             tokens, cost = sums(states)

@@ -9,6 +9,7 @@ from hdbench.cli import (  # noqa: F401  each enters its commands
     annotating,
     datasets,
     engines,
+    exporting,
     new,
     publishing,
     running,

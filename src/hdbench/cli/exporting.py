@@ -1,0 +1,90 @@
+"""A run's answers as a table, or its score for the Hub."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hdbench.cli.app import SCORE, OfBenchmark, Protocol, app
+from hdbench.errors import HdbenchError, escaped
+
+
+class ExportForm(StrEnum):
+    """How a run is exported."""
+
+    xlsx = "xlsx"
+    csv = "csv"
+    jsonl = "jsonl"
+    parquet = "parquet"
+    eval_results = "eval-results"
+    model_index = "model-index"
+
+
+@app.command(rich_help_panel=SCORE)
+def export(
+    run_path: Annotated[
+        Path,
+        typer.Argument(
+            help="A run folder; with --benchmark also answers in any form; for eval-results and "
+            "model-index also a result of hdbench score --json.",
+            metavar="RUN",
+        ),
+    ],
+    *,
+    form: Annotated[
+        ExportForm,
+        typer.Option(
+            "--format",
+            help="The answers as xlsx, csv, jsonl or parquet; or the score in a form that the Hub "
+            "reads: eval-results for a model's folder .eval_results, model-index for its card.",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--out",
+            help="The file; by default one named after the run, and standard output for the Hub's "
+            "forms.",
+        ),
+    ] = None,
+    benchmark: OfBenchmark = None,
+    protocol: Protocol = "documented",
+) -> None:
+    """Write a run's answers as a table, or its score for the Hub.
+
+    A table has one row per item, or per entry of its list, and one column per field. hdbench score
+    reads it back. What a table cannot hold is lost: above all, an empty cell is read as an empty
+    text, whether the model wrote one, null or nothing; and what a page has beside its list is not
+    read. JSON Lines and Parquet, with one row per item, lose nothing.
+    """
+    from hdbench.cli.leaving import STAYS, in_bytes  # noqa: PLC0415  slow to import
+
+    match form.value:
+        case "eval-results" | "model-index" as hub_form:
+            from hdbench.common.jsonio import write_whole  # noqa: PLC0415
+            from hdbench.exporting.hub_results import hub_results  # noqa: PLC0415  slow to import
+
+            text = hub_results(run_path, hub_form, benchmark=benchmark, protocol=protocol)
+            if out is None:
+                typer.echo(text, nl=False)
+            else:
+                write_whole(out, text.encode())
+                size = in_bytes(out.stat().st_size)
+                typer.echo(escaped(f"note: {out}: {size}: the score. {STAYS}."), err=True)
+        case table_form:
+            from hdbench.exporting.export import export as export_run  # noqa: PLC0415
+
+            if protocol != "documented":
+                raise HdbenchError(
+                    f"--protocol only matters for scores: --format {form} writes the answers, "
+                    "leave it out"
+                )
+            done = export_run(run_path, table_form, out=out, benchmark=benchmark)
+            size = in_bytes(done.path.stat().st_size)
+            typer.echo(
+                escaped(f"{done.path}: {done.rows} rows, {size}: the model's answers. {STAYS}.")
+            )
+            for note in done.notes:
+                typer.echo(escaped(f"note: {note}"), err=True)

@@ -1,10 +1,11 @@
 """What can be asked of an engine, and what is refused."""
 
 import json
+import subprocess
 import sys
 
 import pytest
-from running.many_texts import write_texts
+from running.many_texts import KEY, write_texts
 from typer.testing import CliRunner
 
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -163,6 +164,20 @@ def test_a_task_imports_nothing_from_the_folder_that_the_user_is_in(texts, monke
         workers.run(progress)
     assert not (texts / "imported").exists()
     assert workers.failure is not None  # that line is no question: it came as far as reading it
+
+
+def test_the_log_of_a_task_that_fails_has_its_frames_and_no_key(texts, monkeypatch):
+    monkeypatch.setenv("HDBENCH_API_KEY", KEY)
+    launched = LAUNCH.model_copy(update={"tasks": 1})
+    shards = Shards.made(texts, launched, [as_line(Question("1", [], text="x"))], 1)
+    command = [sys.executable, "-m", "hdbench.running.cluster.rank", str(texts), LAUNCH.id, "0"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"error: {ENDPOINT}: cannot be reached")
+    logs = [path.read_text() for path in shards.logs.rglob("*.log")]
+    assert any("endpoint_client.py" in log for log in logs)
+    kept = [path.read_bytes() for path in shards.path.rglob("*") if path.is_file()]
+    assert not any(KEY.encode() in each for each in [*kept, done.stderr.encode()])
 
 
 def test_tasks_at_the_same_time_have_different_accelerators(tmp_path, monkeypatch):

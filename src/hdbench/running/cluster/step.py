@@ -6,6 +6,7 @@ import socket
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -70,7 +71,12 @@ class Asking(PipelineStep):  # type: ignore[misc]  # datatrove has no types
             _lock(shards, rank)
             if not shards.is_open:
                 raise HdbenchError(f"{run}: the launch {self.launch} is over: nothing is asked")
-            Rank(shards, rank).ask()
+            try:
+                Rank(shards, rank).ask()
+            except Exception as failure:
+                # Of what leaves here, datatrove logs the values of all variables, keys among them.
+                logger.error(traceback.format_exc())
+                raise HdbenchError(_one_line(failure)) from None
 
 
 class Rank:
@@ -246,4 +252,5 @@ def _job() -> str | None:
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:500] or type(error).__name__
+    said = " ".join(str(error).split())[:500]
+    return said if isinstance(error, HdbenchError) else f"{type(error).__name__}: {said}"

@@ -164,6 +164,7 @@ def test_a_damaged_launch_is_refused(folder):
     path.write_text(path.read_text().replace('"tasks": 3', '"tasks": -3'))
     with pytest.raises(HdbenchError, match=r"launch\.json: tasks"):
         merge_now(folder)
+    assert [answer["id"] for answer in recorded_answers(folder)] == IDS  # which can still be read
 
 
 def test_what_a_killed_command_had_begun_to_write_is_removed(folder):

@@ -10,9 +10,9 @@ from hdbench.common.jsonio import write_json
 from hdbench.errors import HdbenchError
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.folders import OUR_ANSWERS
+from hdbench.reading.parts import is_in_shards, our_parts
 from hdbench.reading.run_info import RUN_FILE, read_run_info
 from hdbench.running.answers_file import AnswersFile, read_answers
-from hdbench.running.shards.launch import Shards
 from hdbench.running.shards.merging import alone, settle
 from hdbench.running.shards.ranks import now
 
@@ -113,11 +113,8 @@ class RunFolder:
 
 def recorded_answers(folder: Path) -> Iterator[WrittenAnswer]:
     """The answers that a run has so far, except torn ones; none if there is no run yet."""
-    yield from read_answers(folder / OUR_ANSWERS)
-    shards = Shards.of(folder)
-    if shards is not None:
-        for rank in range(shards.launch.tasks):
-            yield from read_answers(shards.answers(rank))
+    for part in our_parts(folder) if is_in_shards(folder) else [folder / OUR_ANSWERS]:
+        yield from read_answers(part)
 
 
 def _differences(before: Any, now: Any, name: str = "") -> Iterator[str]:

@@ -265,6 +265,27 @@ def test_on_windows_a_run_from_another_machine_is_seen_and_merged(folder, monkey
     assert recorded(folder) == IDS
 
 
+def test_a_log_that_is_still_open_on_nfs_is_removed_later(folder, monkeypatch):
+    shards = Shards.of(folder)
+    shards.logs.mkdir(parents=True)
+    (shards.logs / "17_3.out").write_text("+ srun\n")
+    unlink = os.unlink
+
+    def unlink_on_nfs(path, **options):
+        if str(path).endswith(".out"):
+            raise OSError(16, "Device or resource busy")
+        unlink(path, **options)
+
+    monkeypatch.setattr("os.unlink", unlink_on_nfs)
+    merge_now(folder)
+    assert [path.name for path in shards.path.rglob("*") if path.is_file()] == ["17_3.out"]
+    assert [answer["id"] for answer in recorded_answers(folder)] == IDS
+    assert read_status(folder).recorded == 8
+    monkeypatch.undo()
+    assert settle(folder) is False
+    assert not shards.path.exists()
+
+
 def test_the_last_one_merges_and_no_other(folder):
     shards = Shards.of(folder)
     write_state(shards.state(1), state("stopped"))

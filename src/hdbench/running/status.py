@@ -138,8 +138,9 @@ def read_status(folder: Path) -> Status:
     """
     info = read_run_info(folder)
     shards = Shards.of(folder)
-    ranks = () if shards is None else range(shards.launch.tasks)
-    found = [(rank, *seen(shards, rank)) for rank in ranks]
+    found = []
+    if shards is not None:
+        found = [(rank, *seen(shards, rank)) for rank in range(shards.launch.tasks)]
     if shards is None or Shards.of(folder) is None:  # they were merged meanwhile
         recorded, failed, tokens = _recorded(folder)
         items = _items(info)

@@ -192,9 +192,13 @@ class Shards:
         (self.path / MERGING).rename(self.path / LAUNCH)
 
     def remove(self) -> None:
-        """Remove the folder."""
+        """Remove the folder.
+
+        What cannot be removed, since it is open on NFS as a job's own log is, is left to the next
+        launch: see `remove_remains`.
+        """
         (self.path / MERGING).unlink(missing_ok=True)
-        shutil.rmtree(self.path)
+        shutil.rmtree(self.path, ignore_errors=True)
 
 
 def remove_remains(run: Path) -> None:

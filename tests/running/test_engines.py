@@ -69,6 +69,7 @@ def plan(endpoint=ENDPOINT):
         ({"sbatch.comment": "`touch x`"}, "comment: must be a plain value"),
         ({"sbatch.array": "0-9"}, "sbatch.array: hdbench sets it"),
         ({"sbatch.output": "/tmp/x"}, "sbatch.output: hdbench sets it"),
+        ({"sbatch.clusters": "other"}, "sbatch.clusters: hdbench sets it, or no such option"),
         ({"sbatch.gres=x\n": "1"}, "hdbench sets it, or no such option"),
     ],
 )
@@ -137,6 +138,12 @@ def test_of_a_model_elsewhere_there_are_as_many_tasks_as_usable_cores(monkeypatc
     assert Engine("local", 20).at_once("transformers", devices=4) == 4
     assert Engine("local", 20, 6).at_once("endpoint", devices=0) == 6
     assert Engine("slurm", 20).at_once("endpoint", devices=0) is None
+
+
+def test_a_name_of_jobs_that_hdbench_would_not_find_is_refused(texts, monkeypatch):
+    monkeypatch.setenv("SBATCH_JOB_NAME", "mine")
+    with pytest.raises(HdbenchError, match="unset SBATCH_JOB_NAME"):
+        check_engine(plan(), Engine("slurm", 2), texts / "run")
 
 
 def test_windows_is_refused(texts, monkeypatch):

@@ -303,7 +303,8 @@ def test_jobs_that_left_the_queue_are_over_whatever_they_said(folder, tmp_path, 
     write_state(Shards.of(folder).state(1), state("running", host="elsewhere"))
     squeue = tmp_path / "bin/squeue"
     squeue.parent.mkdir()
-    squeue.write_text("#!/bin/sh\necho 17_1 RUNNING\n")
+    squeue.write_text('#!/bin/sh\n[ -n "$SQUEUE_STATES" ] || echo 17_1 RUNNING\n')
+    monkeypatch.setenv("SQUEUE_STATES", "PENDING")
     squeue.chmod(0o755)
     monkeypatch.setenv("PATH", str(squeue.parent), prepend=":")
     with pytest.raises(HdbenchError, match=r"1 of its jobs .* scancel --name=hdbench-0123abcd"):

@@ -40,6 +40,7 @@ _OURS_OF_SBATCH = frozenset(
     (
         *("array", "output", "error", "job-name", "export", "dependency", "wrap", "parsable"),
         *("open-mode", "chdir", "nodes", "ntasks", "requeue", "no-requeue", "wait", "test-only"),
+        *("clusters", "cluster-constraint"),  # squeue would ask another one
     )
 )
 

@@ -30,6 +30,8 @@ from hdbench.running.shards.queue import queued_jobs
 from hdbench.running.shards.ranks import now
 
 ENGINES = ("local", "slurm", "ray")
+OF_SBATCH = ("SBATCH_ARRAY_INX", "SBATCH_CLUSTERS", "SBATCH_JOB_NAME")
+"""Variables that sbatch would take instead of what hdbench says: the jobs would not be found."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +170,11 @@ def check_engine(plan: Plan, engine: Engine, folder: Path) -> None:
         if "SLURM_ARRAY_TASK_ID" in os.environ:
             raise HdbenchError(
                 "--engine slurm: this is a job of an array itself: leave it out here"
+            )
+        if chosen := [name for name in OF_SBATCH if name in os.environ]:
+            raise HdbenchError(
+                f"--engine slurm: {chosen[0]} is set in the environment, and hdbench has to say "
+                f"this itself: unset {chosen[0]}"
             )
         if missing := [name for name in ("sbatch", "squeue") if shutil.which(name) is None]:
             raise HdbenchError(

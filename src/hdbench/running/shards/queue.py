@@ -1,5 +1,6 @@
 """Whether jobs of a launch are still in Slurm's queue."""
 
+import os
 import shutil
 import subprocess
 import time
@@ -25,10 +26,14 @@ def queued_jobs(shards: Shards) -> dict[str, str]:
             f"{shards.run}: was launched with --engine slurm as {name}, and there is no squeue "
             "here to ask whether it is still in the queue: run this where there is one"
         )
+    # Such as SQUEUE_STATES, which a person may have set, would hide some of them.
+    environment = {key: text for key, text in os.environ.items() if not key.startswith("SQUEUE_")}
     end = time.monotonic() + ENDING
     while True:
         asked = ["squeue", "--noheader", "--array", f"--name={name}", "--format=%i %T"]
-        done = subprocess.run(asked, capture_output=True, text=True, check=False)  # noqa: S603
+        done = subprocess.run(  # noqa: S603
+            asked, env=environment, capture_output=True, text=True, check=False
+        )
         if done.returncode:
             said = (done.stderr.strip() or "it says nothing").splitlines()[-1]
             raise HdbenchError(

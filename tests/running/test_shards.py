@@ -9,7 +9,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from filelock import FileLock
+from typer.testing import CliRunner
 
+from hdbench.cli import app
 from hdbench.errors import HdbenchError
 from hdbench.running.answers_file import AnswersFile
 from hdbench.running.folder import RunFolder, recorded_answers
@@ -284,6 +286,17 @@ def test_a_log_that_is_still_open_on_nfs_is_removed_later(folder, monkeypatch):
     monkeypatch.undo()
     assert settle(folder) is False
     assert not shards.path.exists()
+
+
+def test_what_a_folder_from_somebody_else_says_is_no_command_to_the_terminal(folder):
+    said = state("failed", host="h\x1b[2J", error="no\x9b2J such\nmodel")
+    write_state(Shards.of(folder).state(1), said)
+    found = CliRunner().invoke(app, ["status", str(folder), "--json"]).stdout
+    assert found.isascii()
+    assert "\x1b" not in found
+    assert json.loads(found)["ranks"][1]["error"] == "no\x9b2J such\nmodel"
+    shown = CliRunner().invoke(app, ["status", str(folder)]).stdout
+    assert "failed: 1 on h\\x1b[2J (0 of 2)\nrank 1: no\\x9b2J such\\nmodel\n" in shown
 
 
 def test_the_last_one_merges_and_no_other(folder):

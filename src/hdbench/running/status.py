@@ -86,9 +86,9 @@ class Status:
     problems: dict[str, str] = field(default_factory=dict)
 
     def as_json(self) -> str:
-        """All of it."""
+        """All of it, in ASCII: a terminal takes some other characters for commands."""
         value = asdict(self) | {"tokens": self.tokens.model_dump()}
-        return json.dumps(value, ensure_ascii=False, indent=2)
+        return json.dumps(value, indent=2)
 
     def lines(self) -> list[str]:
         """What to tell a person."""

@@ -299,6 +299,16 @@ def test_what_a_folder_from_somebody_else_says_is_no_command_to_the_terminal(fol
     assert "failed: 1 on h\\x1b[2J (0 of 2)\nrank 1: no\\x9b2J such\\nmodel\n" in shown
 
 
+def test_pipes_in_a_folder_from_somebody_else_are_not_waited_for(folder):
+    shards = Shards.of(folder)
+    shards.state(0).unlink()
+    os.mkfifo(shards.state(0))
+    assert [rank.state for rank in read_status(folder).ranks] == ["waiting", "done", "done"]
+    (shards.path / "launch.json").unlink()
+    os.mkfifo(shards.path / "launch.json")
+    assert read_status(folder).engine is None
+
+
 def test_the_last_one_merges_and_no_other(folder):
     shards = Shards.of(folder)
     write_state(shards.state(1), state("stopped"))

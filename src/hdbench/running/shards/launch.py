@@ -106,6 +106,8 @@ class Shards:
         """
         for name in (LAUNCH, MERGING):
             path = run / SHARDS / name
+            if not path.is_file():  # a pipe might never end
+                continue
             try:
                 text = path.read_text(encoding="utf-8")
             except FileNotFoundError:

@@ -66,8 +66,11 @@ class RankState(BaseModel):
 
 def read_state(shards: Shards, rank: int) -> RankState | None:
     """What a rank said last; None if it has not begun."""
+    path = shards.state(rank)
+    if not path.is_file():  # a pipe might never end
+        return None
     try:
-        return RankState.model_validate_json(shards.state(rank).read_bytes())
+        return RankState.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
         return None
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tracemalloc
 import zipfile
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hdbench.errors import HdbenchError
+from hdbench.reading import unpacking
 from hdbench.reading.files import open_container
 from hdbench.reading.parts import answer_parts
 from hdbench.reading.run_info import has_answers
@@ -136,6 +138,54 @@ def test_a_table_of_parquet_has_records_too(tmp_path):
     rows = [{"id": "1", "prediction": {"title": "A", "year": 1924}}]
     path = write_part(tmp_path / "answers.parquet", rows)
     assert answers_in(path)[None] == {"1": {"prediction": {"title": "A", "year": 1924}}}
+
+
+def test_a_text_of_parquet_may_be_written_as_bytes(tmp_path):
+    table = {
+        "id": ["1", "2"],
+        "text": ["Zürich".encode(), b"{}"],
+        "prediction": [None, b'{"a": 1}'],
+    }
+    pq.write_table(pa.table(table), tmp_path / "answers.parquet")
+    assert answers_in(tmp_path / "answers.parquet")[None] == {
+        "1": {"text": "Zürich"},
+        "2": {"text": "{}", "prediction": {"a": 1}},
+    }
+
+
+@pytest.mark.parametrize("column", ["text", "tokens"])
+def test_a_text_of_parquet_that_is_no_utf8_is_refused(tmp_path, column):
+    value = {"text": b"Z\xfcrich", "tokens": [b"Z\xfcrich"]}[column]
+    path = tmp_path / "answers.parquet"
+    pq.write_table(pa.table({"id": ["1"], column: [value]}), path)
+    assert refused(path) == f"{path}: a text in it is not UTF-8"
+
+
+@pytest.mark.parametrize("wrap", [lambda text: text, lambda text: {"title": text}])
+def test_a_text_that_all_rows_of_parquet_share_is_not_held_for_each(tmp_path, monkeypatch, wrap):
+    monkeypatch.setattr(unpacking, "MAX_UNPACKED", 2**22)
+    title = "x" * 2**19
+    rows = [{"id": str(number), "prediction": wrap(title)} for number in range(500)]
+    path = tmp_path / "answers.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    assert path.stat().st_size < 2**17
+    tracemalloc.start()
+    try:
+        assert "unpacked: unpack it, or split it" in refused(path)
+        assert tracemalloc.get_traced_memory()[1] < 16 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_parts_in_a_zip_have_one_bound_together(tmp_path, monkeypatch):
+    parts = [write_part(tmp_path / f"{part}.parquet", [entry(part)]) for part in range(9)]
+    with zipfile.ZipFile(tmp_path / "run.zip", "w") as archive:
+        for part in parts:
+            archive.write(part, part.name)
+    assert len(answers_in(tmp_path / "run.zip")[None]) == 9
+    one = len(as_lines([entry(0)]))
+    monkeypatch.setattr(unpacking, "MAX_UNPACKED", 7 * one)
+    assert "7.parquet: larger than" in refused(tmp_path / "run.zip")
 
 
 def test_parts_of_two_kinds_are_refused(tmp_path):

@@ -17,7 +17,12 @@ from hdbench.reading.json_lines import JsonLines, LinesFile
 from hdbench.reading.members import Folder, Members, Zip
 from hdbench.reading.parts import is_in_shards, our_parts
 from hdbench.reading.schema import AnswerSchema
-from hdbench.reading.unpacking import gunzip, unpack_zstandard, write_as_lines
+from hdbench.reading.unpacking import (
+    check_unpacked,
+    gunzip,
+    unpack_zstandard,
+    write_as_lines,
+)
 
 HEAD = 2**16
 """Number of bytes by which a file is recognised; white space before them is skipped."""
@@ -237,7 +242,7 @@ def _open_parts(
 ) -> Container:
     """The answers in parts, in JSON Lines or Parquet."""
     with _scratch_folder() as scratch:
-        files = []
+        files, size = [], 0
         for number, (path, name) in enumerate(zip(paths, names, strict=True)):
             head = head_of(path)
             write, is_packed = _plain_writer(head)
@@ -250,6 +255,9 @@ def _open_parts(
                 continue
             copy = Path(scratch.name) / str(number)
             write(path, copy, name)
+            if packed:  # a small ZIP could hold any number of parts that are small too
+                size += copy.stat().st_size
+                check_unpacked(size, name)
             files.append(LinesFile(copy, name))
         return _Unpacked(JsonLines(files, schema, all_are_loaded=all_are_loaded), scratch)
 

@@ -12,7 +12,7 @@ from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError
 
 MAX_UNPACKED = 2 * 2**30
-"""Maximum number of bytes that one file is unpacked to."""
+"""Maximum number of bytes that one file is unpacked to, or all in a ZIP."""
 
 ROWS = 1_000
 """Number of rows of a Parquet file that are in memory at once, if it was written in such groups."""
@@ -69,25 +69,40 @@ def write_as_lines(source: Path, target: Path, name: str) -> None:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
-        with pq.ParquetFile(source) as file, target.open("wb") as out:
+        # A text that many rows share is in the file once, and is held once here too: written out,
+        # a file of 100 KiB can be gigabytes.
+        about = pq.read_metadata(source).schema
+        columns = [about.column(place) for place in range(len(about.names))]
+        texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
+        with pq.ParquetFile(source, read_dictionary=texts) as file, target.open("wb") as out:
             size = 0
             for batch in file.iter_batches(batch_size=ROWS):
-                lines = "".join(map(_line, batch.to_pylist())).encode("utf-8", "backslashreplace")
-                size += len(lines)
-                _check_size(size, name)
-                out.write(lines)
+                for row in zip(*batch.columns, strict=True):
+                    values = (value.as_py() for value in row)
+                    line = _line(dict(zip(batch.schema.names, values, strict=True)))
+                    size += len(line)
+                    check_unpacked(size, name)
+                    out.write(line)
+    except UnicodeDecodeError as error:
+        raise HdbenchError(f"{name}: a text in it is not UTF-8") from error
     except (pa.ArrowException, OSError) as error:
         raise _damaged(name, "Parquet", error) from error
 
 
-def _line(row: dict[str, Any]) -> str:
-    known = {key: value for key, value in row.items() if value is not None}
+def _line(row: dict[str, Any]) -> bytes:
+    known = {key: _text(value) for key, value in row.items() if value is not None}
     if isinstance(known.get("prediction"), str):
         with suppress(ValueError):  # otherwise a text, as it is
             known["prediction"] = parse_json(known["prediction"])
     if "prediction" in row and not known.keys() & {"prediction", "text"}:
         known["prediction"] = None
-    return json.dumps(known, ensure_ascii=False, default=str) + "\n"
+    line = json.dumps(known, ensure_ascii=False, default=lambda value: str(_text(value))) + "\n"
+    return line.encode(errors="backslashreplace")
+
+
+def _text(value: Any) -> Any:
+    """A text that was written as bytes, as some programs do; any other value as it is."""
+    return value.decode() if isinstance(value, bytes) else value
 
 
 def _write(file: _Readable, target: Path, name: str) -> None:
@@ -95,7 +110,7 @@ def _write(file: _Readable, target: Path, name: str) -> None:
     with target.open("wb") as out:
         for block in _blocks(file):
             size += len(block)
-            _check_size(size, name)
+            check_unpacked(size, name)
             out.write(block)
 
 
@@ -104,7 +119,12 @@ def _blocks(file: _Readable) -> Iterator[bytes]:
         yield block
 
 
-def _check_size(size: int, name: str) -> None:
+def check_unpacked(size: int, name: str) -> None:
+    """Refuse what is larger unpacked than may be.
+
+    Raises:
+        HdbenchError: it has more than `MAX_UNPACKED` bytes.
+    """
     if size > MAX_UNPACKED:
         raise HdbenchError(
             f"{name}: larger than {MAX_UNPACKED >> 30} GiB unpacked: unpack it, or split it"

@@ -5,7 +5,6 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -13,8 +12,8 @@ from typing import Any
 
 import hdbench
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.cache import FileCache, user_cache
 from hdbench.common.hashing import file_sha256
-from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings, score_loaded
 from hdbench.reading.answer import STATUSES
@@ -34,12 +33,11 @@ Scored = dict[str | None, Result]
 class ScoreCache:
     """Keeps the per-item statistics of runs, so that ranking them again takes no scoring.
 
-    What is kept is in the `assets` of the Hugging Face cache (`HF_HOME`), and never beside a run: a
-    run folder may come from somebody else, and may not bring its own figures. The name of an entry
-    is the hash of all that decides a score: the contents of the run's and the benchmark's files,
-    their paths, the settings, the code of hdbench and the versions of what is installed. So an
-    entry is never stale. One that is damaged, or that belongs to another user, is not used. The
-    folder can be deleted at any time. `hdbench score` and `hdbench verify` always score.
+    What is kept is in the user's cache, for this user alone, and never beside a run: a run folder
+    may come from somebody else, and may not bring its own figures. The name of an entry is the hash
+    of all that decides a score: the contents of the run's and the benchmark's files, their paths,
+    the settings, the code of hdbench and the versions of what is installed. So an entry is never
+    stale. The folder can be deleted at any time. `hdbench score` and `hdbench verify` always score.
     """
 
     def __init__(self) -> None:
@@ -48,9 +46,15 @@ class ScoreCache:
     @cached_property
     def folder(self) -> Path:
         """Where scores are kept."""
-        from huggingface_hub.constants import HF_ASSETS_CACHE  # noqa: PLC0415  slow to import
+        return user_cache() / "scores"
 
-        return Path(HF_ASSETS_CACHE) / "hdbench" / "scores"
+    @cached_property
+    def _kept(self) -> FileCache | None:
+        """What is kept there; None if nothing can be."""
+        try:
+            return FileCache(self.folder, max_entry=MAX_ENTRY)
+        except OSError:
+            return None
 
     def score(
         self, benchmark: Benchmark, answers: Path, settings: Sequence[Settings]
@@ -81,42 +85,23 @@ class ScoreCache:
 
     def trim(self) -> None:
         """Delete what was used longest ago, as far as there is too much; after all is scored."""
-        if not self._written:
-            return
-        with suppress(OSError):
-            entries = [(each, each.stat()) for each in self.folder.iterdir() if each.is_file()]
-            size = sum(about.st_size for _, about in entries)
-            for path, about in sorted(entries, key=lambda entry: entry[1].st_mtime):
-                if size <= MAX_CACHE:
-                    break
-                path.unlink()
-                size -= about.st_size
+        if self._written and self._kept is not None:
+            self._kept.bound(MAX_CACHE)
 
     def _read(self, key: str) -> Scored | None:
         """The scores of that name; None if there are none that can be used."""
-        path = self.folder / key
-        try:
-            about = path.stat()
-            if about.st_size > MAX_ENTRY or (hasattr(os, "getuid") and about.st_uid != os.getuid()):
-                return None
-            digest, _, data = path.read_bytes().partition(b"\n")
-            if digest.decode() != hashlib.sha256(data).hexdigest():
-                return None
-            scored = {run["model"]: _unpacked(run, path) for run in json.loads(data)}
-            os.utime(path)
-        except (OSError, ValueError, LookupError, TypeError, HdbenchError):
+        data = None if self._kept is None else self._kept.get(key)
+        if data is None:
             return None
-        return scored
+        try:
+            return {run["model"]: _unpacked(run, self.folder / key) for run in json.loads(data)}
+        except (ValueError, LookupError, TypeError, HdbenchError):
+            return None
 
     def _write(self, key: str, scored: Scored) -> None:
-        runs = [{"model": model, **_packed(result)} for model, result in scored.items()]
-        data = json.dumps(runs).encode()
-        if len(data) > MAX_ENTRY:
-            return
-        with suppress(OSError, HdbenchError):  # a full disk, or none that can be written to
-            self.folder.mkdir(parents=True, exist_ok=True)
-            digest = hashlib.sha256(data).hexdigest().encode()
-            write_whole(self.folder / key, digest + b"\n" + data)
+        if self._kept is not None:
+            runs = [{"model": model, **_packed(result)} for model, result in scored.items()]
+            self._kept.add(key, json.dumps(runs).encode())
             self._written = True
 
 

@@ -9,8 +9,8 @@ from typing import BinaryIO
 from PIL import ExifTags, Image, ImageChops, ImageOps, ImageStat
 
 from hdbench.common import pdf
+from hdbench.common.cache import FileCache
 from hdbench.errors import HdbenchError
-from hdbench.report.thumbnail_cache import ThumbnailCache
 
 FORMATS = ("JPEG", "PNG", "TIFF", "WEBP")
 """The formats that benchmarks are built from; Pillow's readers for others are not tried."""
@@ -20,6 +20,9 @@ MAX_PIXELS = 89_000_000
 
 MAX_HEIGHT = 2
 """A thumbnail's maximum height, as a multiple of its width."""
+
+MAX_ENTRY = 2**20
+"""Maximum size in bytes of a thumbnail that is kept; they have some tens of thousands."""
 
 RECIPE = 2
 """Raised when another picture is made of the same file, so that kept ones are made again."""
@@ -40,7 +43,7 @@ around the letters, while paper that was scanned in grey or colour is hardly eve
 
 _FOUR_GREYS = [round(value / 85) * 85 for value in range(256)]
 
-_kept: ThumbnailCache | None = None
+_kept: FileCache | None = None
 
 
 def keep_in(folder: Path, *, max_bytes: int | None = None) -> None:
@@ -52,10 +55,10 @@ def keep_in(folder: Path, *, max_bytes: int | None = None) -> None:
             None if somebody else bounds it.
 
     Raises:
-        OSError: the folder cannot be created.
+        OSError: see `FileCache`.
     """
     global _kept  # noqa: PLW0603  a process has one
-    _kept = ThumbnailCache(folder)
+    _kept = FileCache(folder, max_entry=MAX_ENTRY)
     if max_bytes is not None:
         _kept.bound(max_bytes)
 

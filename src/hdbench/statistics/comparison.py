@@ -176,7 +176,7 @@ def compare_runs(
     level), that many are taken.
 
     With more than 50,000 items that all differ in their statistics, the intervals are by the delta
-    method (`delta.covariances`, `normal_difference`), and p is that of the normal distribution that
+    method (`delta.covariances`, `NormalDifferences`), and p is that of the normal distribution that
     the exchanged differences then have; see `permutation_test`.
 
     The detectable difference is `(z(1 - α/2) + z(0.8)) · s` (Bloom, "Minimum detectable effects",

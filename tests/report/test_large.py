@@ -85,6 +85,19 @@ def test_the_page_has_the_worst_and_some_at_random_and_parquet_has_all(large):
     assert pq.ParquetFile(out / "items.parquet").num_row_groups == 5  # of ten
 
 
+def test_lost_items_leave_room_for_wrong_answers_among_the_worst(large, monkeypatch):
+    monkeypatch.setattr(details, "MOST_LOST", 1)
+    out, _ = report(large)
+    heads = [text.strip() for text in Page((out / "index.html").read_text()).texts]
+    start, end = heads.index("The 6 worst of 43 items"), heads.index("5 items at random")
+    # Of the eleven that are all wrong the first five, and of the ten that are lost the first.
+    worst = ["0002", "0003", "0006", "0010", "0014", "0018"]
+    shown = [text for text in heads[start:end] if text.isdigit() and len(text) == 4]
+    assert [text for text in shown if text not in ("1924", "1925")] == worst
+    whole = score(str(large / "hdb/cards"), large / "answers.jsonl", Settings(details=True))
+    assert json.loads((out / "result.json").read_text())["errors"] == errors_by_class(whole)
+
+
 def test_the_file_of_items_has_their_figures_and_what_became_of_each_field(large):
     out, _ = report(large)
     table = pq.read_table(out / "items.parquet")

@@ -22,6 +22,10 @@ WORST = 500
 RANDOM = 200
 """How many items the page of a larger run shows: the worst, and some drawn at random."""
 
+MOST_LOST = 100
+"""Maximum number of items without a usable answer among the worst: of a large run there may be
+thousands, which are all alike, and would take the place of every wrong answer."""
+
 SEED = 0
 
 Item = dict[str, Any]
@@ -35,7 +39,7 @@ class Excerpt:
     Attributes:
         errors: all errors by class, as `hdbench.results.files.errors_by_class` gives them.
         worst: the items with the lowest figures, the lowest first, equal ones in the dataset's
-            order.
+            order; among them the first `MOST_LOST` without a usable answer.
         drawn: items drawn from all, with equal chances, in the dataset's order.
         seed: the seed of the draw.
     """
@@ -65,7 +69,7 @@ class Details:
         self._metric: Metric | None = None
         self._file: _ItemFile | None = None
         self._counts: ErrorCounts | None = None
-        self._seen = 0
+        self._seen = self._lost = 0
         # A heap whose smallest entry is the best of the worst so far; among equals, the later one.
         self._worst: list[tuple[float, int, Item]] = []
         self._drawn: list[tuple[int, Item]] = []
@@ -126,8 +130,12 @@ class Details:
         """Keep an item if it is one of the worst so far, or is drawn (Waterman's algorithm R)."""
         place = self._seen
         self._seen += 1
+        is_lost = item["status"] in LOST
+        self._lost += is_lost
         entry = (-figure, -place, item)
-        if len(self._worst) < WORST:
+        if is_lost and self._lost > MOST_LOST:
+            pass
+        elif len(self._worst) < WORST:
             heapq.heappush(self._worst, entry)
         elif entry[:2] > self._worst[0][:2]:
             heapq.heapreplace(self._worst, entry)

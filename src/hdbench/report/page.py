@@ -11,7 +11,7 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group
 from hdbench.reading.answer import STATUSES
-from hdbench.report.details import Excerpt
+from hdbench.report.details import MOST_LOST, Excerpt
 from hdbench.report.items import BANDS, ItemView, cut, item_views
 from hdbench.report.pictures import Picture, pictures
 from hdbench.report.rendering import TEXTS, render
@@ -168,6 +168,7 @@ def report_page(
         f1_form=errors.get("f1_form"),
         parts=list(_parts(views, benchmark, result, language)),
         seed=None if excerpt is None else excerpt.seed,
+        most_lost=MOST_LOST,
         more_items=0 if excerpt else len(result.ids) - len(shown),
         texts=_texts(shown, benchmark),
         filter_fields=names,

@@ -131,7 +131,7 @@ def test_the_german_page_says_what_the_english_one_says(of_cards):
         "4 Einträge: zu wenige für ein Intervall.",
         "Einzelne Einträge: 0,0000 bis 0,5000.",
         "weitere Felder: 42",
-        "… und 3000 weitere Zeichen",
+        "… und 3.000 weitere Zeichen",
         "Kein Bild: damaged.jpg ist nicht lesbar",
         "unwrapped: aus anderem Text herausgelöst",
         "verlesen",

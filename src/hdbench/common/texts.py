@@ -20,6 +20,16 @@ def decimal(number: str, language: str) -> str:
     return number.replace(".", ",") if language == "de" else number
 
 
+def grouped(number: int, language: str) -> str:
+    """A whole number with what a language writes between the thousands.
+
+    Example:
+        >>> grouped(700_000, "en"), grouped(700_000, "de")
+        ('700,000', '700.000')
+    """
+    return f"{number:,}".translate(_SIGNS if language == "de" else {})
+
+
 class _German(Formatter):
     """Numbers with a decimal comma and points between the thousands."""
 

@@ -10,7 +10,7 @@ import jinja2
 from markupsafe import Markup
 
 from hdbench.common.templates import html_templates
-from hdbench.common.texts import Texts, decimal
+from hdbench.common.texts import Texts, decimal, grouped
 from hdbench.errors import escaped
 
 TEXTS = Texts(Path(__file__).with_name("translations"))
@@ -40,12 +40,21 @@ def render(template: str, language: str = "en", **context: Any) -> str:
 def markup(key: str, language: str, **values: Any) -> Markup:
     """A text from `TEXTS` as HTML; the values in its placeholders are escaped like all output.
 
+    Whole numbers are written with separators between the thousands, as in the warnings.
+
     Example:
         >>> print(markup("from_to", "de", low=Markup("<b>1</b>"), high="<2>"))
         <b>1</b> bis &lt;2&gt;
+        >>> print(markup("from_to", "de", low=999, high=1000))
+        999 bis 1.000
     """
     text = Markup(TEXTS.translations[language][key])  # noqa: S704  this package's own
-    return text.format(**{name: _plain(value) for name, value in values.items()})
+    return text.format(
+        **{
+            name: grouped(value, language) if isinstance(value, int) else _plain(value)
+            for name, value in values.items()
+        }
+    )
 
 
 def _plain(value: Any) -> Any:

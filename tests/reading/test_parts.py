@@ -218,6 +218,28 @@ def test_a_part_that_breaks_off_is_named_with_its_line(tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst", "parquet"])
+def test_a_packed_part_of_no_bytes_was_cut_off(tmp_path, ending):
+    write_part(tmp_path / f"1.{ending}", [entry(0)])
+    (tmp_path / f"2.{ending}").touch()
+    assert (
+        refused(tmp_path) == f"{tmp_path}/2.{ending}: is empty, so it was cut off: write it again"
+    )
+
+
+def test_a_part_of_plain_lines_may_be_empty(tmp_path):
+    write_part(tmp_path / "1.jsonl", [entry(0)])
+    write_part(tmp_path / "2.jsonl", [])
+    assert list(answers_in(tmp_path)[None]) == ["0000"]
+
+
+def test_two_columns_of_parquet_with_one_name_are_refused(tmp_path):
+    path = tmp_path / "answers.parquet"
+    columns = [pa.array([text]) for text in ("1", "{}", "[]")]
+    pq.write_table(pa.table(columns, names=["id", "text", "text"]), path)
+    assert refused(path) == f"{path}: two columns have the same name: keep one"
+
+
+@pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst", "parquet"])
 def test_a_packed_part_that_breaks_off_is_named(tmp_path, ending):
     write_part(tmp_path / f"1.{ending}", [entry(0)])
     second = write_part(tmp_path / f"2.{ending}", [entry(number) for number in range(1, 500)])

@@ -12,7 +12,7 @@ from hdbench.errors import HdbenchError
 from hdbench.reading.container import Container
 from hdbench.reading.encodings import UTF16_MARKS, write_as_utf8
 from hdbench.reading.folders import answers_files, open_members
-from hdbench.reading.json_files import open_json, read_whole
+from hdbench.reading.json_files import LINES_ENDINGS, open_json, read_whole
 from hdbench.reading.json_lines import JsonLines, LinesFile
 from hdbench.reading.members import Folder, Members, Zip
 from hdbench.reading.parts import is_in_shards, our_parts
@@ -248,6 +248,8 @@ def _open_parts(
             write, is_packed = _plain_writer(head)
             if packed and is_packed:
                 raise HdbenchError(f"{name}: packed twice: unpack it once")
+            if not head and not name.lower().endswith(LINES_ENDINGS):  # packed is never empty
+                raise HdbenchError(f"{name}: is empty, so it was cut off: write it again")
             if write is None:
                 if kind := other_kind(head):
                     raise HdbenchError(f"{name}: this is {kind}: {ACCEPTED}")

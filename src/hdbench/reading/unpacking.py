@@ -75,11 +75,14 @@ def write_as_lines(source: Path, target: Path, name: str) -> None:
         columns = [about.column(place) for place in range(len(about.names))]
         texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
         with pq.ParquetFile(source, read_dictionary=texts) as file, target.open("wb") as out:
+            names = file.schema_arrow.names
+            if len(set(names)) < len(names):
+                raise HdbenchError(f"{name}: two columns have the same name: keep one")
             size = 0
             for batch in file.iter_batches(batch_size=ROWS):
                 for row in zip(*batch.columns, strict=True):
                     values = (value.as_py() for value in row)
-                    line = _line(dict(zip(batch.schema.names, values, strict=True)))
+                    line = _line(dict(zip(names, values, strict=True)))
                     size += len(line)
                     check_unpacked(size, name)
                     out.write(line)

@@ -21,8 +21,8 @@ from hdbench.scoring import make_metric
 from hdbench.scoring.metric import OUTCOMES, Metric
 
 MAX_RESULT = 256 * 2**20
-"""Maximum size in bytes of a result file: one for 1,000,000 cards has some 45 MiB, and one for as
-many texts 140 MiB."""
+"""Maximum size in bytes of a result file: one for 1,000,000 cards has some 45 MiB, 80 MiB if no
+answer was valid JSON only, and one for as many texts 140 MiB."""
 
 
 def answers_sha256(path: Path) -> str:

@@ -94,7 +94,8 @@ class Tallied(NamedTuple):
         ids: the items.
         statuses: what was done to read each answer.
         kinds: what an unparsable answer is → number of items.
-        strict: id → the statistics that an item would have if only valid JSON counted.
+        strict: id → the statistics that an item would have if only valid JSON counted, without
+            those that are zero.
         rows: the statistics, item by item.
         strata: the items' strata.
         fields: stratum → outcome → how often each field had it.
@@ -164,7 +165,9 @@ class Tally:
         if kind := _kind(candidate, coverage):
             self._kinds[kind] += 1
         elif coverage == "answered" and status != "clean":
-            self._strict[item_id] = metric.score(None, prepared).statistics
+            lost = metric.score(None, prepared).statistics
+            # Most are zero, and a model may wrap each of a million answers.
+            self._strict[item_id] = {name: number for name, number in lost.items() if number}
         values = score.statistics
         if len(values) == len(metric.statistics):
             self._rows += values.values()

@@ -61,7 +61,8 @@ class Result:
         kinds: what an unparsable answer was → number of items; without those that only strict
             reading rejects.
         strict_statistics: id → the statistics that an item would have if only valid JSON counted,
-            for those items whose answer is a record but was not valid JSON only.
+            for those items whose answer is a record but was not valid JSON only; without those that
+            are zero.
         dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`,
             `dataset_revision` (the commit, if it is from the Hub), its `headline` and the direction
             of that, `higher_is_better`; `public_since`, if the benchmark says it; `people`, what

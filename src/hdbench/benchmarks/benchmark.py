@@ -135,12 +135,7 @@ class Benchmark:
         Raises:
             HdbenchError: a line has no id, or an id occurs twice.
         """
-        seen: set[str] = set()
-        for number, _, item_id in self._places():
-            if item_id in seen:
-                where = f"{self.folder / METADATA}:{number}"
-                raise HdbenchError(f"{where}: the id {item_id!r} occurs twice")
-            seen.add(item_id)
+        for _, _, item_id in self._places():
             yield item_id
 
     def parts(self, size: int) -> Iterator[Part]:
@@ -150,7 +145,7 @@ class Benchmark:
             size: how many are in a part; the last one may have fewer.
 
         Raises:
-            HdbenchError: a line has no id.
+            HdbenchError: see `ids`.
         """
         ids: list[str] = []
         start = first = 0
@@ -276,11 +271,15 @@ class Benchmark:
     def _places(self) -> Iterator[tuple[int, int, str]]:
         """The number, the offset and the id of each line."""
         path = self.folder / METADATA
+        seen: set[str] = set()
         for number, offset, raw in raw_lines(path):
             item_id = plain_id(raw)
             if item_id is None:
                 where = f"{path}:{number}"
                 _, item_id, _, _ = _row(where, parse_line(raw, where))
+            if item_id in seen:
+                raise HdbenchError(f"{path}:{number}: the id {item_id!r} occurs twice")
+            seen.add(item_id)
             yield number, offset, item_id
 
     def _rows(
@@ -288,9 +287,10 @@ class Benchmark:
     ) -> Iterator[tuple[str, str, str | None, Provenance | None]]:
         """The place, the id, the ground truth's JSON and how it was made, of each line."""
         path = self.folder / METADATA
+        name = str(path)
         seen: set[str] = set()
         for line, _, raw in raw_lines(path, start=start, number=number):
-            where = f"{path}:{line}"
+            where = f"{name}:{line}"
             row = _row(where, parse_line(raw, where))
             if row[1] in seen:
                 raise HdbenchError(f"{where}: the id {row[1]!r} occurs twice")

@@ -23,14 +23,6 @@ _ID = re.compile(rb'\{(?:"[a-z_]{1,40}": ?"[^"\\]*+", ?){0,3}?"id": ?"([^"\\]+)"
 """A line that begins with an id, or with a few texts before it, as hdbench writes them."""
 
 
-class RawLine(NamedTuple):
-    """One line of a file that is not blank, as it is there, and its place."""
-
-    number: int
-    offset: int
-    raw: bytes
-
-
 class Line(NamedTuple):
     """One line of a JSON Lines file, and its place."""
 
@@ -159,8 +151,8 @@ def read_jsonl(path: Path, *, name: str | None = None, unique: bool = False) -> 
 
 def raw_lines(
     path: Path, *, name: str | None = None, start: int = 0, number: int = 1
-) -> Iterator[RawLine]:
-    """The lines of a file that are not blank, as they are there.
+) -> Iterator[tuple[int, int, bytes]]:
+    """The lines of a file that are not blank: their number, their offset, and what is there.
 
     Args:
         path: the file.
@@ -182,7 +174,7 @@ def raw_lines(
                         f"{name}:{number}: the line is longer than {MAX_LINE >> 20} MiB"
                     )
                 if not raw.isspace():
-                    yield RawLine(number, offset, raw)
+                    yield number, offset, raw
                 offset += len(raw)
                 number += 1
     except OSError as error:

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import repeat
 from pathlib import Path
 
-from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
+from hdbench.benchmarks.benchmark import Benchmark, Part, load_benchmark
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
@@ -154,8 +154,9 @@ def score_loaded(
         _check_run(path, run)
         sha256 = hashing.submit(answers_sha256, path)
         dataset_sha256 = hashing.submit(loaded.content_hash)
+        parts = list(loaded.parts(PART))
         with _scorer(run, rules, bounds, settings[0].workers) as scored:
-            found = {model: _scored(run, model, rules, scored) for model in run.models}
+            found = {model: _scored(run, model, parts, rules, scored) for model in run.models}
         answers = {"path": str(predictions), "sha256": sha256.result()}
         for model, whole in found.items():
             for place, each in enumerate(settings):
@@ -245,11 +246,13 @@ def _processes(workers: int, bounds: Bounds, answers: int) -> int:
 def _scored(
     run: OpenedRun,
     model: str | None,
+    parts: Iterable[Part],
     rules: Sequence[Rules],
     score: Callable[[Iterable[Task]], Iterable[Scored]],
 ) -> "_Whole":
     """Score one model's answers under all rules, on the items that were asked."""
-    answers = run.answers(model)
+    ids = (item_id for part in parts for item_id in part.ids)
+    answers = run.answers(model, filter(run.is_asked, ids))
     whole = _Whole(run, model, answers, rules)
     strata = run.benchmark.strata()
     number = len(run.container.runs[model])
@@ -261,7 +264,7 @@ def _scored(
             [strata[item_id] for item_id in part.ids] if strata else [],
             number,
         )
-        for part in run.benchmark.parts(PART)
+        for part in parts
     )
     with seldom_collected():
         for _ in progress(whole.taken(score(tasks)), "Scoring", answers.number):

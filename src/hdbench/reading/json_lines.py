@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from hdbench.common.jsonio import MAX_LINE, RawLine, parse_line, plain_id, raw_lines
+from hdbench.common.jsonio import MAX_LINE, parse_line, plain_id, raw_lines
 from hdbench.errors import HdbenchError
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.fields import EntryReader
@@ -120,15 +120,15 @@ class JsonLines:
         runs: dict[str | None, dict[str, int]] = {}
         try:
             for number, (path, name) in enumerate(files):
-                for line in raw_lines(path, name=name):
-                    item_id = plain_id(line.raw) if all_are_loaded else None
+                for line, offset, raw in raw_lines(path, name=name):
+                    item_id = plain_id(raw) if all_are_loaded else None
                     model = None
-                    if item_id is None or not item_id.strip() or b'"model"' in line.raw:
-                        item_id, model = self._parsed(line, f"{name}:{line.number}")
+                    if item_id is None or not item_id.strip() or b'"model"' in raw:
+                        item_id, model = self._parsed(raw, f"{name}:{line}")
                     ids = runs.setdefault(model, {})
-                    place = number * MAX_FILE + line.offset
+                    place = number * MAX_FILE + offset
                     if ids.setdefault(item_id, place) != place:
-                        self._check_second(item_id, ids[item_id], line, f"{name}:{line.number}")
+                        self._check_second(item_id, ids[item_id], raw, f"{name}:{line}")
         except BaseException:
             self.close()
             raise
@@ -136,17 +136,17 @@ class JsonLines:
             raise HdbenchError(f"{files[0].name}: no predictions in this file")
         self.runs: Mapping[str | None, Mapping[str, Any]] = runs
 
-    def _parsed(self, line: RawLine, where: str) -> tuple[str, str | None]:
+    def _parsed(self, raw: bytes, where: str) -> tuple[str, str | None]:
         """The id and the model of a line; what is unusable is rejected at once."""
-        value = parse_line(line.raw, where, unique=True)
+        value = parse_line(raw, where, unique=True)
         reader = self.lines.reader
         item_id = reader.id(value, where)
         reader.entry(value, where)
         return item_id, reader.model(value, where)
 
-    def _check_second(self, item_id: str, first: int, line: RawLine, where: str) -> None:
+    def _check_second(self, item_id: str, first: int, raw: bytes, where: str) -> None:
         """Refuse a second answer, unless it is the same line once more."""
-        if self._copies and self.lines.raw(first).strip() == line.raw.strip():
+        if self._copies and self.lines.raw(first).strip() == raw.strip():
             return
         name, _, number = self.where(first).rpartition(":")
         place = f"on line {number}" if where.startswith(f"{name}:") else f"in {name}:{number}"

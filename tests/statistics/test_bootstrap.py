@@ -15,9 +15,10 @@ from hdbench.errors import HdbenchError
 from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
+from hdbench.statistics import resampling
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, intervals
 from hdbench.statistics.differences import difference_interval
-from hdbench.statistics.resampling import bootstrap, tables
+from hdbench.statistics.resampling import bootstrap, distinct, tables
 
 COUNTS = st.tuples(*[st.integers(0, 12)] * 3)
 
@@ -287,3 +288,13 @@ def test_intervals_hold_where_few_items_are_lost():
         found = intervals(cards(rows), resamples=400, seed=seed).figures["f1_micro"]
         held += found.low <= truth <= found.high
     assert held >= 0.9 * sets  # 190 and more; 99.9 % of the time 180
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5, 1_000])
+def test_rows_sorted_in_parts_are_the_same_as_sorted_at_once(monkeypatch, rows):
+    values = np.random.default_rng(1).integers(0, 4, (rows, 3)) / 3
+    expected, times = np.unique(values, axis=0, return_counts=True)
+    monkeypatch.setattr(resampling, "_SORTED", 7)
+    found, counts = distinct(values)
+    assert found.tolist() == expected.tolist()
+    assert counts.tolist() == times.tolist()

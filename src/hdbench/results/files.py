@@ -123,7 +123,10 @@ def to_record(result: Result, *, details: bool = False, intervals: bool = True) 
             else {}
         ),
         "statistics": {
-            name: list(column) for name, column in result.statistics.items() if any(column)
+            # Not a copy: at a million items, the columns of a metric take 40 MB.
+            name: column if isinstance(column, list) else list(column)
+            for name, column in result.statistics.items()
+            if any(column)
         },
     }
 

@@ -22,6 +22,9 @@ NOTHING = 1e-12
 _CHUNK = 2**20
 """Approximate number of numbers in memory at once."""
 
+_SORTED = 2**17
+"""Number of rows that are sorted at a time."""
+
 
 class Table(NamedTuple):
     """The per-item statistics of a run as a matrix.
@@ -160,7 +163,9 @@ def bootstrap(
 
 def _by_stratum(runs: Sequence[Table]) -> list[Array]:
     """The values of all runs, side by side, for the items of each stratum."""
-    values, groups = np.hstack([run.values for run in runs]), runs[0].groups
+    values, groups = runs[0].values, runs[0].groups
+    if len(runs) > 1:
+        values = np.hstack([run.values for run in runs])
     return [values] if groups is None else [values[groups == each] for each in np.unique(groups)]
 
 
@@ -202,7 +207,14 @@ def distinct(values: Array) -> tuple[Array, Counts]:
     """The distinct rows, and how often each occurs."""
     if not values.shape[1]:  # numpy finds none in this case
         return values[:1], np.array([len(values)])
-    rows, times = np.unique(values, axis=0, return_counts=True)
+    # Of some rows at a time: sorting takes several times the memory of what is sorted.
+    parts = (values[start : start + _SORTED] for start in range(0, max(1, len(values)), _SORTED))
+    found = [np.unique(part, axis=0, return_counts=True) for part in parts]
+    rows, place = np.unique(
+        np.concatenate([rows for rows, _ in found]), axis=0, return_inverse=True
+    )
+    times = np.zeros(len(rows), np.int64)
+    np.add.at(times, place.ravel(), np.concatenate([times for _, times in found]))
     return rows, times
 
 

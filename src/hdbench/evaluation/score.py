@@ -154,8 +154,8 @@ def score_loaded(
         _check_run(path, run)
         sha256 = hashing.submit(answers_sha256, path)
         dataset_sha256 = hashing.submit(loaded.content_hash)
-        parts = list(loaded.parts(PART))
         with _scorer(run, rules, bounds, settings[0].workers) as scored:
+            parts = list(loaded.parts(PART))
             found = {model: _scored(run, model, parts, rules, scored) for model in run.models}
         answers = {"path": str(predictions), "sha256": sha256.result()}
         for model, whole in found.items():

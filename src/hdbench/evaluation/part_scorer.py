@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 from hdbench.benchmarks.benchmark import Benchmark, Part
@@ -201,15 +202,30 @@ def ways_of(rules: Sequence[Rules]) -> list[ReadAs]:
     return list(dict.fromkeys(each.read_as for each in rules))
 
 
+class _Collected:
+    """How often the garbage collector looked for cycles before, and who had it look seldom."""
+
+    lock = Lock()
+    users = 0
+    before: tuple[int, int, int]
+
+
 @contextmanager
 def seldom_collected() -> Iterator[None]:
     """Have the garbage collector look for cycles seldom: records have none.
 
-    Otherwise, it looks at everything in memory again and again, a tenth of the time.
+    Otherwise, it looks at everything in memory again and again, a tenth of the time. Threads can do
+    this at the same time: the last one to end restores what was before the first.
     """
-    before = gc.get_threshold()
-    gc.set_threshold(OBJECTS, *before[1:])
+    with _Collected.lock:
+        if not _Collected.users:
+            _Collected.before = gc.get_threshold()
+            gc.set_threshold(OBJECTS, *_Collected.before[1:])
+        _Collected.users += 1
     try:
         yield
     finally:
-        gc.set_threshold(*before)
+        with _Collected.lock:
+            _Collected.users -= 1
+            if not _Collected.users:
+                gc.set_threshold(*_Collected.before)

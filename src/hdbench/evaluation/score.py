@@ -16,6 +16,7 @@ from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.checks import Checks
 from hdbench.evaluation.frequent import EXAMPLES
+from hdbench.evaluation.notes import notes_on
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.evaluation.part_scorer import (
     EachItem,
@@ -32,13 +33,12 @@ from hdbench.evaluation.workers import Workers
 from hdbench.reading import ReadAs
 from hdbench.reading.answers import Answers
 from hdbench.reading.bounds import Bounds
-from hdbench.reading.run_info import RUN_FILE
 from hdbench.reading.usage import Usage
 from hdbench.results.drafts import DRAFTS
 from hdbench.results.files import answers_sha256
 from hdbench.results.items import Tally
 from hdbench.results.result import Result
-from hdbench.results.warning_texts import id_message, in_words
+from hdbench.results.warning_texts import id_message
 from hdbench.scoring.metric import Metric
 
 PART = 500
@@ -310,14 +310,7 @@ class _Whole:
         ]
         reading = {
             **settings.read_as._asdict(),
-            "notes": [
-                *_unseen(run),
-                *_own(run),
-                *_not_asked(run, answers.number),
-                *_without_truth(answers.number - self._items),
-                *_empty_strata(result),
-                *run.notes,
-            ],
+            "notes": notes_on(run, result, asked=answers.number, with_truth=self._items),
             "schema_violations": {name: dict(counts) for name, counts in way.violations.items()},
             "warnings": [each.to_dict() for each in (*other_ids, *checks.warnings(result))],
         }
@@ -385,64 +378,3 @@ def _people(benchmark: Benchmark, metric: Metric) -> dict[str, object]:
     if agreement.ceiling.headline != benchmark.spec.headline:
         return {}
     return {"people": agreement.ceiling.model_dump(mode="json")}
-
-
-def _without_truth(number: int) -> list[str]:
-    """A note on the items that have no ground truth, if there are any."""
-    if not number:
-        return []
-    have = "1 item has" if number == 1 else f"{number} items have"
-    return [f"{have} no ground truth, and cannot be scored"]
-
-
-def _empty_strata(result: Result) -> list[str]:
-    """A note on strata of a sample without an item that is scored, if there are any."""
-    if result.sample is None or result.weighed is None or not result.weighed.empty:
-        return []
-    empty = result.weighed.empty
-    return [
-        in_words(
-            "empty_strata",
-            {
-                "count": len(empty),
-                "strata": len(result.sample.strata),
-                "of": sum(each.of for each in empty),
-                "whole": result.sample.of,
-            },
-        )
-    ]
-
-
-def _unseen(run: OpenedRun) -> list[str]:
-    """A note on a run without media."""
-    if run.info is None or not run.info.without_media:
-        return []
-    return [
-        f"{RUN_FILE}: asked without media, with the prompt alone: what is right here is memory or "
-        "chance, and is the floor beneath the model's score"
-    ]
-
-
-def _own(run: OpenedRun) -> list[str]:
-    """A note on a run over own images, which are taken for the benchmark's."""
-    if run.info is None or not run.info.own_images:
-        return []
-    note = f"{RUN_FILE}: a run over own images, taken for the items with the same ids"
-    if run.left_out:
-        number, first = len(run.left_out), min(run.left_out)
-        image = "1 image is" if number == 1 else f"{number} images are"
-        note += f"; {image} left out, because no item has the id (such as {first!r})"
-    return [note]
-
-
-def _not_asked(run: OpenedRun, asked: int) -> list[str]:
-    """A note on the items that are not scored, if there are any."""
-    if run.info is None or run.asked is None:
-        return []
-    left_out = sum(1 for _ in run.benchmark.ids()) - asked
-    if not left_out:
-        return []
-    how = f" ({run.info.subset})" if run.info.subset else ""
-    were = "1 item was" if left_out == 1 else f"{left_out} items were"
-    are = "is" if left_out == 1 else "are"
-    return [f"{RUN_FILE}: {were} not asked{how}, and {are} not scored"]

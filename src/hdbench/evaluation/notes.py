@@ -1,0 +1,86 @@
+"""What a person should know about the items that a run was scored on."""
+
+from hdbench.evaluation.opened_run import OpenedRun
+from hdbench.reading.run_info import RUN_FILE
+from hdbench.results.result import Result
+from hdbench.results.warning_texts import in_words
+
+
+def notes_on(run: OpenedRun, result: Result, *, asked: int, with_truth: int) -> list[str]:
+    """Notes on a run: what was asked, how, what cannot be scored, and how its file was read.
+
+    Args:
+        run: the run.
+        result: its result.
+        asked: the number of items that were asked.
+        with_truth: the number of these that have a ground truth.
+    """
+    return [
+        *_unseen(run),
+        *_own(run),
+        *_not_asked(run, asked),
+        *_without_truth(asked - with_truth),
+        *_empty_strata(result),
+        *run.notes,
+    ]
+
+
+def _without_truth(number: int) -> list[str]:
+    """A note on the items that have no ground truth, if there are any."""
+    if not number:
+        return []
+    have = "1 item has" if number == 1 else f"{number} items have"
+    return [f"{have} no ground truth, and cannot be scored"]
+
+
+def _empty_strata(result: Result) -> list[str]:
+    """A note on strata of a sample without an item that is scored, if there are any."""
+    if result.sample is None or result.weighed is None or not result.weighed.empty:
+        return []
+    empty = result.weighed.empty
+    return [
+        in_words(
+            "empty_strata",
+            {
+                "count": len(empty),
+                "strata": len(result.sample.strata),
+                "of": sum(each.of for each in empty),
+                "whole": result.sample.of,
+            },
+        )
+    ]
+
+
+def _unseen(run: OpenedRun) -> list[str]:
+    """A note on a run without media."""
+    if run.info is None or not run.info.without_media:
+        return []
+    return [
+        f"{RUN_FILE}: asked without media, with the prompt alone: what is right here is memory or "
+        "chance, and is the floor beneath the model's score"
+    ]
+
+
+def _own(run: OpenedRun) -> list[str]:
+    """A note on a run over own images, which are taken for the benchmark's."""
+    if run.info is None or not run.info.own_images:
+        return []
+    note = f"{RUN_FILE}: a run over own images, taken for the items with the same ids"
+    if run.left_out:
+        number, first = len(run.left_out), min(run.left_out)
+        image = "1 image is" if number == 1 else f"{number} images are"
+        note += f"; {image} left out, because no item has the id (such as {first!r})"
+    return [note]
+
+
+def _not_asked(run: OpenedRun, asked: int) -> list[str]:
+    """A note on the items that are not scored, if there are any."""
+    if run.info is None or run.asked is None:
+        return []
+    left_out = sum(1 for _ in run.benchmark.ids()) - asked
+    if not left_out:
+        return []
+    how = f" ({run.info.subset})" if run.info.subset else ""
+    were = "1 item was" if left_out == 1 else f"{left_out} items were"
+    are = "is" if left_out == 1 else "are"
+    return [f"{RUN_FILE}: {were} not asked{how}, and {are} not scored"]

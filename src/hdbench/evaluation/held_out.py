@@ -1,7 +1,7 @@
 """Scoring held-out items: totals, and how far they lie from those of the public items."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +21,15 @@ _COVERAGE = ("items", "answered", "unanswered", "unparsable")
 class _HeldOutPart(Benchmark):
     """A benchmark of which the held-out items are scored, and no others."""
 
-    held_out: tuple[Item, ...] = ()
+    held_out: Mapping[str, Item] = field(default_factory=dict)
 
     def items(self) -> Iterator[Item]:
         """The held-out items with their ground truths."""
-        yield from self.held_out
-
-    def parts(self, size: int) -> Iterator[Part]:
-        """The held-out items in parts."""
-        for start in range(0, len(self.held_out), size):
-            yield Part([item.id for item in self.held_out[start : start + size]], start, start)
+        yield from self.held_out.values()
 
     def items_of(self, part: Part) -> Iterator[Item]:
-        """The items of a part."""
-        yield from self.held_out[part.start : part.start + len(part.ids)]
+        """Those of a part's items that are held out."""
+        return (self.held_out[each] for each in part.ids if each in self.held_out)
 
 
 def read_held_out(benchmark: Benchmark, path: Path) -> tuple[Item, ...]:
@@ -93,7 +88,8 @@ def score_held_out(
     """
     loaded = load_benchmark(benchmark, revision=settings.revision)
     known = {each.name: getattr(loaded, each.name) for each in fields(Benchmark)}
-    part = _HeldOutPart(**known, held_out=read_held_out(loaded, path))
+    held_out = {item.id: item for item in read_held_out(loaded, path)}
+    part = _HeldOutPart(**known, held_out=held_out)
     try:
         [results] = score_loaded(part, predictions, [replace(settings, details=False)])
     except NothingToScoreError as error:

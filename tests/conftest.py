@@ -1,6 +1,7 @@
 import gc
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,9 @@ collect_ignore = [
 
 settings.register_profile("untimed", deadline=None)  # no assertion here is on time
 settings.load_profile("untimed")
+
+# What a script starts in the background ignores Ctrl+C, and so would all that the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test may reach the network, and none may read or fill a person's own caches.
 os.environ["HF_HUB_OFFLINE"] = "1"

@@ -1,4 +1,4 @@
-"""Somebody types into the editor, and browser or server is killed at a random moment."""
+"""Somebody types into the editor; after the first save, browser or server is killed at random."""
 
 import os
 import random
@@ -58,6 +58,7 @@ class Typist:
 
     def __init__(self):
         self.typed, self.saved = ["", ""], ["", ""]
+        self.has_saved = threading.Event()
 
     def type(self, page, rng, killed):
         fields = [page.get_by_label("Title", exact=True), page.get_by_label("Transcription")]
@@ -71,10 +72,11 @@ class Typist:
             shown = page.evaluate(SHOWN)
             if shown["state"] == "saved":
                 self.saved = shown["values"]
+                self.has_saved.set()
 
 
 def kill_while_typing(folder, chromium, seed, what):
-    """Type, kill `browser` or `server` at a random moment, and look at what is left.
+    """Type, kill `browser` or `server` at a random moment after a save, and look at what is left.
 
     Returns:
         How many characters were shown as saved.
@@ -85,16 +87,18 @@ def kill_while_typing(folder, chromium, seed, what):
         with own_chromium(chromium) as (page, kill_browser):
 
             def kill():
+                typist.has_saved.wait(60)
+                time.sleep(rng.uniform(0, 3.5))
                 kill_browser() if what == "browser" else served.process.kill()
                 killed.set()
 
             page.goto(served.url)
             page.locator("#id:not(:empty)").wait_for()
-            timer = threading.Timer(rng.uniform(0.5, 4), kill)
-            timer.start()
+            killer = threading.Thread(target=kill)
+            killer.start()
             with suppress(Error):  # the browser is gone
                 typist.type(page, rng, killed)
-            timer.join()
+            killer.join()
     finally:
         if what == "browser":
             served.end()

@@ -34,7 +34,7 @@ def forks():
 def metric_space(request, forks, tmp_path_factory):
     """The name of a metric, the address at which its app.py is served, and a client."""
     scratch = tmp_path_factory.mktemp("cache")
-    with serving(str(request.param), cwd=scratch, forks=lambda: forks, **PLAIN) as url:
+    with serving(str(request.param), cwd=scratch, process=forks, **PLAIN) as url:
         yield request.param.parent.name, url, wait_for_client(url)
 
 

@@ -142,6 +142,36 @@ def test_an_answer_that_cannot_be_taken_is_not_taken_for_the_next_items(large, m
         assert pixels(image) == pixels(load_images([other], Limits())[0])
 
 
+TOGETHER = """
+import os, time
+from pathlib import Path
+import PIL.Image
+
+resize = PIL.Image.Image.resize
+here = Path(__file__).parent
+
+def together(image, *arguments, **options):
+    (here / f"at-{os.getpid()}").touch()
+    for _ in range(3_000):
+        if len(list(here.glob("at-*"))) >= 3:
+            return resize(image, *arguments, **options)
+        time.sleep(0.01)
+    raise OSError("alone")
+
+PIL.Image.Image.resize = together
+"""
+"""Imported by each process: none goes on before three are at work at the same time."""
+
+
+def test_as_many_processes_as_are_asked_for_decode_at_the_same_time(large, tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text(TOGETHER)
+    monkeypatch.syspath_prepend(tmp_path)
+    with ImageReaders(Limits(512), 3) as readers:
+        results = [readers.submit([large]) for _ in range(6)]
+        assert [len(each.result()) for each in results] == [1] * 6
+    assert len(list(tmp_path.glob("at-*"))) == 3
+
+
 def test_leaving_while_images_are_decoded_ends_the_processes_at_once(large):
     with ImageReaders(Limits(), 2) as readers:
         futures = [readers.submit([large]) for _ in range(50)]

@@ -10,7 +10,6 @@ from importlib.util import find_spec
 import pytest
 import torch
 from PIL import Image
-from running.slow_images import share_outside, slow_image
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
 from hdbench.common.extras import install_command
@@ -397,18 +396,6 @@ def test_questions_are_taken_no_further_than_two_windows_and_two_batches_ahead(
         next(replies)
         assert taken <= answered + 2 * 8 + 2 * 2
     replies.close()
-
-
-def test_the_model_does_not_wait_for_images_that_take_longer_than_it_does(
-    tiny_model, tmp_path, monkeypatch
-):
-    image = slow_image(tmp_path, 0.24)
-    monkeypatch.syspath_prepend(tmp_path / "site")
-    asked = [Question(str(number), [image]) for number in range(28)]
-    short = Decoding(max_new_tokens=1)
-    backend = make_backend(tiny_model, short, batch_size=4, readers=6)
-    # One process would read for 0.24 s while the model works for 0.08 s: two thirds of the time.
-    assert share_outside(backend, asked, 0.08) < 0.15
 
 
 def test_items_of_about_the_same_size_share_a_batch(tiny_model, tmp_path):

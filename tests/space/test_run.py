@@ -282,7 +282,7 @@ def test_an_own_image_gets_its_answer_and_its_record_but_no_score(visit, sample)
     rows = [each.inner_text().split("\t") for each in page.locator("#run-first tbody tr").all()]
     assert ["type.type", answer["type"]["type"]] in rows
     assert page.locator("#run-report iframe").count() == 0
-    assert page.locator("#run-download-jsonl").is_visible()
+    page.locator("#run-download-jsonl").wait_for()
     assert not page.locator("#run-download-json").is_visible()
 
 

@@ -25,6 +25,7 @@ from hdbench.evaluation.checks import Checks
 from hdbench.evaluation.looks import Looks
 from hdbench.evaluation.score import Settings, score_runs, score_under
 from hdbench.reading.answer import Answer
+from hdbench.reading.bounds import Bounds
 from hdbench.reading.schema import AnswerSchema
 from hdbench.results.files import to_record
 from hdbench.results.items import Tally, candidate_of, prepare
@@ -228,6 +229,17 @@ def test_the_number_of_processes_is_checked(tmp_path):
     path = write_cards(tmp_path, 20)
     with pytest.raises(HdbenchError, match="--workers: -1 is not a number from 0"):
         score_runs(str(tmp_path / "hdb/cards"), path, Settings(workers=-1))
+
+
+def test_the_bound_on_values_is_for_each_model(tmp_path):
+    path = write_cards(tmp_path, 20)
+    lines = [each | {"model": model} for model in "ab" for each in read(path)]
+    models = write(tmp_path / "models.jsonl", lines)
+    cards = str(tmp_path / "hdb/cards")
+    # An answer has one value, its title.
+    assert len(score_runs(cards, models, Settings(bounds=Bounds(values=20)))) == 2
+    with pytest.raises(HdbenchError, match="have more than 19 fields"):
+        score_runs(cards, models, Settings(bounds=Bounds(values=19)))
 
 
 @pytest.mark.slow

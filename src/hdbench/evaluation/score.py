@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import repeat
 from pathlib import Path
 
@@ -227,8 +226,14 @@ def _scorer(
         workers = 1
     number = _processes(workers, bounds, sum(map(len, run.container.runs.values())))
     if number == 1:
-        scorer = PartScorer(run.benchmark, run.schema, run.container, rules, bounds.values)
-        yield partial(map, scorer.score)
+
+        def scored(tasks: Iterable[Task]) -> Iterable[Scored]:
+            # One for each model, as the bound on values is for each.
+            source = run.container
+            scorer = PartScorer(run.benchmark, run.schema, source, rules, bounds.values)
+            return map(scorer.score, tasks)
+
+        yield scored
         return
     prompts = run.info.prompts if run.info else ()
     with Workers.started(number, run.benchmark, prompts, rules, run.container) as started:

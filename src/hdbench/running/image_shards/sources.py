@@ -1,4 +1,4 @@
-"""Images in shards: tar files as of WebDataset, and Parquet files as of `datasets`."""
+"""Images in shards: tar files as WebDataset packs them, and Parquet files that `datasets` wrote."""
 
 import re
 from collections.abc import Iterator

@@ -16,13 +16,19 @@ def texts(tmp_path):
     return tmp_path
 
 
+def two_held_tasks(folder, server, *tasks):
+    """A run and its command, at a moment when two tasks have some answers and wait for others."""
+    server.hold()
+    run = Run(folder, server.url)
+    driver = run.start("--engine", "local", *tasks, "--workers", "2")
+    until(lambda: run.shard(0) >= 4 and run.shard(1) >= 4, what="the first tasks")
+    return run, driver
+
+
 @pytest.mark.slow
 def test_a_killed_task_is_started_again_and_asks_only_what_it_has_not(texts):
     with Counting() as server:
-        server.hold()
-        run = Run(texts, server.url)
-        driver = run.start("--engine", "local", "--tasks", "3", "--workers", "2")
-        until(lambda: run.shard(0) >= 4 and run.shard(1) >= 4, what="the first tasks")
+        run, driver = two_held_tasks(texts, server, "--tasks", "3")
         status = run.status()
         assert run.kill_rank(1)
         server.release()
@@ -42,10 +48,7 @@ def test_a_killed_task_is_started_again_and_asks_only_what_it_has_not(texts):
 @pytest.mark.slow
 def test_tasks_whose_driver_is_killed_finish_and_the_next_command_waits_for_them(texts):
     with Counting() as server:
-        server.hold()
-        run = Run(texts, server.url)
-        driver = run.start("--engine", "local", "--tasks", "3", "--workers", "2")
-        until(lambda: run.shard(0) >= 4 and run.shard(1) >= 4, what="the first tasks")
+        run, driver = two_held_tasks(texts, server, "--tasks", "3")
         driver.kill()
         driver.wait()
         kept = [path for path in (run.folder / "shards").rglob("*") if path.is_file()]
@@ -86,10 +89,7 @@ def test_a_full_disk_is_said_in_one_line_and_nothing_is_lost(texts):
 @pytest.mark.slow
 def test_ctrl_c_stops_the_tasks_and_merges_what_they_have(texts):
     with Counting() as server:
-        server.hold()
-        run = Run(texts, server.url)
-        driver = run.start("--engine", "local", "--tasks", "2", "--workers", "2")
-        until(lambda: run.shard(0) >= 4 and run.shard(1) >= 4, what="the tasks")
+        run, driver = two_held_tasks(texts, server, "--tasks", "2")
         driver.send_signal(signal.SIGINT)
         assert driver.wait(60) == 130, run.log
         assert not (run.folder / "shards").exists()

@@ -19,6 +19,7 @@ from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
+from speed.plotting import BLUE, GREY, ORANGE, SETTINGS
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.evaluation.score import Settings, score
@@ -34,7 +35,6 @@ LIMITS = (1001, 800, 700, 600, 500, 400, 300, 200, 100, 0)
 """Thousandths of similarity per field from which two items can be a pair; 1001: only a match."""
 
 SHOWN = 5
-GREY, BLUE, ORANGE = "#7F7F7F", "#2E86D1", "#E07B1A"  # readable on white and on black
 
 
 @dataclass(frozen=True)
@@ -273,17 +273,7 @@ def write_csv(path: Path, of_benchmark: dict[str, list[Run]]) -> None:
 
 
 def write_plot(path: Path, of_benchmark: dict[str, list[Run]]) -> None:
-    settings: Any = {
-        "font.family": "DejaVu Sans",
-        "font.size": 9,
-        "svg.fonttype": "path",
-        "svg.hashsalt": "hdbench",
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor"), GREY),
-        **dict.fromkeys(("xtick.color", "ytick.color"), GREY),
-    }
-    with rc_context(settings):
+    with rc_context(SETTINGS):
         figure = Figure(figsize=(9, 3.3), layout="constrained")
         for axes, (name, runs) in zip(figure.subplots(1, 3), of_benchmark.items(), strict=True):
             axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)

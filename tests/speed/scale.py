@@ -16,11 +16,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import psutil  # of accelerate
 from speed.catalogue import write_catalogue, write_copies
+from speed.plotting import BLUE, GREY, ORANGE, SETTINGS
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 PROCESSES = (1, 2)
@@ -39,8 +42,6 @@ OF_METRIC = 10_000
 
 EVERY = 0.1
 """Seconds between two looks at the memory."""
-
-GREY, BLUE, ORANGE = "#7F7F7F", "#2E86D1", "#E07B1A"  # readable on white and on black
 
 
 def main() -> None:
@@ -115,28 +116,15 @@ def measured(
 
 def watched(pid: int, peaks: list[int]) -> None:
     """Note the most memory that a process and its children have at one time."""
-    page = os.sysconf("SC_PAGE_SIZE")
-    while Path(f"/proc/{pid}").exists():
-        memory = 0
-        for each in (pid, *children(pid)):
-            try:
-                memory += int(Path(f"/proc/{each}/statm").read_text().split()[1]) * page
-            except OSError:
-                continue  # it ended just now
-        peaks[0] = max(peaks[0], memory)
-        time.sleep(EVERY)
-
-
-def children(pid: int) -> list[int]:
-    found = []
-    for each in filter(str.isdecimal, os.listdir("/proc")):
-        try:
-            stat = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(stat[1]) == pid:
-            found.append(int(each))
-    return found
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        while True:
+            memory = process.memory_info().rss
+            for each in process.children():
+                with suppress(psutil.NoSuchProcess):  # it ended just now
+                    memory += each.memory_info().rss
+            peaks[0] = max(peaks[0], memory)
+            time.sleep(EVERY)
 
 
 def only_json_loads(folder: Path) -> None:
@@ -157,11 +145,7 @@ def only_plain(folder: Path) -> None:
     from hdbench.scoring import make_metric  # noqa: PLC0415  what is not needed is not timed
 
     metric = make_metric("zettel_f1")
-    answers = {}
-    with (folder / "answers.jsonl").open() as file:
-        for line in file:
-            answer = json.loads(line)
-            answers[answer["id"]] = answer["text"]
+    answers = texts(folder)
     counts = [0, 0, 0]
     with (folder / "hdb/cards/metadata.jsonl").open() as file:
         for line in file:
@@ -177,16 +161,18 @@ def only_plain(folder: Path) -> None:
     print(counts)
 
 
+def texts(folder: Path) -> dict[str, str]:
+    """Id → what the model wrote."""
+    with (folder / "answers.jsonl").open() as file:
+        return {answer["id"]: answer["text"] for answer in map(json.loads, file)}
+
+
 def only_evaluate(folder: Path) -> None:
     """The same answers by `evaluate.load` and `compute`."""
     import evaluate  # noqa: PLC0415
 
     metric = evaluate.load(str(Path(__file__).parents[2] / "metrics/zettel_f1"))
-    answers = {}
-    with (folder / "answers.jsonl").open() as file:
-        for line in file:
-            answer = json.loads(line)
-            answers[answer["id"]] = answer["text"]
+    answers = texts(folder)
     predictions, references = [], []
     with (folder / "hdb/cards/metadata.jsonl").open() as file:
         for line in file:
@@ -206,16 +192,6 @@ def write_plot(path: Path, rows: list[dict[str, Any]]) -> None:
     from matplotlib import rc_context  # noqa: PLC0415  only the main process needs it
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    settings: Any = {
-        "font.family": "DejaVu Sans",
-        "font.size": 9,
-        "svg.fonttype": "path",
-        "svg.hashsalt": "hdbench",
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor"), GREY),
-        **dict.fromkeys(("xtick.color", "ytick.color"), GREY),
-    }
     lines = [
         ("hdbench, 2 processes", "hdbench", 2, BLUE, "o-"),
         ("hdbench, 1 process", "hdbench", 1, BLUE, "o--"),
@@ -223,7 +199,7 @@ def write_plot(path: Path, rows: list[dict[str, Any]]) -> None:
         ("plain loop, in memory", "plain", None, ORANGE, "^-"),
         ("evaluate", "evaluate", None, ORANGE, "v:"),
     ]
-    with rc_context(settings):
+    with rc_context(SETTINGS):
         figure = Figure(figsize=(9, 3.3), layout="constrained")
         speed, memory = figure.subplots(1, 2)
         for label, way, processes, color, style in lines:

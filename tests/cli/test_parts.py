@@ -1,0 +1,81 @@
+"""Commands on answers in parts, and on a run that is still in shards: the same as on one file."""
+
+import json
+
+import pytest
+from helpers.run_folders import RIGHT, write_cards, write_run
+
+SCHEMA = {
+    "type": "object",
+    "required": ["title", "year"],
+    "properties": {"title": {"type": "string"}, "year": {"type": "integer"}},
+}
+WRONG = {"title": "Stellingen", "year": 1942}
+ANSWERS = {
+    f"000{number}": {"prediction": RIGHT if number % 2 else WRONG, "tokens": {"input": number}}
+    for number in range(4)
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory, run_hdbench):
+    """The same answers as one file, in two parts, and in a run with two shards."""
+    here = tmp_path_factory.mktemp("runs")
+    write_cards(here)
+    (here / "hdb/cards/answer.schema.json").write_text(json.dumps(SCHEMA))
+    lines = [json.dumps({"id": item, **answer}) + "\n" for item, answer in ANSWERS.items()]
+    other = [line.replace("1942", "1924") for line in lines]
+    (here / "other.jsonl").write_text("".join(other))
+    (here / "whole").mkdir()
+    (here / "whole/answers.jsonl").write_text("".join(lines))
+    (here / "parts").mkdir()
+    (here / "parts/part-1.jsonl").write_text("".join(lines[:3]))
+    (here / "parts/part-2.jsonl").write_text(lines[3])
+    write_run(here / "one", ANSWERS)
+    write_run(here / "shards", {"0000": ANSWERS["0000"]})
+    (here / "shards/shards").mkdir()
+    (here / "shards/shards/launch.json").write_text("{}")
+    for rank, part in enumerate((lines[1:3], lines[3:])):
+        (here / f"shards/shards/{rank:05d}.jsonl").write_text("".join(part))
+        items = "".join(json.dumps({"id": json.loads(line)["id"]}) + "\n" for line in part)
+        (here / f"shards/shards/{rank:05d}.items.jsonl").write_text(items)
+    return here
+
+
+def ran(run_hdbench, here, *arguments):
+    done = run_hdbench(*arguments, cwd=here)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("parts", "whole"), [("parts", "whole"), ("shards", "one")])
+def test_export_gives_the_same_bytes(runs, run_hdbench, parts, whole):
+    for name in (parts, whole):
+        given = ("export", name, "--benchmark", "hdb/cards", "--format", "csv")
+        ran(run_hdbench, runs, *given, "-o", f"{name}.csv")
+    exported = (runs / f"{parts}.csv").read_bytes()
+    assert exported == (runs / f"{whole}.csv").read_bytes()
+    assert exported.count(b"Stellingen") == 4
+
+
+@pytest.mark.parametrize(("parts", "whole"), [("parts", "whole"), ("shards", "one")])
+def test_compare_gives_the_same_figures(runs, run_hdbench, parts, whole):
+    found = []
+    for name in (parts, whole):
+        names = ("--name", "a", "--name", "b") if whole == "whole" else ("--name", "b")
+        given = ("compare", name, "other.jsonl", "--benchmark", "hdb/cards", *names)
+        ran(run_hdbench, runs, *given, "--json", f"{name}.json")
+        found.append(json.loads((runs / f"{name}.json").read_text())["comparisons"])
+    assert found[0] == found[1]
+    assert found[0][0]["figures"]["f1_micro"]["a"] == 0.75  # two of four years are wrong
+
+
+@pytest.mark.parametrize(("parts", "whole"), [("parts", "whole"), ("shards", "one")])
+def test_report_gives_the_same_result(runs, run_hdbench, parts, whole):
+    found = []
+    for name in (parts, whole):
+        ran(run_hdbench, runs, "report", name, "--benchmark", "hdb/cards", "-o", f"r-{name}")
+        result = json.loads((runs / f"r-{name}/result.json").read_text())
+        del result["answers"]
+        found.append(result)
+    assert found[0] == found[1]
+    assert (found[0]["items"], found[0]["answered"]) == (4, 4)

@@ -17,6 +17,7 @@ from hdbench.cli import (  # noqa: F401  each enters its commands
     sampling,
     scoring,
     space,
+    trust,
 )
 from hdbench.cli.app import app, one_line
 from hdbench.errors import HdbenchError

@@ -21,7 +21,7 @@ _ORDER = (
     *("run", "status", "eval"),
     *("score", "report", "export"),
     *("compare", "leaderboard"),
-    *("verify", "audit", "cite"),
+    *("trust", "verify", "audit", "cite"),
     *("space", "space-account", "publish"),
 )
 

@@ -1,0 +1,151 @@
+"""The commands that say which values need no human."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from hdbench.cli.app import TRUST, OfBenchmark, app
+from hdbench.errors import escaped
+
+
+class Right(StrEnum):
+    """When a value counts as right."""
+
+    letter = "letter"
+    threshold = "threshold"
+
+
+class Verdict(StrEnum):
+    """What decides."""
+
+    rule = "rule"
+    exact = "exact"
+
+
+trust = typer.Typer(
+    help="Which values can be taken over unseen: plan a sample, check it, decide.",
+    no_args_is_help=True,
+)
+app.add_typer(trust, name="trust", rich_help_panel=TRUST)
+
+
+@trust.command()
+def plan(
+    benchmark: Annotated[
+        str,
+        typer.Argument(
+            help="The benchmark with all items; those of the sample need no ground truth yet."
+        ),
+    ],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="What two or more models answered to all items, or the same model several times; "
+            "the one that is preferred first.",
+            metavar="RUN…",
+        ),
+    ],
+    *,
+    number: Annotated[
+        int, typer.Option("-n", "--number", min=1, help="How many items are to be checked.")
+    ] = 150,
+    limit: Annotated[
+        float, typer.Option(help="The largest share of wrong values among those taken over.")
+    ] = 0.05,
+    confidence: Annotated[
+        float, typer.Option(help="How sure that must be; nothing else is calibrated.")
+    ] = 0.9,
+    fields: Annotated[
+        str | None,
+        typer.Option(
+            help="The fields whose values may be taken over, with commas between them; by default "
+            "all that an item has one value of.",
+            metavar="FIELD,…",
+        ),
+    ] = None,
+    right: Annotated[
+        Right,
+        typer.Option(
+            help="When a value counts as right: to the letter (apart from case and spaces), or by "
+            "the benchmark's own threshold."
+        ),
+    ] = Right.letter,
+    verdict: Annotated[
+        Verdict,
+        typer.Option(
+            help="What decides: a rule that lets more through, or a test that assumes nothing "
+            "about how errors cluster. The other one is shown beside it."
+        ),
+    ] = Verdict.rule,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns of the benchmark: each combination of their values gets its share of "
+            "the sample.",
+            metavar="COLUMN,…",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed of the draw.", min=0)] = 0,
+    out: Annotated[Path, typer.Option("-o", "--out", help="The file to write.")] = Path(
+        "plan.yaml"
+    ),
+) -> None:
+    """Draw the sample, and write down what will be decided, and how.
+
+    Do it before anybody looks at the truth: what is decided holds for this plan only.
+    """
+    from hdbench.benchmarks.benchmark import load_benchmark  # noqa: PLC0415  slow to import
+    from hdbench.cli.trust_tables import print_plan  # noqa: PLC0415
+    from hdbench.trust.plan import Wish, make_plan, write_plan  # noqa: PLC0415
+
+    wish = Wish(
+        number=number,
+        limit=limit,
+        confidence=confidence,
+        fields=_names(fields),
+        right=right.value,
+        verdict=verdict.value,
+        by=_names(by),
+        seed=seed,
+    )
+    made = make_plan(load_benchmark(benchmark), runs, wish)
+    write_plan(out, made)
+    print_plan(Console(), made, out)
+
+
+@trust.command()
+def decide(
+    plan_file: Annotated[
+        Path, typer.Argument(help="The plan; its sample has been checked.", metavar="PLAN")
+    ],
+    *,
+    benchmark: OfBenchmark = None,
+    json_out: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write everything to this file.", metavar="OUT"),
+    ] = None,
+) -> None:
+    """Decide what can be taken over, from the truth of the sample.
+
+    That nothing can be is a result as well, and exits with 0.
+    """
+    from hdbench.benchmarks.benchmark import load_benchmark  # noqa: PLC0415  slow to import
+    from hdbench.cli.trust_tables import print_decision  # noqa: PLC0415
+    from hdbench.common.jsonio import write_json  # noqa: PLC0415
+    from hdbench.trust.decision import decide as decide_by  # noqa: PLC0415
+    from hdbench.trust.plan import read_plan  # noqa: PLC0415
+
+    plan = read_plan(plan_file)
+    decision = decide_by(plan, load_benchmark(benchmark or plan.benchmark), plan_file)
+    if json_out:
+        write_json(json_out, decision.model_dump(mode="json"))
+    print_decision(Console(), decision)
+    if json_out:
+        typer.echo(escaped(str(json_out)))
+
+
+def _names(text: str | None) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()] if text else []

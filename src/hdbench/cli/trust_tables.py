@@ -1,0 +1,110 @@
+"""Plans and decisions for a terminal."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from hdbench.common.printing import MAX_NOTE, plain_table, printable
+from hdbench.trust.words import sentences, warning_in_words
+
+if TYPE_CHECKING:  # numpy takes long to import
+    from hdbench.trust.decision import Decision, Outcome
+    from hdbench.trust.plan import Plan
+
+_VERDICTS = {"rule": "the rule", "exact": "the exact verdict"}
+
+
+def print_plan(console: Console, plan: "Plan", path: Path) -> None:
+    """Print what was fixed, and what to do next.
+
+    Args:
+        console: where to.
+        plan: the plan.
+        path: where it was written.
+    """
+    title = f"{len(plan.sample):,} of {plan.whole.of:,} items drawn, seed {plan.whole.seed}"
+    console.print(Text(title), style="bold", highlight=False)
+    names = ", ".join(run.name for run in plan.runs)
+    lines = [
+        f"runs: {names}",
+        f"fields: {', '.join(plan.fields)}",
+        f"at most {plan.limit:.1%} wrong, {plan.confidence:.0%} sure, right {_right(plan)}, by "
+        f"{_VERDICTS[plan.verdict]}",
+    ]
+    if plan.several_values:
+        left = ", ".join(plan.several_values)
+        lines.append(f"left out, as an item may have several values: {left}")
+    for line in lines:
+        console.print(printable(line, MAX_NOTE), soft_wrap=True, highlight=False)
+    if plan.known:
+        text = (
+            f"{plan.known:,} items of the sample have a ground truth already: what is decided will "
+            "be no promise"
+        )
+        console.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
+    console.print(f"hash: {plan.hash()}", markup=False, highlight=False)
+    console.print(printable(str(path)), highlight=False)
+
+
+def _right(plan: "Plan") -> str:
+    return "to the letter" if plan.right == "letter" else "by the benchmark's own threshold"
+
+
+def print_decision(console: Console, decision: "Decision") -> None:
+    """Print what was decided, the thresholds, the fields, and what to know.
+
+    Args:
+        console: where to.
+        decision: the decision.
+    """
+    first, *others = sentences(decision)
+    console.print(Text(first), style="bold", highlight=False, soft_wrap=True)
+    for line in others:
+        console.print(Text(line), soft_wrap=True, highlight=False)
+    console.print()
+    _print_walks(console, decision)
+    if decision.outcome is not None:
+        console.print()
+        _print_fields(console, decision.outcome)
+    for warned in decision.warnings:
+        text = printable(warning_in_words(warned), MAX_NOTE)
+        console.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
+    console.print(
+        Text(f"plan {decision.plan[:12]} of {decision.created}", style="dim"), highlight=False
+    )
+
+
+def _print_walks(console: Console, decision: "Decision") -> None:
+    heads = ("threshold", "taken over", "wrong", "bound")
+    table = plain_table("Loosest thresholds that pass", "right", "verdict", right=heads)
+    values = decision.checked
+    for walk in decision.walks:
+        accepted = [step for step in walk.steps if step.accepted]
+        counts = walk is decision.counting
+        style = "bold" if counts else ""
+        right = "to the letter" if walk.right == "letter" else "by threshold"
+        of = values * (len(walk.fields) + len(walk.left_out))
+        if accepted:
+            last = accepted[-1]
+            cells = [
+                f"{last.threshold:g}",
+                f"{last.passing / of:.1%}",
+                f"{last.wrong / last.passing:.1%}",
+                f"{last.bound:.2%}" if walk.verdict == "rule" else f"won {last.bound:.3g} times",
+            ]
+        else:
+            cells = ["none", "", "", ""]
+        table.add_row(right, walk.verdict, *cells, style=style)
+    console.print(table)
+
+
+def _print_fields(console: Console, outcome: "Outcome") -> None:
+    heads = ("taken over", "wrong", "upper bound", "of them empty", "wrong")
+    table = plain_table("By field, each by itself", "field", right=heads)
+    for name, each in outcome.by_field.items():
+        upper = f"{each.share.upper:.1%}" if each.passing else ""
+        cells = (f"{each.passing:,}", f"{each.wrong:,}", upper)
+        table.add_row(printable(name), *cells, f"{each.empty:,}", f"{each.wrong_empty:,}")
+    console.print(table)

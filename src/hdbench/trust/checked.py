@@ -1,0 +1,197 @@
+"""The sample of a plan beside its truth: what each value is worth, and whether it is right."""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hdbench.benchmarks.benchmark import Benchmark, Item
+from hdbench.errors import HdbenchError
+from hdbench.scoring.metric import Metric, reference_for
+from hdbench.trust.plan import Plan, list_sha256
+from hdbench.trust.runs import Judged, opened_runs, planned_fields
+from hdbench.trust.values import Field, folded, texts_of
+
+Flags = NDArray[np.bool_]
+
+UNKNOWN = "unknown"
+"""The provenance of a truth whose origin its row does not say."""
+
+
+@dataclass(frozen=True)
+class CheckedSample:
+    """What became of each value of the sample; rows are items in the plan's order, columns fields.
+
+    Attributes:
+        scores: trust scores, 0.0 to 1.0; NaN where no run has an answer.
+        wrong: `letter` and `threshold` → whether the value is wrong by that.
+        empty: whether the value is empty.
+        same_error: the places of two runs → among the values where either is wrong, the share where
+            both have the same wrong value.
+        unanswered: how many items each run has no answer to.
+        provenance: how truths were made → how many of them.
+        truths_sha256: of the truths, so that a change is noticed.
+    """
+
+    scores: NDArray[np.float64]
+    wrong: Mapping[str, Flags]
+    empty: Flags
+    same_error: Mapping[tuple[int, int], float]
+    unanswered: Sequence[int]
+    provenance: Mapping[str, int]
+    truths_sha256: str
+
+
+def check_sample(plan: Plan, benchmark: Benchmark, where: Path) -> CheckedSample:
+    """Compare the sample with its truth.
+
+    Args:
+        plan: the plan.
+        benchmark: the items, those of the sample with their truth.
+        where: the plan's file.
+
+    Raises:
+        HdbenchError: the list of items is another one; an item has no truth yet, or one that was
+            made from a draft; see also `opened_runs`.
+    """
+    if list_sha256(benchmark.ids()) != plan.list_sha256:
+        raise HdbenchError(
+            f"{benchmark.id}: its items are not those that the sample of {where} was drawn from: "
+            "the promise holds for that list only"
+        )
+    truths = _truths(plan, benchmark)
+    fields = planned_fields(plan, benchmark)
+    metric = benchmark.spec.make_metric("documented")
+    rows = []
+    errors = _Errors(len(plan.runs))
+    with opened_runs(plan, benchmark, where) as runs:
+        for item in truths:
+            reference = metric.right_answer(reference_for("documented", item.ground_truth))
+            true = texts_of(reference, fields)
+            records = runs.records(item.id)
+            errors.add(runs.texts(records), true)
+            judged = runs.judged(records)
+            letter = [
+                folded(each.text) != folded(text) for each, text in zip(judged, true, strict=True)
+            ]
+            rows.append((judged, letter, wrong_by_metric(metric, item, judged, fields) or letter))
+    return CheckedSample(
+        scores=np.array([[_score(each) for each in row] for row, _, _ in rows]),
+        wrong={
+            "letter": np.array([letter for _, letter, _ in rows]),
+            "threshold": np.array([threshold for _, _, threshold in rows]),
+        },
+        empty=np.array([[not each.text for each in row] for row, _, _ in rows]),
+        same_error=errors.shares(),
+        unanswered=errors.unanswered,
+        provenance=Counter(_made(item) for item in truths),
+        truths_sha256=_hash(truths),
+    )
+
+
+def wrong_by_metric(
+    metric: Metric, item: Item, judged: Sequence[Judged], fields: Sequence[Field]
+) -> list[bool] | None:
+    """Whether the metric counts each value as wrong; None if it leaves the item out."""
+    prepared = metric.prepare(reference_for(metric.protocol, item.ground_truth))
+    if prepared is None:
+        return None
+    score = metric.score(as_record(judged, fields), prepared)
+    wrong = {
+        re.sub(r"\[\d+\]", "", match.field)
+        for match in metric.explain(score, prepared)
+        if match.outcome != "correct"
+    }
+    return [
+        any(path == field.path or path.startswith(f"{field.path}.") for path in wrong)
+        for field in fields
+    ]
+
+
+def as_record(judged: Sequence[Judged], fields: Sequence[Field]) -> dict[str, Any]:
+    """The values to take as one record."""
+    record: dict[str, Any] = {}
+    for each, field in zip(judged, fields, strict=True):
+        if each.value is None:
+            continue
+        *outer, last = field.names
+        inner = record
+        for name in outer:
+            inner = inner.setdefault(name, {})
+        inner[last] = each.value
+    return record
+
+
+class _Errors:
+    """Where errors of runs coincide."""
+
+    def __init__(self, runs: int) -> None:
+        self._runs = runs
+        self._either = Counter[tuple[int, int]]()
+        self._same = Counter[tuple[int, int]]()
+        self.unanswered = [0] * runs
+
+    def add(self, texts: Sequence[Sequence[str] | None], true: Sequence[str]) -> None:
+        for place, each in enumerate(texts):
+            self.unanswered[place] += each is None
+        right = [folded(text) for text in true]
+        values = [None if each is None else [folded(text) for text in each] for each in texts]
+        for first, second in self._pairs():
+            one, other = values[first], values[second]
+            if one is None or other is None:
+                continue
+            for value, another, truth in zip(one, other, right, strict=True):
+                if value != truth or another != truth:
+                    self._either[first, second] += 1
+                    self._same[first, second] += value == another
+
+    def shares(self) -> dict[tuple[int, int], float]:
+        return {
+            pair: self._same[pair] / self._either[pair]
+            for pair in self._pairs()
+            if self._either[pair]
+        }
+
+    def _pairs(self) -> Iterator[tuple[int, int]]:
+        return ((one, two) for one in range(self._runs) for two in range(one + 1, self._runs))
+
+
+def _truths(plan: Plan, benchmark: Benchmark) -> list[Item]:
+    """The items of the sample in the plan's order."""
+    wanted = set(plan.sample)
+    found = {item.id: item for item in benchmark.items() if item.id in wanted}
+    if missing := [item for item in plan.sample if item not in found]:
+        raise HdbenchError(
+            f"{benchmark.id}: {len(missing):,} of {len(plan.sample):,} items of the sample have no "
+            f"ground truth yet, such as {missing[0]}: leaving them out would make the sample "
+            "another one; one that nobody can read has an empty truth"
+        )
+    truths = [found[item] for item in plan.sample]
+    drafted = [item for item in truths if item.provenance and item.provenance.run]
+    if drafted:
+        raise HdbenchError(
+            f"{benchmark.id}: {len(drafted):,} truths of the sample were made by correcting a "
+            f"draft, such as {drafted[0].id}: people overlook what a draft has wrong, so that "
+            "nothing can be promised: check the sample of a new plan, without drafts"
+        )
+    return truths
+
+
+def _made(item: Item) -> str:
+    return item.provenance.how if item.provenance else UNKNOWN
+
+
+def _score(judged: Judged) -> float:
+    return np.nan if judged.score is None else judged.score
+
+
+def _hash(truths: Sequence[Item]) -> str:
+    lines = [json.dumps([item.id, item.ground_truth], sort_keys=True) for item in truths]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

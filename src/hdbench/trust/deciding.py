@@ -1,0 +1,180 @@
+"""What may be taken over: thresholds, bounds and fields, from a checked sample."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from hdbench.statistics.acceptance import (
+    ROUNDING,
+    Interval,
+    Step,
+    Verdict,
+    bounds_of_share,
+    by_betting,
+    by_rule,
+    last_accepted,
+    upper_bound,
+    walk,
+)
+from hdbench.trust.checked import CheckedSample, Flags
+from hdbench.trust.plan import Plan, Right, VerdictName
+
+RIGHTS: tuple[Right, ...] = ("letter", "threshold")
+VERDICTS: tuple[VerdictName, ...] = ("rule", "exact")
+
+FACTORS = (1.25, 1.5, 2, 3, 4, 6, 10)
+"""Sizes of larger samples that are tried out, as multiples of the sample's."""
+
+DRAWS = 200
+"""How often each of them is."""
+
+CHANCE = 0.8
+"""How often something must pass for a size to be recommended."""
+
+
+class Walk(NamedTuple):
+    """The walk down the thresholds.
+
+    Attributes:
+        fields: the places of the fields that are in.
+        left_out: the place of each other field → the bounds of its share of wrong values among
+            those with the highest score.
+        steps: the thresholds that were looked at.
+    """
+
+    fields: list[int]
+    left_out: dict[int, Interval]
+    steps: list[Step]
+
+    @property
+    def chosen(self) -> Step | None:
+        """The threshold to use; None if nothing can be taken over."""
+        return last_accepted(self.steps)
+
+
+@dataclass(frozen=True)
+class FieldResult:
+    """The values of one field that pass.
+
+    Attributes:
+        passing: how many.
+        wrong: how many of these are wrong.
+        empty: how many of them are empty.
+        wrong_empty: how many of these are wrong.
+        share: the bounds of the share of wrong values among those that pass.
+    """
+
+    passing: int
+    wrong: int
+    empty: int
+    wrong_empty: int
+    share: Interval
+
+
+def decided(plan: Plan, sample: CheckedSample) -> Iterator[tuple[Right, VerdictName, Walk]]:
+    """All walks: for both ways of being right, and by both verdicts."""
+    for right in RIGHTS:
+        for verdict in VERDICTS:
+            yield right, verdict, walk_of(plan, sample, right, verdict)
+
+
+def walk_of(plan: Plan, sample: CheckedSample, right: Right, verdict: VerdictName) -> Walk:
+    """Walk with all fields, leave out those that are certainly too bad, and walk again.
+
+    A field is left out if even the lower bound of its share of wrong values, among those with the
+    highest score, is above the limit.
+    """
+    wrong = sample.wrong[right]
+    left_out = {}
+    for place in range(len(plan.fields)):
+        found = _of_field(plan, sample, wrong, place, plan.grid[0])
+        if found.share.lower > plan.limit:
+            left_out[place] = found.share
+    fields = [place for place in range(len(plan.fields)) if place not in left_out]
+    if not fields:
+        return Walk([], left_out, [])
+    steps = walk(
+        sample.scores[:, fields],
+        wrong[:, fields],
+        _verdict(plan, verdict, len(fields)),
+        least=plan.least_items,
+        grid=plan.grid,
+    )
+    return Walk(fields, left_out, steps)
+
+
+def by_field(
+    plan: Plan, sample: CheckedSample, right: Right, threshold: float
+) -> list[FieldResult]:
+    """Each field by itself at a threshold; its bounds are exact, as an item has one value of it."""
+    wrong = sample.wrong[right]
+    return [_of_field(plan, sample, wrong, place, threshold) for place in range(len(plan.fields))]
+
+
+def bound_at(
+    plan: Plan, sample: CheckedSample, right: Right, fields: Sequence[int], threshold: float
+) -> float:
+    """The rule's upper bound at a threshold, for some fields."""
+    passes = passing(sample.scores[:, fields], threshold)
+    errors = (passes & sample.wrong[right][:, fields]).sum(axis=1)
+    return upper_bound(passes.sum(axis=1), errors, plan.confidence)
+
+
+def passing(scores: np.ndarray, threshold: float) -> Flags:
+    """Which values reach a threshold."""
+    reached: Flags = scores >= threshold - ROUNDING
+    return reached
+
+
+def needed_items(plan: Plan, sample: CheckedSample, found: Walk) -> int | None:
+    """How many items a sample would need for something to pass, most likely.
+
+    Larger samples are drawn, with replacement, from the items that were checked: an estimate, as
+    good as these items stand for the whole.
+
+    Returns:
+        None if none of the sizes that are tried is large enough, at most ten times the sample's.
+    """
+    if not found.fields:
+        return None
+    items = len(sample.scores)
+    scores = sample.scores[:, found.fields]
+    wrong = sample.wrong[plan.right][:, found.fields]
+    verdict = _verdict(plan, plan.verdict, len(found.fields))
+    rng = np.random.default_rng(0)
+    for factor in FACTORS:
+        size = int(np.ceil(factor * items))
+        passed = 0
+        for _ in range(DRAWS):
+            rows = rng.integers(items, size=size)
+            steps = walk(
+                scores[rows], wrong[rows], verdict, least=plan.least_items, grid=plan.grid[:1]
+            )
+            passed += steps[0].accepted
+        if passed >= CHANCE * DRAWS:
+            return size
+    return None
+
+
+def _of_field(
+    plan: Plan, sample: CheckedSample, wrong: Flags, place: int, threshold: float
+) -> FieldResult:
+    passes = passing(sample.scores[:, place], threshold)
+    errors = passes & wrong[:, place]
+    empty = sample.empty[:, place]
+    number, failed = int(passes.sum()), int(errors.sum())
+    return FieldResult(
+        number,
+        failed,
+        int((passes & empty).sum()),
+        int((errors & empty).sum()),
+        bounds_of_share(failed, number, plan.confidence) if number else Interval(0.0, 1.0),
+    )
+
+
+def _verdict(plan: Plan, name: VerdictName, fields: int) -> Verdict:
+    if name == "rule":
+        return by_rule(plan.limit, plan.confidence)
+    return by_betting(fields, plan.limit, plan.confidence)

@@ -1,0 +1,288 @@
+"""The decision: what may be taken over, with everything that it rests on, as plain data."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field as Checked
+
+from hdbench import __version__
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.checked import Strict, validate
+from hdbench.common.jsonio import parse_json
+from hdbench.errors import HdbenchError
+from hdbench.statistics.acceptance import Interval, Step
+from hdbench.trust.checked import CheckedSample, check_sample
+from hdbench.trust.deciding import (
+    RIGHTS,
+    FieldResult,
+    Walk,
+    bound_at,
+    by_field,
+    decided,
+    needed_items,
+    passing,
+)
+from hdbench.trust.plan import Plan, Right, VerdictName
+from hdbench.trust.warnings import warnings_of
+
+MAX_FILE = 64 * 2**20
+"""Maximum size in bytes of a decision."""
+
+
+class WalkRecord(Strict):
+    """A walk down the thresholds, see `Walk`.
+
+    Attributes:
+        right: by which way of being right.
+        verdict: by which verdict.
+        fields: the paths of the fields that are in.
+        left_out: path → the bounds for which a field was left out.
+        steps: the thresholds that were looked at.
+        threshold: the one to use; None if nothing can be taken over.
+    """
+
+    right: Right
+    verdict: VerdictName
+    fields: tuple[str, ...]
+    left_out: dict[str, Interval]
+    steps: tuple[Step, ...]
+    threshold: float | None
+
+
+class Wrong(Strict):
+    """How many of the values that pass are wrong, by one way of being right.
+
+    Attributes:
+        count: how many.
+        rate: the share, 0.0 to 1.0.
+        upper: the rule's upper bound of the share.
+        in_whole: the rate times the number of values that would be taken over in the whole.
+        at_most_in_whole: the upper bound times it.
+    """
+
+    count: int
+    rate: float
+    upper: float
+    in_whole: int
+    at_most_in_whole: int
+
+
+class Outcome(Strict):
+    """What is taken over.
+
+    Attributes:
+        threshold: the least trust score.
+        fields: the fields of which values are taken over.
+        values: how many values the sample has, those of fields that were left out too.
+        passing: how many of them pass.
+        share: the share that passes, 0.0 to 1.0.
+        untouched_items: how many items have all values taken over: nobody looks at them.
+        wrong: to the letter and by the threshold.
+        of_whole: how many values the whole has.
+        passing_in_whole: the share times it.
+        by_field: path → what becomes of its values, by the way of being right that counts.
+    """
+
+    threshold: float
+    fields: tuple[str, ...]
+    values: int
+    passing: int
+    share: float
+    untouched_items: int
+    wrong: dict[Right, Wrong]
+    of_whole: int
+    passing_in_whole: int
+    by_field: dict[str, FieldResult]
+
+
+class Warned(Strict):
+    """Something to know before the decision is used.
+
+    Attributes:
+        key: of the text, in `translations/trust.yaml`.
+        values: of its placeholders.
+        voids: whether the promise does not hold because of it.
+    """
+
+    key: str
+    values: dict[str, Any]
+    voids: bool = False
+
+
+class Decision(Strict):
+    """A decision.
+
+    Attributes:
+        hdbench: the version that decided.
+        plan: the plan's hash.
+        plan_file: where it was.
+        created: when the plan was made.
+        benchmark: what was decided for.
+        benchmark_version: its version.
+        items: how many items it has.
+        checked: how many were checked.
+        runs: the runs' names, in order of preference.
+        limit: see `Plan`.
+        confidence: see `Plan`.
+        right: see `Plan`.
+        verdict: see `Plan`.
+        provenance: how truths were made → how many of them.
+        truths_sha256: of the truths.
+        walks: all of them; the one whose `right` and `verdict` the plan names counts.
+        outcome: what is taken over; None if that is nothing.
+        best_bound: the lowest upper bound that the walk that counts came to, if nothing is taken
+            over: by the rule, whichever verdict counts.
+        needed: how many items a sample would need for something to pass, most likely; None if
+            something does, or if no size that was tried is large enough.
+        warnings: what to know.
+    """
+
+    decision: Literal[1] = 1
+    hdbench: str
+    plan: str
+    plan_file: str
+    created: str
+    benchmark: str
+    benchmark_version: str
+    items: int
+    checked: int
+    runs: tuple[str, ...]
+    limit: float
+    confidence: float
+    right: Right
+    verdict: VerdictName
+    provenance: dict[str, int]
+    truths_sha256: str
+    walks: Annotated[tuple[WalkRecord, ...], Checked(min_length=1)]
+    outcome: Outcome | None
+    best_bound: float | None
+    needed: int | None
+    warnings: tuple[Warned, ...]
+
+    @property
+    def counting(self) -> WalkRecord:
+        """The walk that counts."""
+        wanted = (self.right, self.verdict)
+        return next(each for each in self.walks if (each.right, each.verdict) == wanted)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the promise holds: no warning says otherwise."""
+        return not any(warned.voids for warned in self.warnings)
+
+
+def decide(plan: Plan, benchmark: Benchmark, where: Path) -> Decision:
+    """Decide by a plan, from the truth of its sample.
+
+    Args:
+        plan: the plan.
+        benchmark: the items, those of the sample with their truth.
+        where: the plan's file.
+
+    Raises:
+        HdbenchError: nothing can be promised; see `check_sample`.
+    """
+    sample = check_sample(plan, benchmark, where)
+    walks = {(right, verdict): found for right, verdict, found in decided(plan, sample)}
+    counts = walks[plan.right, plan.verdict]
+    outcome = _outcome(plan, sample, counts)
+    warned = [
+        Warned(key=key, values=dict(values), voids=voids)
+        for key, values, voids in warnings_of(plan, sample, walks)
+    ]
+    return Decision(
+        hdbench=__version__,
+        plan=plan.hash(),
+        plan_file=str(where),
+        created=plan.created,
+        benchmark=benchmark.id,
+        benchmark_version=benchmark.spec.version,
+        items=plan.whole.of,
+        checked=len(plan.sample),
+        runs=tuple(run.name for run in plan.runs),
+        limit=plan.limit,
+        confidence=plan.confidence,
+        right=plan.right,
+        verdict=plan.verdict,
+        provenance=dict(sample.provenance),
+        truths_sha256=sample.truths_sha256,
+        walks=tuple(_record(plan, *key, found) for key, found in walks.items()),
+        outcome=outcome,
+        best_bound=None if outcome else _best(plan, sample, counts),
+        needed=None if outcome else needed_items(plan, sample, counts),
+        warnings=tuple(warned),
+    )
+
+
+def read_decision(path: Path) -> Decision:
+    """The decision in a file that `hdbench trust decide --json` wrote.
+
+    Raises:
+        HdbenchError: it cannot be read, or is none.
+    """
+    try:
+        if path.stat().st_size > MAX_FILE:
+            raise HdbenchError(f"{path}: larger than {MAX_FILE >> 20} MiB: not a decision")
+        said = parse_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise HdbenchError(f"{path}: not JSON: {error}") from error
+    return validate(Decision, said, path)
+
+
+def _record(plan: Plan, right: Right, verdict: VerdictName, found: Walk) -> WalkRecord:
+    names = plan.fields
+    return WalkRecord(
+        right=right,
+        verdict=verdict,
+        fields=tuple(names[place] for place in found.fields),
+        left_out={names[place]: bounds for place, bounds in found.left_out.items()},
+        steps=tuple(found.steps),
+        threshold=found.chosen.threshold if found.chosen else None,
+    )
+
+
+def _outcome(plan: Plan, sample: CheckedSample, found: Walk) -> Outcome | None:
+    if found.chosen is None:
+        return None
+    threshold, fields = found.chosen.threshold, found.fields
+    passes = passing(sample.scores[:, fields], threshold)
+    number = int(passes.sum())
+    values = len(plan.sample) * len(plan.fields)
+    of_whole = plan.whole.of * len(plan.fields)
+    share = number / values
+    whole = share * of_whole
+    wrong = {}
+    for right in RIGHTS:
+        count = int((passes & sample.wrong[right][:, fields]).sum())
+        upper = bound_at(plan, sample, right, fields, threshold)
+        wrong[right] = Wrong(
+            count=count,
+            rate=count / number,
+            upper=upper,
+            in_whole=round(count / number * whole),
+            at_most_in_whole=round(upper * whole),
+        )
+    each = by_field(plan, sample, plan.right, threshold)
+    return Outcome(
+        threshold=threshold,
+        fields=tuple(plan.fields[place] for place in fields),
+        values=values,
+        passing=number,
+        share=share,
+        untouched_items=int(passes.all(axis=1).sum()) if not found.left_out else 0,
+        wrong=wrong,
+        of_whole=of_whole,
+        passing_in_whole=round(whole),
+        by_field={plan.fields[place]: each[place] for place in fields},
+    )
+
+
+def _best(plan: Plan, sample: CheckedSample, found: Walk) -> float | None:
+    """The rule's bound at the strictest threshold, which is the only one that was looked at."""
+    if not found.steps:
+        return None
+    return min(
+        bound_at(plan, sample, plan.right, found.fields, step.threshold) for step in found.steps
+    )

@@ -1,0 +1,73 @@
+"""What several runs say about a value: the one to take, and how far it can be trusted."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rapidfuzz.fuzz import ratio
+
+from hdbench.statistics.acceptance import ROUNDING
+
+
+class Chosen(NamedTuple):
+    """The value to take.
+
+    Attributes:
+        run: the place of its run; None if no run has an answer.
+        score: its trust score, 0.0 to 1.0: its mean similarity to what the other runs say. Higher
+            is better.
+    """
+
+    run: int | None
+    score: float
+
+
+def similarity(first: str | None, second: str | None) -> float:
+    """How alike two values are, 0.0 to 1.0, higher is better.
+
+    Args:
+        first: a text, empty if there is no such value; None if there is no answer at all.
+        second: as well.
+
+    Returns:
+        1.0 for equal ones, two empty ones among them; 0.0 if only one is empty, or one has no
+        answer; otherwise the normalized indel similarity, in which case counts.
+
+    Example:
+        >>> similarity("Diss. 1961", "Diss. 1962"), similarity("", "Basel"), similarity("", "")
+        (0.9, 0.0, 1.0)
+    """
+    if first is None or second is None:
+        return 0.0
+    if first == second:
+        return 1.0
+    if not first or not second:
+        return 0.0
+    return ratio(first, second) / 100
+
+
+def choose(texts: Sequence[str | None]) -> Chosen:
+    """The medoid of what runs say: the value that is most similar to the others.
+
+    Args:
+        texts: the value in each run, in order of preference, which decides between equals; None for
+            a run without an answer, whose value is never chosen.
+
+    Example:
+        >>> choose(["Basel", "Bassel", "Basel"])
+        Chosen(run=0, score=0.9545454545454546)
+        >>> choose([None, "", ""]), choose(["Basel"]), choose([None, None])
+        (Chosen(run=1, score=0.5), Chosen(run=0, score=0.0), Chosen(run=None, score=0.0))
+    """
+    first = texts[0]
+    others = len(texts) - 1
+    if others and first is not None and texts.count(first) == len(texts):
+        return Chosen(0, 1.0)
+    best = Chosen(None, 0.0)
+    highest = -1.0
+    for place, text in enumerate(texts):
+        if text is None:
+            continue
+        total = sum(similarity(text, other) for at, other in enumerate(texts) if at != place)
+        if total > highest + ROUNDING:
+            best, highest = Chosen(place, total / others if others else 0.0), total
+    return best

@@ -1,0 +1,110 @@
+"""The values of a record, one text for each field, and when one is right."""
+
+import json
+import unicodedata
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from hdbench.reading.schema import AnswerSchema
+from hdbench.truths.fields import field_paths
+
+BETWEEN = " / "
+"""What joins the texts of a list."""
+
+
+class Field(NamedTuple):
+    """A field that an item has one value of: a single one, or a list of them taken as a whole.
+
+    Attributes:
+        path: names from the record inwards, as in `publication.year`.
+        places: where it can be in a record, as names from the record inwards: some benchmarks allow
+            an object around the answer.
+    """
+
+    path: str
+    places: tuple[tuple[str, ...], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names from the record inwards."""
+        return self.places[0]
+
+
+def fields_of(schema: AnswerSchema) -> tuple[list[Field], list[str]]:
+    """The fields of a benchmark's answers, in the schema's order.
+
+    Returns:
+        Those that an item has one value of, and the paths of those that it may have several of,
+        because they are within a list of objects.
+
+    Example:
+        >>> schema = AnswerSchema({"properties": {
+        ...     "year": {"type": "integer"},
+        ...     "places": {"type": "array", "items": {"type": "string"}},
+        ...     "persons": {"type": "array", "items": {"properties": {"name": {"type": "string"}}}},
+        ... }})
+        >>> single, several = fields_of(schema)
+        >>> [field.path for field in single], several
+        (['year', 'places'], ['persons[].name'])
+    """
+    paths = [field.path for field in field_paths(schema)]
+    single = [path.removesuffix("[]") for path in paths if "[]" not in path.removesuffix("[]")]
+    several = [path for path in paths if "[]" in path.removesuffix("[]")]
+    found: list[Field] = []
+    for path in single:
+        wrapped = next((each for each in found if path.endswith(f".{each.path}")), None)
+        place = tuple(path.split("."))
+        if wrapped is None:
+            found.append(Field(path, (place,)))
+        else:
+            found[found.index(wrapped)] = wrapped._replace(places=(*wrapped.places, place))
+    return found, several
+
+
+def value_of(record: Any, field: Field) -> Any:
+    """The value of a field in a record; None if there is none."""
+    for place in field.places:
+        value = record
+        for name in place:
+            value = value.get(name) if isinstance(value, dict) else None
+        if value is not None:
+            return value
+    return None
+
+
+def text_of(value: Any) -> str:
+    """A value as a text, empty for all that stands for nothing: null, 0, an empty list, `"null"`.
+
+    Example:
+        >>> [text_of(value) for value in (None, 0, " null ", 1924, ["Diss", "Basel"], True)]
+        ['', '', '', '1924', 'Diss / Basel', 'true']
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        return "" if text == "null" else text
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return str(value) if value else ""
+    if isinstance(value, list):
+        return BETWEEN.join(filter(None, map(text_of, value)))
+    return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else ""
+
+
+def texts_of(record: Any, fields: Sequence[Field]) -> list[str]:
+    """The text of each field of a record."""
+    return [text_of(value_of(record, field)) for field in fields]
+
+
+def folded(text: str) -> str:
+    r"""A text in which only letters count: normalized (NFC), without case, spaces made one.
+
+    Two values are the same to the letter if they are the same when folded.
+
+    Example:
+        >>> folded("Basel \n LAND") == folded("basel land")
+        True
+    """
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())

@@ -1,0 +1,95 @@
+"""What a person must know before a decision is used."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from hdbench.benchmarks.provenance import BLIND
+from hdbench.trust.checked import CheckedSample
+from hdbench.trust.deciding import Walk, by_field
+from hdbench.trust.plan import Plan, Right, VerdictName
+
+TWINS = 0.5
+"""Two runs that have the same wrong value in more than this share of their errors are no two
+opinions."""
+
+SMALL_WHOLE = 0.1
+"""Betting takes items as if they were drawn from endlessly many: from more than this share of the
+whole on, they are not."""
+
+
+class Notice(NamedTuple):
+    """Something to know.
+
+    Attributes:
+        key: of its text.
+        values: of the placeholders.
+        voids: whether nothing is promised because of it.
+    """
+
+    key: str
+    values: Mapping[str, Any]
+    voids: bool = False
+
+
+def warnings_of(
+    plan: Plan, sample: CheckedSample, walks: Mapping[tuple[Right, VerdictName], Walk]
+) -> Iterator[Notice]:
+    """All warnings, the gravest first.
+
+    Args:
+        plan: the plan.
+        sample: the checked sample.
+        walks: all walks.
+    """
+    items = len(plan.sample)
+    if plan.known:
+        yield Notice("known", {"known": plan.known, "items": items}, voids=True)
+    for how, number in sorted(sample.provenance.items()):
+        if how != BLIND:
+            yield Notice("not_blind", {"number": number, "items": items, "how": how})
+    for (one, other), share in sample.same_error.items():
+        if share > TWINS:
+            pair = {"one": plan.runs[one].name, "other": plan.runs[other].name}
+            yield Notice("twins", {**pair, "share": share})
+    if items > SMALL_WHOLE * plan.whole.of:
+        key = "small_whole_exact" if plan.verdict == "exact" else "small_whole"
+        yield Notice(key, {"items": items, "of": plan.whole.of})
+    counts = walks[plan.right, plan.verdict]
+    yield from _of_verdicts(plan, walks)
+    yield from _of_fields(plan, sample, counts)
+    for run, number in zip(plan.runs, sample.unanswered, strict=True):
+        if number:
+            yield Notice("unanswered", {"run": run.name, "number": number, "items": items})
+    if plan.several_values:
+        names = ", ".join(plan.several_values[:5])
+        yield Notice("several_values", {"count": len(plan.several_values), "fields": names})
+
+
+def _of_verdicts(plan: Plan, walks: Mapping[tuple[Right, VerdictName], Walk]) -> Iterator[Notice]:
+    """Where the verdict that does not count says less than the one that does."""
+    other: VerdictName = "exact" if plan.verdict == "rule" else "rule"
+    counts, beside = walks[plan.right, plan.verdict].chosen, walks[plan.right, other].chosen
+    if counts and other == "exact" and (beside is None or beside.threshold > counts.threshold):
+        yield Notice(
+            "exact_is_stricter",
+            {"threshold": counts.threshold, "exact": beside.threshold if beside else None},
+        )
+    if plan.right == "threshold" and counts:
+        yield Notice("by_threshold", {})
+
+
+def _of_fields(plan: Plan, sample: CheckedSample, counts: Walk) -> Iterator[Notice]:
+    for place, bounds in counts.left_out.items():
+        yield Notice("field_left_out", {"field": plan.fields[place], "lower": bounds.lower})
+    if counts.chosen is None:
+        return
+    each = by_field(plan, sample, plan.right, counts.chosen.threshold)
+    for place in counts.fields:
+        if each[place].passing and each[place].share.upper > plan.limit:
+            values = {
+                "field": plan.fields[place],
+                "wrong": each[place].wrong,
+                "passing": each[place].passing,
+                "upper": each[place].share.upper,
+            }
+            yield Notice("field_above", values)

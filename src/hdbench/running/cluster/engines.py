@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from datatrove.executor.base import PipelineExecutor
-from datatrove.executor.local import LocalPipelineExecutor
 from datatrove.executor.ray import RayPipelineExecutor
 from datatrove.executor.slurm import SlurmPipelineExecutor
 
@@ -43,18 +42,6 @@ _OURS_OF_SBATCH = frozenset(
         *("clusters", "cluster-constraint"),  # squeue would ask another one
     )
 )
-
-
-class OneRank(LocalPipelineExecutor):  # type: ignore[misc]  # datatrove has no types
-    """One rank on this machine, in this process.
-
-    datatrove's own pool of processes hangs for ever if one of them is killed, and ends the others
-    if one fails: `launching.py` starts a process for each rank instead.
-    """
-
-    def run(self) -> None:
-        """Run the rank."""
-        self._run_for_rank(self.local_rank_offset)
 
 
 class OnSlurm(SlurmPipelineExecutor):  # type: ignore[misc]

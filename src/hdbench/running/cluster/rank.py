@@ -3,8 +3,10 @@
 import sys
 from pathlib import Path
 
+from datatrove.io import get_datafolder
+from datatrove.utils.logging import add_task_logger, close_task_logger
+
 from hdbench.errors import HdbenchError, escaped
-from hdbench.running.cluster.engines import OneRank
 from hdbench.running.cluster.step import Asking, release_locks
 from hdbench.running.shards.launch import Shards
 from hdbench.running.shards.merging import merge_if_last
@@ -13,6 +15,9 @@ from hdbench.running.shards.merging import merge_if_last
 def main(run: Path, launch: str, rank: int) -> None:
     """Run a rank, and merge the shards if it is the last one and its driver is gone.
 
+    Not by datatrove's LocalPipelineExecutor: it starts a process for its queue, which would stay
+    for ever if this one is killed.
+
     Raises:
         HdbenchError: see `Asking.run`.
         OSError: there is no space left.
@@ -20,14 +25,11 @@ def main(run: Path, launch: str, rank: int) -> None:
     shards = Shards.of(run)
     if shards is None or shards.launch.id != launch:
         raise HdbenchError(f"{run}: the launch {launch} is over: nothing is asked")
-    OneRank(
-        [Asking(run, launch)],
-        tasks=shards.launch.tasks,
-        local_tasks=1,
-        local_rank_offset=rank,
-        workers=1,
-        logging_dir=str(shards.logs.absolute()),
-    ).run()
+    log = add_task_logger(get_datafolder(str(shards.logs.absolute())), rank)
+    try:
+        Asking(run, launch).run(None, rank, shards.launch.tasks)
+    finally:
+        close_task_logger(log)
     release_locks()
     merge_if_last(shards)
 

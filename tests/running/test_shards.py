@@ -9,10 +9,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from filelock import FileLock
+from running.many_texts import write_texts
 from typer.testing import CliRunner
 
 from hdbench.cli import app
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.score import score
+from hdbench.reading import parts
 from hdbench.running.answers_file import AnswersFile
 from hdbench.running.folder import RunFolder, recorded_answers
 from hdbench.running.shards import merging
@@ -128,6 +131,32 @@ def test_merging_may_be_killed_at_any_moment(folder, monkeypatch, moment):
     with RunFolder.opened(folder, SETTINGS) as run:
         assert list(run.answers.failed) == IDS
     assert recorded(folder) == IDS
+    assert not (folder / "shards").exists()
+
+
+@pytest.mark.parametrize("reader", ["reading.run_info", "reading.files", "results.files"])
+def test_a_run_that_is_merged_while_it_is_scored_is_read_again(folder, monkeypatch, reader):
+    here = folder.parent
+    write_texts(here, 8)
+    (folder / "answers.jsonl").unlink()  # nothing is merged yet
+    for path, long, short in (
+        (here / "hdb/texts/metadata.jsonl", '"0000', '"'),
+        (folder / "run.json", "hdb/cards", "hdb/texts"),
+    ):
+        path.write_text(path.read_text().replace(long, short))
+    expected = score(str(here / "hdb/texts"), folder)
+    listed = parts.our_parts
+
+    def listed_and_merged(run):
+        found = listed(run)
+        if (run / "shards").exists():
+            merge_now(run)
+        return found
+
+    monkeypatch.setattr(f"hdbench.{reader}.our_parts", listed_and_merged)
+    found = score(str(here / "hdb/texts"), folder)
+    assert (found.rates, found.usage) == (expected.rates, expected.usage)
+    assert recorded(folder) == IDS[1:]
     assert not (folder / "shards").exists()
 
 

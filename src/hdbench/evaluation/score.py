@@ -32,6 +32,7 @@ from hdbench.evaluation.workers import Workers
 from hdbench.reading import ReadAs
 from hdbench.reading.answers import Answers
 from hdbench.reading.bounds import Bounds
+from hdbench.reading.parts import is_in_shards
 from hdbench.reading.usage import Usage
 from hdbench.results.drafts import DRAFTS
 from hdbench.results.files import answers_sha256
@@ -144,6 +145,19 @@ def score_loaded(
     loaded: Benchmark, predictions: Path | str, settings: Sequence[Settings]
 ) -> list[dict[str | None, Result]]:
     """Same as `score_under`, with a benchmark that is loaded already."""
+    path = Path(predictions)
+    in_shards = is_in_shards(path)
+    try:
+        return _score_once(loaded, predictions, settings)
+    except HdbenchError:
+        if not in_shards or is_in_shards(path):
+            raise
+    return _score_once(loaded, predictions, settings)  # they were merged while they were read
+
+
+def _score_once(
+    loaded: Benchmark, predictions: Path | str, settings: Sequence[Settings]
+) -> list[dict[str | None, Result]]:
     rules = [_rules(loaded, each) for each in settings]
     path = Path(predictions)
     results: list[dict[str | None, Result]] = [{} for _ in settings]

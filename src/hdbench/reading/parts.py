@@ -9,6 +9,10 @@ from hdbench.reading.members import Folder
 
 SHARDS = "shards"
 """The folder in a run folder where the answers are until they are merged, while it goes on."""
+LAUNCH = "launch.json"
+"""The file there that says what was launched; without it, nobody answers in that folder."""
+MERGING = "merging.json"
+"""What `launch.json` is called while answers are merged."""
 
 _SHARD = re.compile(r"\d+\.jsonl")
 
@@ -29,8 +33,11 @@ def answer_parts(folder: Path) -> list[Path]:
 
 
 def is_in_shards(folder: Path) -> bool:
-    """Whether a run has answers that are not merged yet."""
-    return (folder / SHARDS).is_dir()
+    """Whether a run has answers that are not merged yet.
+
+    Shards that are being removed, one file after the other, have neither of these files any more.
+    """
+    return any((folder / SHARDS / name).is_file() for name in (LAUNCH, MERGING))
 
 
 def our_parts(folder: Path) -> list[Path]:

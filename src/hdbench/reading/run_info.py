@@ -1,5 +1,6 @@
 """What a run says about itself: the `run.json` next to its answers."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -102,7 +103,8 @@ def is_run(folder: Path) -> bool:
 def has_answers(folder: Path) -> bool:
     """Whether a run has any answer yet, in any form."""
     if is_in_shards(folder):
-        return any(part.stat().st_size > 0 for part in our_parts(folder))
+        with suppress(FileNotFoundError):  # they are merged at this moment
+            return any(part.stat().st_size > 0 for part in our_parts(folder))
     path = folder / OUR_ANSWERS
     if path.is_file():
         return path.stat().st_size > 0

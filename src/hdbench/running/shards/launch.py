@@ -13,11 +13,8 @@ from hdbench.common.jsonio import write_json
 from hdbench.errors import HdbenchError
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.json_files import parse_file
-from hdbench.reading.parts import SHARDS
+from hdbench.reading.parts import LAUNCH, MERGING, SHARDS
 
-LAUNCH = "launch.json"
-MERGING = "merging.json"
-"""What `launch.json` is called while shards are merged: a process that comes late finds none."""
 LOGS = "logs"
 AUTO = "auto"
 MAX_TASKS = 99_999
@@ -185,7 +182,7 @@ class Shards:
             return False
 
     def close(self) -> None:
-        """From now on, no process begins to ask."""
+        """From now on, no process begins to ask: one that comes late finds no `launch.json`."""
         if (self.path / LAUNCH).exists():
             (self.path / LAUNCH).rename(self.path / MERGING)
 

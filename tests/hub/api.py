@@ -138,6 +138,16 @@ class Call:
             or (self.account and each.id.split("/")[0] in self.account.namespaces)
         ]
 
+    def bucket(self, repo):
+        found = self.repository("buckets", repo)
+        about = {"private": found.private, "createdAt": TIME, "size": 0, "totalFiles": 0}
+        return {"id": found.id, **about}
+
+    def jobs(self, namespace):
+        self.writing(namespace)
+        name, _, value = self.query["label"].partition("=")
+        return [job for job in self.hub.jobs if job["labels"].get(name) == value]
+
     def about(self, kind, repo, revision):
         repository, oid = self.revision(kind, repo, revision or "main")
         return repository.about(oid, blobs="blobs" in self.query)
@@ -351,6 +361,8 @@ _ROUTES = [
     (("POST",), "/api/repos/create", Call.create),
     (("DELETE",), "/api/repos/delete", Call.delete),
     (("POST",), "/api/validate-yaml", Call.validate_yaml),
+    (("GET",), "/api/buckets/(?P<repo>[^/]+/[^/]+)", Call.bucket),
+    (("GET",), "/api/jobs/(?P<namespace>[^/]+)", Call.jobs),
     (("GET",), _KIND, Call.list_repositories),
     (("GET",), rf"{_REPO}(?:/revision/{_REVISION})?", Call.about),
     (("GET",), rf"{_REPO}/tree/{_REVISION}(?P<path>/.*)?", Call.tree),

@@ -54,6 +54,7 @@ class Hub:
     Attributes:
         url: its address.
         accounts: token → whose it is; a token that is not here has expired.
+        jobs: as `/api/jobs` lists them.
         requests: all that were received.
         page_size: entries of a page of a listing.
     """
@@ -61,6 +62,7 @@ class Hub:
     url: str
     accounts: dict[str, Account]
     repositories: dict[tuple[str, str], Repository] = field(default_factory=dict)
+    jobs: list[dict[str, Any]] = field(default_factory=list)
     large: dict[str, bytes] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)

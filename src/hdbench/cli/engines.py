@@ -17,7 +17,8 @@ EngineName = Annotated[
     str | None,
     typer.Option(
         help="Split the run into --tasks and start them with this engine: local (processes of "
-        "this machine), slurm (an array of jobs) or ray (experimental).",
+        "this machine), slurm (an array of jobs), ray or jobs (Hugging Face Jobs; both of these "
+        "are experimental).",
     ),
 ]
 Tasks = Annotated[
@@ -96,9 +97,9 @@ def status(
 ) -> None:
     """See how a run is going: done, failed, rate, time left, tokens and cost.
 
-    It reads files only, so it works while the run goes on, and from another machine. Tasks of a run
-    with --engine are listed: which wait, run, are done, failed or died. They are merged by
-    themselves when all are done, and by the next hdbench run.
+    It reads files only, so it works while the run goes on, and from another machine; with --engine
+    jobs, it fetches them first. Tasks of a run with --engine are listed: which wait, run, are done,
+    failed or died. They are merged by themselves when all are done, and by the next hdbench run.
     """
     from hdbench.running.status import read_status  # noqa: PLC0415  slow to import
 

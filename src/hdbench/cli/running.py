@@ -240,7 +240,7 @@ def run(
     folder = out or Path("runs") / name
     plan = Plan(loaded, choice, asked, prompt, own_images=images is not None)
     if dry_run:
-        for line in describe_run(plan, folder, retry_failed=retry_failed):
+        for line in describe_run(plan, folder, engine=chosen_engine, retry_failed=retry_failed):
             typer.echo(escaped(line))
         if chosen_engine is not None:
             typer.echo(escaped(chosen_engine.described(plan, folder)))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench.errors import HdbenchError
 from hdbench.reading.run_info import is_run, read_run_info
@@ -17,6 +17,9 @@ from hdbench.running.endpoint_server import Server
 from hdbench.running.folder import recorded_answers
 from hdbench.running.planning import Plan, read_prompt
 from hdbench.running.prices import Prices, listed_prices
+
+if TYPE_CHECKING:
+    from hdbench.running.cluster.launching import Engine
 
 
 class _Known(NamedTuple):
@@ -33,7 +36,9 @@ class _Known(NamedTuple):
     seconds: float | None
 
 
-def describe_run(plan: Plan, folder: Path, *, retry_failed: bool = False) -> list[str]:
+def describe_run(
+    plan: Plan, folder: Path, *, engine: "Engine | None" = None, retry_failed: bool = False
+) -> list[str]:
     """A description of a run before it begins, one line for each point.
 
     Nothing from any item is sent anywhere; a server is asked for its list of models, which can
@@ -43,6 +48,7 @@ def describe_run(plan: Plan, folder: Path, *, retry_failed: bool = False) -> lis
     Args:
         plan: the run.
         folder: where it will be recorded.
+        engine: what starts its tasks; None is a single process.
         retry_failed: see `run_model`.
 
     Raises:
@@ -80,6 +86,8 @@ def describe_run(plan: Plan, folder: Path, *, retry_failed: bool = False) -> lis
             f"address: {server.shown}",
             f"model: {asked.model}: {_listed(models, listed)}",
         ]
+    elif engine is not None and engine.name == "jobs":
+        lines += [f"the items go to: Hugging Face; {asked.model} runs there"]
     else:
         lines += [f"the items go to: nowhere; {asked.model} runs on this machine"]
     return [

@@ -5,13 +5,13 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from hdbench.errors import shortened
+from hdbench.errors import HdbenchError, shortened
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.run_info import RunInfo, read_run_info
 from hdbench.running.amounts import as_time, as_usd
 from hdbench.running.answers_file import is_failed, read_answers
 from hdbench.running.shards.launch import Shards, Tokens
-from hdbench.running.shards.merging import lock_of, sums
+from hdbench.running.shards.merging import alone, lock_of, remote_of, sums, tell
 from hdbench.running.shards.ranks import RankState, Seen, is_locked, seen
 
 SHOWN = 8
@@ -131,7 +131,7 @@ _STATES: tuple[Seen, ...] = ("done", "running", "waiting", "stopped", "failed", 
 
 
 def read_status(folder: Path) -> Status:
-    """How a run is going.
+    """How a run is going; if its ranks do not see its folder, what they say is fetched first.
 
     Raises:
         HdbenchError: the folder is not a run, or is damaged.
@@ -140,6 +140,7 @@ def read_status(folder: Path) -> Status:
     shards = Shards.of(folder)
     found = []
     if shards is not None:
+        _fetch(shards)
         found = [(rank, *seen(shards, rank)) for rank in range(shards.launch.tasks)]
     if shards is None or Shards.of(folder) is None:  # they were merged meanwhile
         recorded, failed, tokens = _recorded(folder)
@@ -177,6 +178,18 @@ def read_status(folder: Path) -> Status:
         ranks=[_rank(*each) for each in found],
         problems=dict(list(problems.items())[:SHOWN]),
     )
+
+
+def _fetch(shards: Shards) -> None:
+    """Fetch what is not here, unless a command is at work on the run, which does so itself."""
+    if shards.launch.storage is None or is_locked(lock_of(shards.run)):
+        return
+    try:
+        with alone(shards.run):
+            if shards.is_open and (remote := remote_of(shards)) is not None:
+                remote.fetch(shards)
+    except HdbenchError as error:
+        tell(f"{error}: what follows is what was known before")
 
 
 def _rank(rank: int, state: Seen, said: RankState | None) -> Rank:

@@ -4,6 +4,7 @@ import inspect
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import typing
@@ -24,6 +25,8 @@ SBATCH = "sbatch."
 """Before the name of an option that only sbatch has, such as `sbatch.account`."""
 SHORT = ("account", "constraint", "exclude", "gres", "nodelist", "reservation")
 """Options of sbatch that may be given without it."""
+OF_SBATCH = ("SBATCH_ARRAY_INX", "SBATCH_CLUSTERS", "SBATCH_JOB_NAME")
+"""Variables that sbatch would take instead of what hdbench says: the jobs would not be found."""
 
 _OURS = frozenset(
     (
@@ -32,6 +35,7 @@ _OURS = frozenset(
         *("local_tasks", "local_rank_offset", "job_id_position", "job_id_retriever"),
         *("sbatch_args", "srun_args", "slurm_logs_folder", "nodes_per_task", "requeue_signals"),
         *("max_array_launch_parallel", "log_first", "ray_remote_kwargs", "condaenv"),
+        *("python", "labels", "env", "token"),
     )
 )
 """Options of executors that hdbench sets itself, or that are no plain values."""
@@ -141,8 +145,31 @@ def check_options(engine: str, options: Mapping[str, str], run: Path) -> None:
                 f"{run}: Slurm cannot be told a path with quotation marks, backslashes, percent "
                 "signs or control characters: choose another folder with --out"
             )
+        _check_slurm()
     else:
+        try:
+            import ray  # noqa: F401, PLC0415  no extra of ours
+        except ModuleNotFoundError as error:
+            raise HdbenchError(
+                "--engine ray needs Ray: install it with: pip install ray"
+            ) from error
         read_options(RayPipelineExecutor, options)
+
+
+def _check_slurm() -> None:
+    """Refuse to submit jobs from where this cannot work."""
+    if "SLURM_ARRAY_TASK_ID" in os.environ:
+        raise HdbenchError("--engine slurm: this is a job of an array itself: leave it out here")
+    if chosen := [name for name in OF_SBATCH if name in os.environ]:
+        raise HdbenchError(
+            f"--engine slurm: {chosen[0]} is set in the environment, and hdbench has to say "
+            f"this itself: unset {chosen[0]}"
+        )
+    if missing := [name for name in ("sbatch", "squeue") if shutil.which(name) is None]:
+        raise HdbenchError(
+            f"--engine slurm: there is no {missing[0]} on this machine: run this where jobs are "
+            "submitted"
+        )
 
 
 def slurm_options(options: Mapping[str, str]) -> dict[str, Any]:
@@ -184,6 +211,7 @@ def read_options(executor: type, options: Mapping[str, str]) -> dict[str, Any]:
             raise HdbenchError(
                 f"--engine-option {name}: choose one of {', '.join(known)}"
                 + (f", {', '.join(SHORT)}, {SBATCH}NAME" if "partition" in known else "")
+                + (", storage" if "flavor" in known else "")
             )
         if name != "env_command":  # a line of the shell, as it says
             _check_plain(name, value)
@@ -202,7 +230,7 @@ def _converted(name: str, value: str, kind: Any) -> Any:
         if not re.fullmatch(r"-?\d{1,9}", value):
             raise HdbenchError(f"--engine-option {name}={value}: must be a whole number")
         return int(value)
-    if float in kinds:
+    if float in kinds and str not in kinds:
         if not re.fullmatch(r"\d{1,6}(\.\d{1,6})?", value):
             raise HdbenchError(f"--engine-option {name}={value}: must be a number")
         return float(value)

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -29,9 +28,7 @@ from hdbench.running.shards.merging import settle
 from hdbench.running.shards.queue import queued_jobs
 from hdbench.running.shards.ranks import now
 
-ENGINES = ("local", "slurm", "ray")
-OF_SBATCH = ("SBATCH_ARRAY_INX", "SBATCH_CLUSTERS", "SBATCH_JOB_NAME")
-"""Variables that sbatch would take instead of what hdbench says: the jobs would not be found."""
+ENGINES = ("local", "slurm", "ray", "jobs")
 
 
 @dataclass(frozen=True)
@@ -84,6 +81,10 @@ class Engine:
         if plan.asked.backend_name == "endpoint":
             most = plan.asked.concurrency
             said += f", each with at most {most} requests at once" if most else ""
+        if self.name == "jobs":
+            from hdbench.running.cluster.jobs import uploads  # noqa: PLC0415
+
+            said += f"; {uploads(plan.choice.questions, self.options['storage'])}"
         return said
 
 
@@ -142,17 +143,13 @@ def check_engine(plan: Plan, engine: Engine, folder: Path) -> None:
     with needed("cluster", "--engine needs"):
         import datatrove  # noqa: F401, PLC0415  named if it is missing
 
-        from hdbench.running.cluster import engines  # noqa: PLC0415  an extra
+        from hdbench.running.cluster import engines, jobs  # noqa: PLC0415  an extra
     from hdbench.running.image_shards.files import without_query  # noqa: PLC0415  slow to import
 
-    if engine.name == "ray":
-        try:
-            import ray  # noqa: F401, PLC0415  no extra of ours
-        except ModuleNotFoundError as error:
-            raise HdbenchError(
-                "--engine ray needs Ray: install it with: pip install ray"
-            ) from error
-    engines.check_options(engine.name, engine.options, folder)
+    if engine.name == "jobs":
+        jobs.check_jobs(plan, engine.options)
+    else:
+        engines.check_options(engine.name, engine.options, folder)
     endpoint = plan.asked.endpoint
     if endpoint is not None and (Server.at(endpoint).user or "?" in endpoint):
         raise HdbenchError(
@@ -166,21 +163,6 @@ def check_engine(plan: Plan, engine: Engine, folder: Path) -> None:
             "--images: with --engine the addresses are written to files, so they must not have a "
             "query, which may hold a secret: download the shards, or leave out --engine"
         )
-    if engine.name == "slurm":
-        if "SLURM_ARRAY_TASK_ID" in os.environ:
-            raise HdbenchError(
-                "--engine slurm: this is a job of an array itself: leave it out here"
-            )
-        if chosen := [name for name in OF_SBATCH if name in os.environ]:
-            raise HdbenchError(
-                f"--engine slurm: {chosen[0]} is set in the environment, and hdbench has to say "
-                f"this itself: unset {chosen[0]}"
-            )
-        if missing := [name for name in ("sbatch", "squeue") if shutil.which(name) is None]:
-            raise HdbenchError(
-                f"--engine slurm: there is no {missing[0]} on this machine: run this where jobs "
-                "are submitted"
-            )
 
 
 def launch(
@@ -217,6 +199,8 @@ def launch(
             shards = _shards(plan, prepared, engine, run, left)
             if engine.name == "local":
                 failure, interrupted = _run_here(plan, shards)
+            elif engine.name == "jobs":
+                failure = _run_there(plan, shards, engine)
             else:
                 _submit(shards, engine)
             if engine.name == "slurm":
@@ -285,13 +269,15 @@ def _about(
         workers=engine.at_once(plan.asked.backend_name, len(_accelerators())),
         started=now(),
         host=socket.gethostname(),
-        job=f"hdbench-{number}" if engine.name == "slurm" else None,
+        job=f"hdbench-{number}" if engine.name in ("slurm", "jobs") else None,
         total=len(plan.choice.questions),
         recorded=len(failed),
         failed=sum(failed.values()),
         asked=asked,
         prompt=prepared.prompt,
         answer_schema=prepared.schema,
+        storage=engine.options.get("storage"),
+        namespace=engine.options.get("namespace"),
         dtype=prepared.settings["settings"].get("dtype"),
     )
 
@@ -311,6 +297,12 @@ def _run_here(plan: Plan, shards: Shards) -> tuple[str | None, bool]:
     with RunProgress.shown(launch.total, launch.recorded) as progress:
         workers.run(progress)
     return workers.failure, workers.interrupted
+
+
+def _run_there(plan: Plan, shards: Shards, engine: Engine) -> str | None:
+    from hdbench.running.cluster.jobs import run_jobs  # noqa: PLC0415
+
+    return run_jobs(shards, engine.options, plan.asked.backend_name, engine.workers)
 
 
 def _submit(shards: Shards, engine: Engine) -> None:

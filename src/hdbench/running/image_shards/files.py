@@ -50,8 +50,12 @@ def opened(shard: str, **options: Any) -> Any:
 
 
 @contextmanager
-def one_line_errors(where: str) -> Iterator[None]:
+def one_line_errors(where: str, action: str = "read") -> Iterator[None]:
     """Whatever a file system or a damaged shard raises, in one line that says where.
+
+    Args:
+        where: the file or folder.
+        action: what cannot be done with it, as a participle.
 
     Raises:
         HdbenchError: something was raised.
@@ -64,4 +68,4 @@ def one_line_errors(where: str) -> Iterator[None]:
         raise HdbenchError(f"{where}: there is no such file or folder") from error
     except Exception as error:  # each file system has errors of its own
         said = _WITH_QUERY.sub(r"\1", " ".join(str(error).split()))[:300] or type(error).__name__
-        raise HdbenchError(f"{where}: cannot be read: {said}") from error
+        raise HdbenchError(f"{where}: cannot be {action}: {said}") from error

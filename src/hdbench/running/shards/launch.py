@@ -18,6 +18,9 @@ from hdbench.reading.parts import LAUNCH, MERGING, SHARDS
 LOGS = "logs"
 AUTO = "auto"
 MAX_TASKS = 99_999
+STORAGE = r"^(hf://buckets/[\w.-]+|s3:/|gs:/|az:/)(/[\w.-]+)+/?$"
+"""URLs of storages that machines without a common file system can reach; no keys, no query."""
+NAMESPACE = r"^[\w.-]{1,96}$"
 
 
 class Tokens(BaseModel):
@@ -55,6 +58,8 @@ class Launch(BaseModel):
         asked: who is asked and how: the fields of `planning.Asked`. No keys.
         prompt: the prompt's text.
         answer_schema: the benchmark's answer schema.
+        storage: where the ranks get their parts and keep their answers; None is the run's folder.
+        namespace: whose account the jobs run under; None is the user's own.
         dtype: in which a local model computes; `auto` as long as no rank has said it, since the
             machine that launches may have no accelerator; None for other backends.
     """
@@ -74,6 +79,8 @@ class Launch(BaseModel):
     asked: dict[str, Any]
     prompt: str
     answer_schema: dict[str, Any] | None
+    storage: str | None = Field(default=None, pattern=STORAGE)
+    namespace: str | None = Field(default=None, pattern=NAMESPACE)
     dtype: str | None = None
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
@@ -16,8 +17,11 @@ from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.run_info import RUN_FILE, read_run_info
 from hdbench.running.answers_file import AnswersFile, whole_lines
 from hdbench.running.shards.launch import AUTO, Shards, Tokens, remove_remains
-from hdbench.running.shards.queue import queued_jobs
+from hdbench.running.shards.queue import how_to_stop, queued_jobs
 from hdbench.running.shards.ranks import RankState, is_locked, now, read_state, seen
+
+if TYPE_CHECKING:
+    from hdbench.running.shards.remote import Remote
 
 AT_ONCE = 1_000
 """Answers that are written together when shards are merged."""
@@ -83,6 +87,8 @@ def settle(run: Path, *, wait: bool = True) -> bool:
     if shards is None:
         return False
     _refuse_queued(shards)
+    if (remote := remote_of(shards)) is not None:
+        remote.fetch(shards, last=True)
     waited = False
     while running := [rank for rank in _ranks(shards) if _is_running(shards, rank)]:
         there = [rank for rank in running if not is_locked(shards.lock(rank))]
@@ -164,6 +170,11 @@ def merge(shards: Shards) -> None:
             )
     answers.append(waiting)
     _end_sitting(shards)
+    try:
+        if (remote := remote_of(shards)) is not None:
+            remote.remove()
+    except HdbenchError as error:
+        tell(f"{error}: remove it yourself")
     shards.remove()
 
 
@@ -212,11 +223,20 @@ def _end_sitting(shards: Shards) -> None:
 def _refuse_queued(shards: Shards) -> None:
     jobs = queued_jobs(shards)
     if jobs:
-        name = shards.launch.job
+        there = "in Slurm's queue" if shards.launch.storage is None else "at Hugging Face"
         raise HdbenchError(
-            f"{shards.run}: {len(jobs)} of its jobs are still in Slurm's queue: see hdbench status "
-            f"{shards.run}; to stop them: scancel --name={name}"
+            f"{shards.run}: {len(jobs)} of its jobs are still {there}: see hdbench status "
+            f"{shards.run}; to stop them: {how_to_stop(shards, jobs)}"
         )
+
+
+def remote_of(shards: Shards) -> "Remote | None":
+    """The storage of a launch whose ranks do not see the run's folder; None for any other."""
+    if shards.launch.storage is None:
+        return None
+    from hdbench.running.shards.remote import Remote  # noqa: PLC0415  slow to import
+
+    return Remote(shards.launch.storage, shards.launch.id)
 
 
 def _named(shards: Shards, ranks: list[int]) -> str:

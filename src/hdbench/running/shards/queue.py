@@ -1,26 +1,37 @@
-"""Whether jobs of a launch are still in Slurm's queue."""
+"""Whether jobs of a launch still wait or run: in Slurm's queue, or at Hugging Face."""
 
 import os
 import shutil
 import subprocess
 import time
+from typing import TYPE_CHECKING
 
 from hdbench.errors import HdbenchError
-from hdbench.running.shards.launch import Shards
+from hdbench.running.shards.launch import Launch, Shards
+
+if TYPE_CHECKING:
+    from huggingface_hub import JobInfo
 
 ENDING = 30.0
 """Seconds that jobs may take to leave the queue after they ended."""
+JOB_LABEL = "datatrove_job_name"
+"""The label in which datatrove writes the name of jobs at Hugging Face."""
+OVER = ("COMPLETED", "ERROR", "CANCELED", "DELETED")
+"""Stages of jobs at Hugging Face that have ended."""
 
 
 def queued_jobs(shards: Shards) -> dict[str, str]:
     """Job → its state, for those that wait or run; none if the engine has no queue.
 
     Raises:
-        HdbenchError: Slurm cannot be asked.
+        HdbenchError: Slurm, or Hugging Face, cannot be asked.
     """
     name = shards.launch.job
     if name is None:
         return {}
+    if shards.launch.storage is not None:
+        stages = {job.id: job.status.stage for job in jobs_of(shards.launch)}
+        return {job: stage for job, stage in stages.items() if stage not in OVER}
     if shutil.which("squeue") is None:
         raise HdbenchError(
             f"{shards.run}: was launched with --engine slurm as {name}, and there is no squeue "
@@ -44,3 +55,31 @@ def queued_jobs(shards: Shards) -> dict[str, str]:
         if set(jobs.values()) != {"COMPLETING"} or time.monotonic() > end:
             return jobs
         time.sleep(0.5)
+
+
+def jobs_of(launch: Launch) -> "list[JobInfo]":
+    """The jobs of a launch at Hugging Face, also those that have ended.
+
+    Raises:
+        HdbenchError: Hugging Face cannot be asked.
+    """
+    import huggingface_hub  # noqa: PLC0415  slow to import
+
+    labels = {JOB_LABEL: str(launch.job)}
+    try:
+        return list(huggingface_hub.list_jobs(labels=labels, namespace=launch.namespace))
+    except Exception as error:  # of HTTP, of its token, of what it was sent
+        said = " ".join(str(error).split())[:300]
+        raise HdbenchError(
+            f"Hugging Face does not say whether jobs of {launch.job} still run: {said}: try again "
+            "later"
+        ) from error
+
+
+def how_to_stop(shards: Shards, jobs: dict[str, str]) -> str:
+    """The command that stops jobs which wait or run."""
+    launch = shards.launch
+    if launch.storage is None:
+        return f"scancel --name={launch.job}"
+    account = f" --namespace {launch.namespace}" if launch.namespace else ""
+    return "; ".join(f"hf jobs cancel{account} {job}" for job in list(jobs)[:3])

@@ -15,6 +15,8 @@ from hdbench.running.shards.launch import Shards, Tokens
 
 FRESH = 60.0
 """Seconds after which a rank on another machine that said nothing is taken for dead."""
+KEPT_EVERY = 300.0
+"""Seconds between two copies of all its answers that a rank puts into a storage."""
 
 Said = Literal["running", "stopped", "failed", "done"]
 Seen = Literal["waiting", "running", "died", "stopped", "failed", "done"]
@@ -88,8 +90,11 @@ def seen(shards: Shards, rank: int) -> tuple[Seen, RankState | None]:
         return ("running" if is_locked(shards.lock(rank)) else "waiting"), None
     if said.state != "running":
         return said.state, said
-    here = said.host == socket.gethostname()
-    alive = is_locked(shards.lock(rank)) or (not here and _age(said) < FRESH)
+    if shards.launch.storage is not None:
+        alive = _age(said) < 3 * KEPT_EVERY
+    else:
+        here = said.host == socket.gethostname()
+        alive = is_locked(shards.lock(rank)) or (not here and _age(said) < FRESH)
     return ("running" if alive else "died"), said
 
 

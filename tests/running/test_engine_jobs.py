@@ -1,0 +1,371 @@
+"""Runs as jobs at Hugging Face: what is refused, and what is copied into a storage and out of it.
+
+The storage is fsspec's own in memory, under a URL of gs://.
+"""
+
+import json
+import pickle
+from typing import ClassVar
+
+import fsspec
+import huggingface_hub
+import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+from hub.server import WRITER, serving_hub
+from running.many_texts import KEY, Counting, ids_of, write_texts
+from running.test_engines import ENDPOINT, LAUNCH
+from typer.testing import CliRunner
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.cli import app
+from hdbench.errors import HdbenchError
+from hdbench.reading.answer import WrittenAnswer
+from hdbench.running.answers_file import AnswersFile, read_answers
+from hdbench.running.backend import InShard, Question
+from hdbench.running.choosing import of_benchmark
+from hdbench.running.cluster.job_step import AskingThere
+from hdbench.running.cluster.jobs import check_jobs, jobs_options, run_jobs, uploads
+from hdbench.running.cluster.launching import Engine, check_engine
+from hdbench.running.planning import Asked, Plan
+from hdbench.running.questions import as_line, read_questions
+from hdbench.running.shards.launch import Launch, Shards
+from hdbench.running.shards.merging import settle
+from hdbench.running.shards.ranks import RankState, read_state, write_state
+from hdbench.running.shards.remote import Remote
+
+STORAGE = "gs://cards/work"
+OPTIONS = {"storage": STORAGE, "timeout": "6h"}
+JOBS = LAUNCH.model_copy(update={"engine": "jobs", "storage": STORAGE, "namespace": "hdb"})
+HERE = f"{STORAGE}/hdbench-{JOBS.id}"
+
+
+class Storage(MemoryFileSystem):
+    protocol = "gs"
+    store: ClassVar = {}
+    pseudo_dirs: ClassVar = [""]
+
+
+@pytest.fixture
+def storage(monkeypatch):
+    """What is in the storage: path → content."""
+    fsspec.register_implementation("gs", Storage, clobber=True)
+    Storage.store.clear()
+    return Storage()
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    with serving_hub() as hub:
+        api = huggingface_hub.HfApi(endpoint=hub.url, token=WRITER)
+        for name in ("bucket_info", "list_jobs"):
+            monkeypatch.setattr(huggingface_hub, name, getattr(api, name))
+        monkeypatch.setenv("HF_TOKEN", WRITER)
+        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+        yield hub
+
+
+@pytest.fixture
+def shards(tmp_path):
+    """Two ranks of two items with an image each; the run has none of their answers."""
+    questions = []
+    for item in "abcd":
+        image = tmp_path / f"collection {item}" / "card.jpg"
+        image.parent.mkdir()
+        image.write_bytes(f"image {item}".encode())
+        questions.append(Question(item, [image], values={"page": item}))
+    run = tmp_path / "run"
+    run.mkdir()
+    record = {"run": "run", "benchmark": "hdb/texts", "model": "m", "sittings": []}
+    (run / "run.json").write_text(json.dumps(record))
+    return Shards.made(run, JOBS, map(as_line, questions), 4)
+
+
+def answer(item, text="{}") -> WrittenAnswer:
+    return {"id": item, "text": text}
+
+
+def says(shards, rank, state, answered) -> None:
+    said = RankState(
+        state=state, host="far", pid=7, started="", updated="", items=2, answered=answered
+    )
+    write_state(shards.state(rank), said)
+
+
+def taken(rank, folder):
+    folder.mkdir()
+    return Remote(STORAGE, JOBS.id).take(rank, folder)
+
+
+def recorded(path):
+    return [each["id"] for each in read_answers(path)]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "say how long a job may take, as in --engine-option timeout=6h"),
+        ({"timeout": "long"}, "say how long a job may take"),
+        ({"timeout": "6h"}, "say where the jobs find their parts"),
+        (OPTIONS | {"storage": "file:///tmp/x"}, "say where the jobs find their parts"),
+        (OPTIONS | {"storage": "hf://datasets/me/cards"}, "a private bucket on the Hub"),
+        (OPTIONS | {"storage": "s3://key:secret@cards"}, "without keys"),
+        (OPTIONS | {"storage": "s3://cards/x?sig=1"}, "without keys"),
+        (OPTIONS | {"storage": "simplecache::s3://cards"}, "say where the jobs find their parts"),
+        (OPTIONS | {"flavour": "l4x1"}, "flavour: choose one of flavor, image"),
+        (OPTIONS | {"token": "hf_x"}, "token: choose one of"),
+        (OPTIONS | {"namespace": "me/you"}, "namespace: must be the name of"),
+        (OPTIONS | {"env": "x"}, "env: choose one of"),
+        (OPTIONS | {"tasks_per_job": "two"}, "tasks_per_job=two: must be a whole number"),
+        (OPTIONS | {"secrets": "NO_SUCH_KEY"}, "NO_SUCH_KEY is not set in the environment"),
+    ],
+)
+def test_options_that_jobs_do_not_have_are_refused(options, said):
+    with pytest.raises(HdbenchError) as error:
+        jobs_options(options, "endpoint")
+    assert said in str(error.value)
+
+
+def test_options_have_the_types_of_their_parameters(monkeypatch):
+    monkeypatch.setenv("HDBENCH_API_KEY", KEY)
+    given = {"flavor": "l4x1", "max_retries": "3", "namespace": "library"}
+    chosen = jobs_options(OPTIONS | given | {"secrets": "HDBENCH_API_KEY"}, "transformers")
+    assert chosen == {
+        "timeout": "6h",
+        "flavor": "l4x1",
+        "max_retries": 3,
+        "namespace": "library",
+        "dependencies": ["hdbench[cluster,vlm]==0.1.0", "gcsfs"],
+        "secrets": {"HDBENCH_API_KEY": KEY},
+    }
+    own = jobs_options(OPTIONS | {"dependencies": "hdbench@git+https://h/x gcsfs"}, "endpoint")
+    assert own["dependencies"] == ["hdbench@git+https://h/x", "gcsfs"]
+    assert own["secrets"] == {}  # though there is one in the environment
+
+
+def test_what_jobs_could_not_read_or_anybody_could_is_refused(tmp_path, monkeypatch, hub, storage):
+    write_texts(tmp_path, 4)
+    monkeypatch.chdir(tmp_path)
+    benchmark = load_benchmark("hdb/texts")
+    plan = Plan(benchmark, of_benchmark(benchmark), Asked("m", endpoint=ENDPOINT))
+    hub.add("buckets", "hdb/open")
+    hub.add("buckets", "hdb/closed", private=True)
+    with pytest.raises(HdbenchError, match="hdb/open: is public"):
+        check_jobs(plan, OPTIONS | {"storage": "hf://buckets/hdb/open/runs"})
+    for bucket in ("closed", "new"):
+        check_jobs(plan, OPTIONS | {"storage": f"hf://buckets/hdb/{bucket}"})
+    hub.fail("GET /api/buckets", status=403)
+    with pytest.raises(HdbenchError, match="does not say whether it is private"):
+        check_jobs(plan, OPTIONS | {"storage": "hf://buckets/hdb/closed"})
+    (tmp_path / "model").mkdir()
+    with pytest.raises(HdbenchError, match="do not see the folder model"):
+        check_jobs(Plan(benchmark, plan.choice, Asked("model")), OPTIONS)
+    stored = plan.choice._replace(questions=[Question("1", [InShard("a.tar", "1.jpg", 0, 9)])])
+    with pytest.raises(HdbenchError, match=r"do not see a\.tar"):
+        check_jobs(Plan(benchmark, stored, plan.asked), OPTIONS)
+    monkeypatch.setenv("DATATROVE_JOB_ARRAY_INDEX", "0")
+    with pytest.raises(HdbenchError, match="this is a job itself"):
+        check_jobs(plan, OPTIONS)
+    monkeypatch.delenv("DATATROVE_JOB_ARRAY_INDEX")
+    monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
+    with pytest.raises(HdbenchError, match="hf auth login"):
+        check_engine(plan, Engine("jobs", 2, options=OPTIONS), tmp_path / "run")
+
+
+def test_what_leaves_the_machine_is_said_before(shards, hub, tmp_path):
+    questions = list(read_questions(shards.items(0)))
+    assert uploads(questions, "hf://buckets/hdb/closed") == (
+        "2 questions and 2 files (0.0 MB) go to hf://buckets/hdb/closed, private"
+    )
+    assert uploads([], STORAGE).endswith("go to gs://cards/work; make sure it is private")
+
+
+def test_a_dry_run_says_where_everything_goes(tmp_path, monkeypatch, hub):
+    write_texts(tmp_path, 4)
+    monkeypatch.chdir(tmp_path)
+    hub.add("buckets", "hdb/closed", private=True)
+    command = ["run", "hdb/texts", "--model", "org/reader", "--dry-run", "--engine", "jobs"]
+    command += ["--tasks", "2", "--engine-option", "timeout=6h"]
+    command += ["--engine-option", "storage=hf://buckets/hdb/closed"]
+    said = CliRunner().invoke(app, command).stdout.splitlines()
+    assert "the items go to: Hugging Face; org/reader runs there" in said
+    assert said[-1] == (
+        "engine: jobs, 2 tasks, as many as there is room for; 4 questions and 0 files (0.0 MB) go "
+        "to hf://buckets/hdb/closed, private"
+    )
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_rank_gets_its_questions_and_images_alone(shards, storage, tmp_path):
+    Remote(STORAGE, JOBS.id).give(shards)
+    there = taken(1, tmp_path / "there")
+    questions = list(read_questions(there.items(1)))
+    assert [(each.id, each.values) for each in questions] == [
+        ("c", {"page": "c"}),
+        ("d", {"page": "d"}),
+    ]
+    assert [each.media[0].read_bytes() for each in questions] == [b"image c", b"image d"]
+    assert all(each.media[0].is_relative_to(tmp_path / "there") for each in questions)
+    assert all(each.media[0].name == "card.jpg" for each in questions)
+    assert there.is_open
+    assert there.launch == JOBS
+    assert not any(b"image a" in path.read_bytes() for path in (tmp_path / "there").rglob("*.jpg"))
+    assert str(tmp_path).encode() not in storage.cat_file(f"{HERE}/00001.tar")
+
+
+def test_a_rank_that_is_started_again_has_the_answers_that_were_kept(shards, storage, tmp_path):
+    remote = Remote(STORAGE, JOBS.id)
+    remote.give(shards)
+    first = taken(0, tmp_path / "first")
+    AnswersFile(first.answers(0)).add(answer("a"))
+    remote.keep(first, 0)
+    assert recorded(taken(0, tmp_path / "second").answers(0)) == ["a"]
+    assert recorded(taken(1, tmp_path / "other").answers(1)) == []
+
+
+def test_what_is_fetched_is_merged_and_the_storage_left_empty(shards, storage, hub, tmp_path):
+    remote = Remote(STORAGE, JOBS.id)
+    remote.give(shards)
+    for rank, items in enumerate(("ab", "cd")):
+        there = taken(rank, tmp_path / f"there {rank}")
+        for item in items:
+            AnswersFile(there.answers(rank)).add(answer(item))
+            says(there, rank, "running", 1)
+            remote.keep(there, rank)
+            remote.fetch(shards)
+        says(there, rank, "done", 2)
+        remote.keep(there, rank)
+    remote.fetch(shards)
+    assert recorded(shards.answers(1)) == ["c", "d"]
+    assert [read_state(shards, rank).state for rank in (0, 1)] == ["done", "done"]
+    storage.pipe_file("gs://cards/work/other", b"somebody's")
+    settle(shards.run)
+    assert recorded(shards.run / "answers.jsonl") == ["a", "b", "c", "d"]
+    assert not shards.path.exists()
+    assert storage.find("gs://cards") == ["gs://cards/work/other"]
+
+
+def test_a_copy_that_was_cut_off_is_noticed_and_takes_nothing_away(
+    shards, storage, hub, tmp_path, capsys
+):
+    remote = Remote(STORAGE, JOBS.id)
+    remote.give(shards)
+    there = taken(0, tmp_path / "there")
+    kept = AnswersFile(there.answers(0))
+    kept.add(answer("a"))
+    says(there, 0, "running", 1)
+    remote.keep(there, 0)
+    remote.fetch(shards)
+    other = taken(1, tmp_path / "other")
+    AnswersFile(other.answers(1)).append(
+        [((json.dumps(answer(item)) + "\n").encode(), answer(item)) for item in "cd"]
+    )
+    says(other, 1, "done", 2)
+    remote.keep(other, 1)
+    # What is left of the first is half of a line, and of the second one line and a half.
+    for rank, size in ((0, 12), (1, 40)):
+        whole = storage.cat_file(f"{HERE}/{rank:05d}.jsonl")
+        assert len(whole) > size
+        storage.pipe_file(f"{HERE}/{rank:05d}.jsonl", whole[:size])
+    storage.pipe_file(f"{HERE}/00000.json", b'{"state": "do')
+    settle(shards.run)
+    assert recorded(shards.run / "answers.jsonl") == ["a", "c"]
+    assert "has 1 of 2 answers that were written to it: the others are asked again" in (
+        capsys.readouterr().err
+    )
+
+
+def test_answers_that_were_kept_before_their_rank_could_say_so_are_fetched(
+    shards, storage, hub, tmp_path
+):
+    remote = Remote(STORAGE, JOBS.id)
+    remote.give(shards)
+    there = taken(0, tmp_path / "there")
+    AnswersFile(there.answers(0)).add(answer("a"))
+    remote.keep(there, 0)  # and it is killed
+    settle(shards.run)
+    assert recorded(shards.run / "answers.jsonl") == ["a"]
+
+
+def test_damage_in_the_middle_is_named_and_nothing_is_removed(shards, storage, hub):
+    Remote(STORAGE, JOBS.id).give(shards)
+    storage.pipe_file(f"{HERE}/00001.jsonl", b'{"id": "c", "text": "{}"}\nx\n{"id": "d"}\n')
+    with pytest.raises(HdbenchError, match=r"hdbench-0123abcd/00001.jsonl:2: damaged"):
+        settle(shards.run)
+    assert storage.exists(f"{HERE}/00001.jsonl")
+    assert shards.is_open
+
+
+def test_a_run_whose_jobs_are_there_is_not_merged(shards, storage, hub):
+    Remote(STORAGE, JOBS.id).give(shards)
+    owner = {"id": "1", "name": "hdb", "type": "org"}
+    labels = {"datatrove_job_name": JOBS.job}
+    for number, stage in enumerate(("COMPLETED", "RUNNING", "SCHEDULING", "ERROR")):
+        about = {"id": f"j{number}", "owner": owner, "labels": labels}
+        hub.jobs.append(about | {"status": {"stage": stage}})
+    hub.jobs.append({"id": "other", "owner": owner, "labels": {}, "status": {"stage": "RUNNING"}})
+    with pytest.raises(HdbenchError, match="2 of its jobs are still at Hugging Face") as error:
+        settle(shards.run)
+    stop = "hf jobs cancel --namespace hdb"
+    assert str(error.value).endswith(f"to stop them: {stop} j1; {stop} j2")
+    hub.fail("GET /api/jobs", status=403)
+    with pytest.raises(HdbenchError, match="does not say whether jobs"):
+        settle(shards.run)
+    assert shards.is_open
+
+
+def test_a_storage_that_cannot_be_written_leaves_nothing_behind(shards, storage, hub, monkeypatch):
+    def full(*_: object, **__: object) -> None:
+        raise OSError("no space there")
+
+    monkeypatch.setattr(Storage, "pipe_file", full)
+    with pytest.raises(HdbenchError, match="no space there: nothing was launched"):
+        run_jobs(shards, OPTIONS, "endpoint", None)
+    assert not shards.path.exists()
+    assert storage.find("gs://cards") == []
+
+
+def test_a_rank_there_asks_and_keeps_its_answers_and_no_key(tmp_path, storage, monkeypatch):
+    monkeypatch.setenv("HDBENCH_API_KEY", KEY)
+    run = tmp_path / "run"
+    run.mkdir()
+    with Counting() as server:
+        launch = JOBS.model_copy(update={"asked": {"model": "m", "endpoint": server.url}})
+        lines = [as_line(Question(item, [], f"text <{item}>")) for item in ids_of(4)]
+        shards = Shards.made(run, launch, lines, 4)
+        remote = Remote(STORAGE, JOBS.id)
+        remote.give(shards)
+        step = pickle.loads(pickle.dumps(AskingThere(STORAGE, JOBS.id)))
+        step.run(None, 1, 2)
+        step.run(None, 1, 2)  # started again
+        assert sorted(server.started.items()) == [("000002", 1), ("000003", 1)]
+    remote.fetch(shards)
+    assert sorted(recorded(shards.answers(1))) == ["000002", "000003"]
+    said = read_state(shards, 1)
+    assert (said.state, said.answered) == ("done", 2)
+    assert read_state(shards, 0) is None
+    assert not any(KEY.encode() in storage.cat_file(path) for path in storage.find("gs://cards"))
+
+
+def test_a_rank_whose_launch_is_over_asks_nothing(storage, capsys):
+    with pytest.raises(HdbenchError, match="hdbench-0123abcd: there is no such file") as error:
+        AskingThere(STORAGE, JOBS.id).run(None, 0, 2)
+    assert error.value.__cause__ is None  # nothing of which datatrove would log the values
+
+
+def test_the_status_fetches_what_ranks_say(shards, storage, hub, tmp_path):
+    remote = Remote(STORAGE, JOBS.id)
+    remote.give(shards)
+    there = taken(0, tmp_path / "there")
+    AnswersFile(there.answers(0)).add(answer("a"))
+    says(there, 0, "stopped", 1)
+    remote.keep(there, 0)
+    said = CliRunner().invoke(app, ["status", str(shards.run)]).stdout.splitlines()
+    assert said[0] == f"{shards.run}: 1 of 4 items answered"
+    assert "engine jobs, 2 tasks: 1 waiting, 1 stopped" in said
+    assert recorded(shards.answers(0)) == ["a"]
+
+
+def test_a_run_folder_from_somebody_else_leads_to_no_file_of_this_machine():
+    for storage in ("file:///etc", "http://10.0.0.1/x", "local:///x", "s3://a/b::file:///etc"):
+        with pytest.raises(ValueError, match="pattern"):
+            Launch.model_validate(JOBS.model_dump() | {"storage": storage})

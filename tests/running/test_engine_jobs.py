@@ -71,7 +71,11 @@ def shards(tmp_path):
     for item in "abcd":
         image = tmp_path / f"collection {item}" / "card.jpg"
         image.parent.mkdir()
-        image.write_bytes(f"image {item}".encode())
+        if item == "d":  # as files of a dataset in the Hub's cache are
+            (tmp_path / "blob").write_bytes(b"image d")
+            image.symlink_to(tmp_path / "blob")
+        else:
+            image.write_bytes(f"image {item}".encode())
         questions.append(Question(item, [image], values={"page": item}))
     run = tmp_path / "run"
     run.mkdir()
@@ -210,6 +214,15 @@ def test_a_rank_gets_its_questions_and_images_alone(shards, storage, tmp_path):
     assert there.launch == JOBS
     assert not any(b"image a" in path.read_bytes() for path in (tmp_path / "there").rglob("*.jpg"))
     assert str(tmp_path).encode() not in storage.cat_file(f"{HERE}/00001.tar")
+
+
+def test_an_image_that_is_missing_is_left_to_its_item(shards, storage, tmp_path):
+    (tmp_path / "collection c/card.jpg").unlink()
+    Remote(STORAGE, JOBS.id).give(shards)
+    [missing, there] = read_questions(taken(1, tmp_path / "there").items(1))
+    assert missing.id == "c"
+    assert not missing.media[0].exists()
+    assert there.media[0].read_bytes() == b"image d"
 
 
 def test_a_rank_that_is_started_again_has_the_answers_that_were_kept(shards, storage, tmp_path):

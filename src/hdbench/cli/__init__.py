@@ -10,6 +10,7 @@ from hdbench.cli import (  # noqa: F401  each enters its commands
     datasets,
     engines,
     exporting,
+    forecast,
     new,
     publishing,
     running,

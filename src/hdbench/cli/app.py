@@ -21,7 +21,7 @@ _ORDER = (
     *("run", "status", "eval"),
     *("score", "report", "export"),
     *("compare", "leaderboard"),
-    *("trust", "verify", "audit", "cite"),
+    *("trust", "forecast", "verify", "audit", "cite"),
     *("space", "space-account", "publish"),
 )
 

@@ -1,19 +1,17 @@
 """A result as plots, PNG and SVG, for a paper or a talk."""
 
-import io
-import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib import font_manager, style
+from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from hdbench.analysis.error_classes import ERROR_CLASSES
-from hdbench.errors import escaped
+from hdbench.report.drawing import BLUE, GREY, LOCK, ORANGE, SETTINGS, as_bytes, short
 from hdbench.report.rows import text
 from hdbench.results.error_counts import LOST
 from hdbench.results.files import errors_by_class
@@ -23,21 +21,8 @@ from hdbench.statistics.bootstrap import Interval
 MAX_BARS = 30
 """How many fields are shown: a model can invent any number."""
 
-_MAX_LABEL, _MAX_TITLE = 40, 64
+_MAX_TITLE = 64
 _BINS = 20
-_FONT = "DejaVu Sans"  # which comes with matplotlib
-_SETTINGS: Any = {
-    "font.family": _FONT,
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "hatch.linewidth": 0.6,
-    "svg.fonttype": "path",  # looks the same wherever it is opened, and needs no font there
-    "svg.hashsalt": "hdbench",  # otherwise the ids in it are random
-}
-_BLUE, _ORANGE, _GREY = "#0072B2", "#E69F00", "#CCCCCC"
-
 # Okabe and Ito's colours, which the colour-blind can tell apart; a hatch tells each from its
 # neighbours when printed in grey.
 _LOOKS = dict(
@@ -68,9 +53,6 @@ _NAMES = {
 }
 _COUNTED = {"f1": "how often the ground truth has it", "accuracy": "items that can have it"}
 
-# matplotlib's settings belong to the whole process, so only one thread may change them.
-_LOCK = threading.Lock()
-
 
 def plots(result: Result, errors: Mapping[str, Any] | None = None) -> dict[str, bytes]:
     """The plots `fields`, `errors` and `items`, each as PNG and as SVG.
@@ -90,24 +72,17 @@ def plots(result: Result, errors: Mapping[str, Any] | None = None) -> dict[str, 
     """
     classes = (errors_by_class(result) if errors is None else errors)["fields"]
     interval = result.intervals.figures.get(result.headline)
-    with _LOCK, style.context(["default", _SETTINGS]):
+    with LOCK, style.context(["default", SETTINGS]):
         figures = {
             "fields": _fields(result),
             "errors": _errors(result, classes),
             "items": _items(result, interval),
         }
         return {
-            f"{name}.{kind}": _bytes(figure, kind)
+            f"{name}.{kind}": as_bytes(figure, kind)
             for name, figure in figures.items()
             for kind in ("png", "svg")
         }
-
-
-def _bytes(figure: Figure, kind: str) -> bytes:
-    data = io.BytesIO()
-    metadata = {"Date": None} if kind == "svg" else {"Software": None}
-    figure.savefig(data, format=kind, dpi=150, metadata=metadata)
-    return data.getvalue()
 
 
 def _fields(result: Result) -> Figure:
@@ -118,7 +93,7 @@ def _fields(result: Result) -> Figure:
         shown = sorted(fields, key=lambda field: -_support(fields[field]))[:MAX_BARS]
         label += f"{_more(fields)}\nin brackets: {_COUNTED[name]}"
         bars = [
-            (fields[field][name], f"{_short(field)} ({_support(fields[field])})") for field in shown
+            (fields[field][name], f"{short(field)} ({_support(fields[field])})") for field in shown
         ]
     else:
         rates = result.rates
@@ -132,7 +107,7 @@ def _fields(result: Result) -> Figure:
     figure, axes = _figure(result, "Fields" if fields else "Rates", len(bars))
     values = [value for value, _ in bars]
     _bar_labels(axes, [name for _, name in bars])
-    axes.barh(range(len(values)), values, color=_BLUE, height=0.7)
+    axes.barh(range(len(values)), values, color=BLUE, height=0.7)
     for place, value in enumerate(values):
         axes.text(value + 0.008, place, f"{value:.3f}", va="center", fontsize=9)
     axes.set_xlim(0, 1.09)
@@ -176,7 +151,7 @@ def _errors(result: Result, fields: Mapping[str, Mapping[str, int]]) -> Figure:
         ends += counts
     for place, total in enumerate(ends):
         axes.text(total + most * 0.008, place, f"{int(total)}", va="center", fontsize=9)
-    _bar_labels(axes, [_short(field) for field, _ in ordered])
+    _bar_labels(axes, [short(field) for field, _ in ordered])
     axes.set_xlim(0, most * 1.06)
     axes.xaxis.set_major_locator(_whole_numbers())
     axes.set_xlabel(f"errors, fewer are better{_more(fields)}")
@@ -195,8 +170,8 @@ def _items(result: Result, interval: Interval | None) -> Figure:
     values = np.array(result.statistics[metric.item_figure], np.float64)
     lost = np.array([status in LOST for status in result.statuses])
     groups = {
-        "answered": (values[~lost], _BLUE, ""),
-        "no usable answer": (values[lost], _ORANGE, "////"),
+        "answered": (values[~lost], BLUE, ""),
+        "no usable answer": (values[lost], ORANGE, "////"),
     }
     shown = {f"{name} ({len(group[0])})": group for name, group in groups.items() if len(group[0])}
     axes.hist(
@@ -215,7 +190,7 @@ def _items(result: Result, interval: Interval | None) -> Figure:
     if interval is not None:
         label = f"its 95 % interval: {interval.low:.3f} to {interval.high:.3f}"
         axes.axvspan(
-            interval.low, interval.high, facecolor=_GREY, linewidth=0, zorder=0.5, label=label
+            interval.low, interval.high, facecolor=GREY, linewidth=0, zorder=0.5, label=label
         )
     axes.set_xlim(-0.01, 1.01)
     axes.yaxis.set_major_locator(_whole_numbers())
@@ -232,10 +207,10 @@ def _figure(result: Result, what: str, bars: int) -> tuple[Figure, Axes]:
     axes = figure.subplots()
     dataset = result.dataset
     name = " ".join(str(dataset.get(key, "")) for key in ("benchmark", "dataset_version")).strip()
-    scored = f"{_short(name or result.metric.name, _MAX_TITLE)}, {result.metric.protocol} protocol"
+    scored = f"{short(name or result.metric.name, _MAX_TITLE)}, {result.metric.protocol} protocol"
     run = text(result.run.get("run"))
     who = ", ".join(
-        _short(part, _MAX_TITLE // (1 + bool(run))) for part in (result.model, run) if part
+        short(part, _MAX_TITLE // (1 + bool(run))) for part in (result.model, run) if part
     )
     lines = [part for part in (f"{what}: {scored}", who) if part]
     figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=11, parse_math=False)
@@ -258,13 +233,3 @@ def _bar_labels(axes: Axes, labels: Sequence[str]) -> None:
 
 def _more(fields: Mapping[str, Any]) -> str:
     return f"; and {len(fields) - MAX_BARS} more fields" if len(fields) > MAX_BARS else ""
-
-
-def _short(value: str, most: int = _MAX_LABEL) -> str:
-    """Untrusted text as a label: cut, and with escapes for what cannot be shown."""
-    font = font_manager.get_font(font_manager.findfont(_FONT))
-    label = "".join(
-        sign if font.get_char_index(ord(sign)) else ascii(sign)[1:-1]
-        for sign in escaped(value[: most + 1])
-    )
-    return label if len(label) <= most else label[: most - 1] + "…"

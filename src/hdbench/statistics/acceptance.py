@@ -147,14 +147,14 @@ def capital(
     return float(np.exp(min(max(0.0, float(won.max())), 700.0)))
 
 
-def bounds_of_share(errors: int, total: int, confidence: float = CONFIDENCE) -> Interval:
+def bounds_of_share(errors: float, total: float, confidence: float = CONFIDENCE) -> Interval:
     """Clopper and Pearson's lower and upper bound of a share, each one-sided at the confidence.
 
     They are exact for one value from each item.
 
     Args:
         errors: how many are wrong.
-        total: of how many.
+        total: of how many; both may be the numbers of independent values that are worth as much.
         confidence: above 0.0 and below 1.0.
 
     Example:

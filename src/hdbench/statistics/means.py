@@ -1,0 +1,192 @@
+"""What an item of a whole costs on average, from a random sample: means and shares, with bounds."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hdbench.benchmarks.sample import Sample, weighed
+from hdbench.statistics.acceptance import bounds_of_share
+from hdbench.statistics.bootstrap import MIN_ITEMS
+from hdbench.statistics.resampling import NOTHING, Array, Counts, chunks
+
+LEVEL = 0.9
+"""The nominal share of intervals that contain the true mean."""
+
+RESAMPLES = 2_000
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimate with its interval.
+
+    Attributes:
+        value: the estimate.
+        low: the lower end; None if there is no interval.
+        high: the upper end; None if there is no interval.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+    def times(self, factor: float) -> "Estimate":
+        """The same for that many times as much.
+
+        Example:
+            >>> Estimate(0.5, 0.25, 1.0).times(1000)
+            Estimate(value=500.0, low=250.0, high=1000.0)
+        """
+        low, high = (None if end is None else end * factor for end in (self.low, self.high))
+        return Estimate(self.value * factor, low, high)
+
+
+class Design(NamedTuple):
+    """How the items of a sample stand for the whole.
+
+    Attributes:
+        sample: how they were drawn, with strata; None if they all count alike.
+        strata: the stratum of each item, as its place in the sample's; all 0 without strata.
+    """
+
+    sample: Sample | None
+    strata: Sequence[int]
+
+    @classmethod
+    def simple(cls, items: int) -> "Design":
+        """Of items that all count alike."""
+        return cls(None, [0] * items)
+
+    def of(self, places: Sequence[int]) -> "Design":
+        """The same for some of the items: they stand for the others, too."""
+        return Design(self.sample, [self.strata[place] for place in places])
+
+    def weighed(self) -> tuple[Array, Counts]:
+        """The weight of each item, on average 1, and its group: variances are those within."""
+        if self.sample is None:
+            return np.ones(len(self.strata)), np.zeros(len(self.strata), np.int64)
+        found = weighed(self.sample, self.strata)
+        return np.array(found.weights), np.array(found.groups)
+
+
+def means(
+    values: Array,
+    design: Design,
+    *,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> list[Estimate]:
+    """Means of a whole, estimated from a sample, with their bootstrap-t intervals.
+
+    Items are drawn with replacement, within strata if there are any. Of each draw, the difference
+    of its mean from the sample's is divided by its own standard error, and the quantiles of these
+    take the place of Student's (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993,
+    chapter 12.5). For numbers as skewed as edits of an item, with many zeros and few large ones,
+    this holds more often than a percentile interval: `tests/speed/forecast_coverage.py`.
+
+    Args:
+        values: items × figures, each 0.0 or more.
+        design: how the items stand for the whole.
+        level: the nominal coverage, above 0.0 and below 1.0.
+        resamples: how often items are drawn.
+        seed: of `numpy.random.default_rng`.
+
+    Returns:
+        The weighted mean of each figure. There is no interval with fewer than 20 items, nor where
+        one end would be infinite: too few items differ from the others.
+
+    Example:
+        >>> both = np.array([[0.0, 3.0], [1.0, 3.0]] * 50)
+        >>> means(both, Design.simple(100))  # doctest: +ELLIPSIS
+        [Estimate(value=0.5, low=0.4..., high=0.5...), Estimate(value=3.0, low=None, high=None)]
+    """
+    items = len(values)
+    weights, groups = design.weighed()
+    found = weights @ values / weights.sum()
+    if items < MIN_ITEMS:
+        return [Estimate(value) for value in found.tolist()]
+    spread = weights[:, None] * (values - found)
+    parts = [spread[groups == group] for group in np.unique(groups)]
+    variances = sum(len(part) * part.var(axis=0, ddof=1) for part in parts)
+    # In a draw of items that are all alike, nothing but rounding is left.
+    least = NOTHING * np.abs(spread).max(axis=0) ** 2 * items
+    ratios = _ratios(parts, least, resamples, seed)
+    ends = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2], axis=0, method="higher")
+    errors = np.sqrt(variances) / items
+    is_known = (variances > least) & np.isfinite(ends).all(axis=0)
+    estimates = []
+    for value, error, lower, upper, known in zip(found, errors, *ends, is_known, strict=True):
+        if known:
+            low, high = max(0.0, value - upper * error), value - lower * error
+            estimates.append(Estimate(float(value), float(low), float(high)))
+        else:
+            estimates.append(Estimate(float(value)))
+    return estimates
+
+
+def _ratios(parts: Sequence[Array], least: Array, resamples: int, seed: int) -> Array:
+    """Of each draw, the difference of its means, divided by its standard errors."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for size in chunks(resamples, max(max(part.shape) for part in parts)):
+        sums, variances = np.zeros((size, len(least))), np.zeros((size, len(least)))
+        for part in parts:
+            items = len(part)
+            # Around the mean, so that the squares have few digits that cancel.
+            around = part - part.mean(axis=0)
+            times = rng.multinomial(items, np.full(items, 1 / items), size=size)
+            total = times @ around
+            sums += total
+            variances += (times @ around**2 - total**2 / items) * items / (items - 1)
+        flat = variances <= least
+        found.append(
+            np.where(
+                flat, np.copysign(math.inf, sums), sums / np.sqrt(np.where(flat, 1.0, variances))
+            )
+        )
+    return np.concatenate(found)
+
+
+def share(flags: NDArray[np.bool_], design: Design, *, level: float = LEVEL) -> Estimate:
+    """The share of items of a whole for which something holds, estimated from a sample.
+
+    Without strata, the interval is Clopper and Pearson's, exact at the level or above. With strata,
+    it is theirs for the number of independent items that is worth as much, at most that of the
+    sample (Korn and Graubard, "Confidence intervals for proportions with small expected number of
+    positive counts estimated from survey data", 1998).
+
+    Args:
+        flags: whether it holds for each item, at least one.
+        design: how the items stand for the whole.
+        level: the nominal coverage, above 0.0 and below 1.0.
+
+    Returns:
+        The weighted share, 0.0 to 1.0.
+
+    Example:
+        >>> share(np.full(45, True), Design.simple(45)).low > 0.9
+        True
+    """
+    from scipy import stats  # noqa: PLC0415  slow to import
+
+    column = flags.astype(np.float64)
+    items = len(column)
+    weights, groups = design.weighed()
+    found = min(1.0, float(weights @ column / weights.sum()))
+    worth = float(items)
+    if design.sample is not None:
+        effect = items * float(weights @ weights) / float(weights.sum()) ** 2
+        if 0 < found < 1:
+            spread = weights * (column - found)
+            parts = [spread[groups == group] for group in np.unique(groups)]
+            variance = sum(len(part) * float(part.var(ddof=1)) for part in parts if len(part) > 1)
+            effect = variance / items**2 / (found * (1 - found) / (items - 1))
+        free = items - len(np.unique(groups))
+        quantiles = stats.t.ppf((1 + level) / 2, [items - 1, max(1, free)])
+        worth *= float(quantiles[0] / quantiles[1]) ** 2 / max(1.0, effect)
+    bounds = bounds_of_share(found * worth, worth, (1 + level) / 2)
+    return Estimate(found, bounds.lower, bounds.upper)

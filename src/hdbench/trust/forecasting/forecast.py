@@ -1,0 +1,245 @@
+"""The forecast: what a whole collection will cost, as plain data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from hdbench import __version__
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.checked import Strict
+from hdbench.errors import HdbenchError
+from hdbench.results.files import answers_sha256
+from hdbench.scoring.metric import ProtocolName
+from hdbench.statistics.acceptance import GRID
+from hdbench.statistics.means import LEVEL, RESAMPLES, Design
+from hdbench.trust.decision import Decision, Warned, Wrong, decide
+from hdbench.trust.forecasting.amounts import (
+    ModelForecast,
+    RuleForecast,
+    Scale,
+    model_forecast,
+    rule_forecast,
+)
+from hdbench.trust.forecasting.measuring import Measured, measure
+from hdbench.trust.forecasting.notices import notices_of
+from hdbench.trust.forecasting.price_list import Price
+from hdbench.trust.forecasting.work import DEFAULT_PACE, PACE_SOURCE, Pace
+from hdbench.trust.plan import Plan, Right, read_plan
+
+
+class Promise(Strict):
+    """What a plan's decision says about the values that are taken over.
+
+    Attributes:
+        plan: the plan's hash.
+        holds: whether nothing voids the promise.
+        fields: the fields of which values are taken over; none if nothing is.
+        wrong: how many of them are wrong, by rate and by bound, counted in both ways.
+    """
+
+    plan: str
+    holds: bool
+    fields: tuple[str, ...]
+    wrong: dict[Right, Wrong]
+
+
+class Forecast(Strict):
+    """A forecast.
+
+    Attributes:
+        hdbench: the version that made it.
+        benchmark: what was checked.
+        benchmark_version: its version.
+        protocol: the rules of its metric.
+        items: how many items were checked.
+        total: how many items the whole has.
+        fields: the fields that an item has one value of.
+        level: the nominal share of intervals that contain the true amount.
+        method: how intervals are computed.
+        keystrokes_per_minute: how fast a person types: an assumption.
+        seconds_per_look: how long a person looks at a value: an assumption.
+        pace_source: where the defaults of these two are from.
+        wage: what an hour of a person costs, in US dollars.
+        models: what each model costs.
+        rule: what the rule leaves to do: by the plan's decision or, without a plan, for each
+            threshold; all values are looked at in the first one. Empty with one run.
+        rule_usd: what all models together cost, in US dollars; None if that is not known.
+        promise: what the plan's decision says; None without a plan.
+        notices: what to know.
+    """
+
+    forecast: Literal[1] = 1
+    hdbench: str
+    benchmark: str
+    benchmark_version: str
+    protocol: ProtocolName
+    items: int
+    total: int
+    fields: tuple[str, ...]
+    level: float
+    method: str
+    keystrokes_per_minute: float
+    seconds_per_look: float
+    pace_source: str
+    wage: float | None
+    models: tuple[ModelForecast, ...]
+    rule: tuple[RuleForecast, ...]
+    rule_usd: float | None
+    promise: Promise | None
+    notices: tuple[Warned, ...]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a person asked for.
+
+    Attributes:
+        total: how many items the whole has; what the benchmark or the plan says, if not given.
+        pace: how fast a person works.
+        wage: what an hour of a person costs, in US dollars.
+        prices: model → price.
+        plan: the file of a plan; without one, the rule is described for all thresholds.
+        protocol: the rules of the benchmark's metric.
+    """
+
+    total: int | None = None
+    pace: Pace = DEFAULT_PACE
+    wage: float | None = None
+    prices: Mapping[str, Price] | None = None
+    plan: Path | None = None
+    protocol: ProtocolName = "documented"
+
+
+METHOD = (
+    f"bootstrap-t over items, {RESAMPLES:,} resamples, seed 0; for shares of items, Clopper-Pearson"
+)
+
+
+def forecast(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Forecast:
+    """What the whole will cost, from the items that were checked.
+
+    Args:
+        benchmark: the items, those that were checked with their truth.
+        runs: what models answered to them, the one that is preferred first.
+        wish: what was asked for.
+
+    Raises:
+        HdbenchError: there is nothing to forecast from; the size of the whole is not known; the
+            plan is of other runs, or see `decide`.
+    """
+    plan = decision = None
+    if wish.plan is not None:
+        plan = read_plan(wish.plan)
+        runs = _in_order(plan, runs, wish)
+        decision = decide(plan, benchmark, wish.plan)
+    total = _total(benchmark, wish, plan)
+    measured = measure(benchmark, runs, plan=plan, protocol=wish.protocol)
+    items = len(measured.items)
+    if total < items:
+        raise HdbenchError(f"--total {total:,}: {items:,} items were checked already")
+    scale = Scale(total, _design(benchmark, measured, plan), wish.pace, wish.wage)
+    models = tuple(model_forecast(run, scale, wish.prices) for run in measured.runs)
+    return Forecast(
+        hdbench=__version__,
+        benchmark=benchmark.id,
+        benchmark_version=benchmark.spec.version,
+        protocol=wish.protocol,
+        items=items,
+        total=total,
+        fields=tuple(measured.fields),
+        level=LEVEL,
+        method=METHOD + (", both within strata" if scale.design.sample else ""),
+        keystrokes_per_minute=wish.pace.keystrokes_per_minute,
+        seconds_per_look=wish.pace.seconds_per_look,
+        pace_source=PACE_SOURCE,
+        wage=wish.wage,
+        models=models,
+        rule=tuple(_rule(measured, scale, decision)),
+        rule_usd=_together(models),
+        promise=None if decision is None else _promise(decision),
+        notices=tuple(
+            notices_of(
+                benchmark,
+                measured,
+                models,
+                total=total,
+                prices=wish.prices,
+                decision=decision,
+            )
+        ),
+    )
+
+
+def _total(benchmark: Benchmark, wish: Wish, plan: Plan | None) -> int:
+    if plan is not None:
+        if wish.total not in (None, plan.whole.of):
+            raise HdbenchError(
+                f"--total {wish.total:,}: the sample of {wish.plan} was drawn from "
+                f"{plan.whole.of:,} items: leave out --total"
+            )
+        return plan.whole.of
+    if wish.total is not None:
+        return wish.total
+    if benchmark.spec.sample is None:
+        raise HdbenchError(
+            f"{benchmark.id}: does not say what it is a sample of: give the number of items of the "
+            "whole collection with --total"
+        )
+    return benchmark.spec.sample.of
+
+
+def _in_order(plan: Plan, runs: Sequence[Path], wish: Wish) -> list[Path]:
+    """The runs in the plan's order."""
+    if wish.protocol != "documented":
+        raise HdbenchError(f"--protocol {wish.protocol}: plans are decided by documented")
+    found = {answers_sha256(path): path for path in runs}
+    for run in plan.runs:
+        if run.sha256 not in found:
+            raise HdbenchError(
+                f"{run.path}: {wish.plan} was made for these answers, and they are not among the "
+                "runs that are given"
+            )
+    if len(runs) > len(plan.runs):
+        raise HdbenchError(f"{wish.plan}: was made for {len(plan.runs)} of these {len(runs)} runs")
+    return [found[run.sha256] for run in plan.runs]
+
+
+def _design(benchmark: Benchmark, measured: Measured, plan: Plan | None) -> Design:
+    """How the measured items stand for the whole; a plan's are drawn in proportion."""
+    strata = {} if plan is not None else benchmark.strata()
+    if not strata:
+        return Design.simple(len(measured.items))
+    return Design(benchmark.spec.sample, [strata[item.id] for item in measured.items])
+
+
+def _rule(measured: Measured, scale: Scale, decision: Decision | None) -> list[RuleForecast]:
+    if measured.rule is None:
+        return []
+    every = range(len(measured.fields))
+    if decision is None:
+        return [
+            rule_forecast(measured.rule, scale, threshold, every) for threshold in (None, *GRID)
+        ]
+    outcome = decision.outcome
+    threshold = None if outcome is None else outcome.threshold
+    names = () if outcome is None else outcome.fields
+    places = [place for place in every if measured.fields[place] in names]
+    return [rule_forecast(measured.rule, scale, threshold, places)]
+
+
+def _promise(decision: Decision) -> Promise:
+    outcome = decision.outcome
+    return Promise(
+        plan=decision.plan,
+        holds=decision.holds,
+        fields=() if outcome is None else outcome.fields,
+        wrong={} if outcome is None else outcome.wrong,
+    )
+
+
+def _together(models: Sequence[ModelForecast]) -> float | None:
+    known = [each.usd.amount for each in models if each.usd is not None]
+    if len(known) < len(models):
+        return None
+    return sum(amount.whole.value for amount in known if amount is not None)

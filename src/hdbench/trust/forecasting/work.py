@@ -1,0 +1,92 @@
+"""The work of checking values: looks, edits and keystrokes, and how long they take."""
+
+from collections.abc import Iterable
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+
+from hdbench.trust.values import folded
+
+Number = TypeVar("Number", float, NDArray[np.float64])
+
+KEYSTROKES_PER_MINUTE = 214.0
+"""An average typist who is no secretary: 0.28 s for each key; `PACE_SOURCE`."""
+
+SECONDS_PER_LOOK = 2.7
+"""Two mental preparations of 1.35 s, to find the value on the image and to compare it;
+`PACE_SOURCE`. It has no reading of hard handwriting in it."""
+
+PACE_SOURCE = (
+    "Card, Moran and Newell, The keystroke-level model for user performance time with interactive "
+    "systems, Communications of the ACM 23(7), 1980"
+)
+
+
+class Pace(NamedTuple):
+    """How fast a person works: an assumption, to be replaced by what was measured.
+
+    Attributes:
+        keystrokes_per_minute: how fast a person types.
+        seconds_per_look: how long it takes to compare a value with its image.
+    """
+
+    keystrokes_per_minute: float = KEYSTROKES_PER_MINUTE
+    seconds_per_look: float = SECONDS_PER_LOOK
+
+    def hours(self, looks: Number, keystrokes: Number) -> Number:
+        """How long a person takes.
+
+        Args:
+            looks: how many values are looked at: a number or an array.
+            keystrokes: how many keys are pressed to correct them.
+
+        Example:
+            >>> Pace(60, 2.0).hours(looks=900, keystrokes=1800)
+            1.0
+        """
+        return looks * self.seconds_per_look / 3600 + keystrokes / self.keystrokes_per_minute / 60
+
+
+DEFAULT_PACE = Pace()
+
+
+class Work(NamedTuple):
+    """The work of checking some values.
+
+    Attributes:
+        looks: how many they are.
+        edits: how many differ from the truth to the letter.
+        keystrokes: the least number of letters to insert, remove or replace in them.
+    """
+
+    looks: int
+    edits: int
+    keystrokes: int
+
+
+def keystrokes(value: str, truth: str) -> int:
+    """The Levenshtein distance of two texts in which only letters count; see `folded`.
+
+    It is 0 exactly if the value is right to the letter. Moving between fields is not in it.
+
+    Example:
+        >>> keystrokes("Diss. 1961, 744", "diss. 1961, 745"), keystrokes("", "Basel")
+        (1, 5)
+    """
+    return Levenshtein.distance(folded(value), folded(truth))
+
+
+def work(pairs: Iterable[tuple[str, str]]) -> Work:
+    """The work of checking values.
+
+    Args:
+        pairs: each value with its truth, as texts.
+
+    Example:
+        >>> work([("Basel", "Basel"), ("1924", "1942"), ("", "8°")])
+        Work(looks=3, edits=2, keystrokes=4)
+    """
+    distances = [keystrokes(value, truth) for value, truth in pairs]
+    return Work(len(distances), sum(each > 0 for each in distances), sum(distances))

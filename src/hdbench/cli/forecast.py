@@ -8,6 +8,7 @@ from rich.console import Console
 
 from hdbench.cli.app import TRUST, app
 from hdbench.errors import escaped
+from hdbench.trust.forecasting.assumptions import KEYSTROKES_PER_MINUTE, SECONDS_PER_LOOK
 
 
 @app.command(rich_help_panel=TRUST)
@@ -49,26 +50,22 @@ def forecast(
     ] = None,
     wage: Annotated[
         float | None,
-        typer.Option(help="What an hour of a person costs, in US dollars.", min=0, max=1e6),
+        typer.Option(help="What an hour of a person costs, in US dollars."),
     ] = None,
     keystrokes_per_minute: Annotated[
         float,
         typer.Option(
             help="How fast a person types: 0.28 s for each key, an average typist of the "
             "keystroke-level model (Card, Moran and Newell, 1980). An assumption: measure it.",
-            min=1,
-            max=2000,
         ),
-    ] = 214,
+    ] = KEYSTROKES_PER_MINUTE,
     seconds_per_look: Annotated[
         float,
         typer.Option(
             help="How long a person looks at a value: twice 1.35 s of mental preparation in the "
             "same model, to find it on the image and to compare it. An assumption: measure it.",
-            min=0,
-            max=3600,
         ),
-    ] = 2.7,
+    ] = SECONDS_PER_LOOK,
     protocol: Annotated[
         Literal["documented", "published"],
         typer.Option(help="The ground truths and rules: documented, or as they were published."),

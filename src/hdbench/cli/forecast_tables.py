@@ -6,17 +6,16 @@ from rich.console import Console
 from rich.text import Text
 
 from hdbench.common.printing import MAX_NOTE, plain_table, printable
+from hdbench.statistics.means import Estimate
 from hdbench.trust.forecasting.words import (
     model_sentence,
     pace_sentence,
-    rounded,
     rule_sentences,
     shown,
 )
 from hdbench.trust.words import warning_in_words
 
 if TYPE_CHECKING:  # numpy takes long to import
-    from hdbench.statistics.means import Estimate
     from hdbench.trust.forecasting.amounts import Known, ModelForecast
     from hdbench.trust.forecasting.forecast import Forecast
 
@@ -69,9 +68,9 @@ def _print_money(console: Console, forecast: "Forecast") -> None:
     table = plain_table(f"All {forecast.total:,} items", "model", right=heads)
     for model in forecast.models:
         known = (model.input_tokens, model.output_tokens, model.seconds, model.usd)
-        cells = [_whole(each) for each in known]
+        cells = [_whole(each, decimals=place > 1) for place, each in enumerate(known)]
         if model.wages is not None:
-            cells.append(_stacked(model.wages.whole))
+            cells.append(_stacked(model.wages.whole, decimals=True))
         table.add_row(printable(model.model), *cells)
     console.print(table)
 
@@ -88,12 +87,12 @@ def _print_rule(console: Console, forecast: "Forecast") -> None:
             f"{step.taken_over:.1%}",
             f"{step.looks.per_item.value:.2f}",
             f"{step.no_edit['letter'].per_item.value:.1%}",
-            f"{rounded(step.hours.whole.value):,}",
+            _value(step.hours.whole, decimals=True),
             shown(step.remaining["letter"].whole),
-            f"{rounded(step.remaining['threshold'].whole.value):,}",
+            _value(step.remaining["threshold"].whole),
         ]
         if step.wages is not None:
-            cells.append(f"{rounded(step.wages.whole.value):,}")
+            cells.append(_value(step.wages.whole, decimals=True))
         table.add_row("none" if step.threshold is None else f"{step.threshold:g}", *cells)
     console.print(table)
     lines = [
@@ -101,13 +100,15 @@ def _print_rule(console: Console, forecast: "Forecast") -> None:
         "wrong; wrong left: values that are taken over and wrong to the letter"
     ]
     if forecast.rule_usd is not None:
-        lines.append(f"all models together: {rounded(forecast.rule_usd):,} US dollars")
+        lines.append(
+            f"all models together: {shown(Estimate(forecast.rule_usd), decimals=True)} US dollars"
+        )
     for line in lines:
         console.print(Text(line), soft_wrap=True, highlight=False)
     console.print()
 
 
-def _interval(estimate: "Estimate", unit: str = "", digits: int = 2) -> str:
+def _interval(estimate: Estimate, unit: str = "", digits: int = 2) -> str:
     value = f"{estimate.value:.{digits}f}{unit}"
     if estimate.low is None or estimate.high is None:
         return value
@@ -119,11 +120,15 @@ def _says_use(model: "ModelForecast") -> bool:
     return model.usd is not None or any(each.items for each in known)
 
 
-def _whole(known: "Known | None") -> str:
+def _value(estimate: Estimate, *, decimals: bool = False) -> str:
+    return shown(Estimate(estimate.value), decimals=decimals)
+
+
+def _whole(known: "Known | None", *, decimals: bool) -> str:
     if known is None or known.amount is None:
         return "not known"
-    return _stacked(known.amount.whole)
+    return _stacked(known.amount.whole, decimals=decimals)
 
 
-def _stacked(estimate: "Estimate") -> str:
-    return shown(estimate).replace(" (", "\n").removesuffix(")")
+def _stacked(estimate: Estimate, *, decimals: bool) -> str:
+    return shown(estimate, decimals=decimals).replace(" (", "\n").removesuffix(")")

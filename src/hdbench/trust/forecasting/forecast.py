@@ -21,10 +21,11 @@ from hdbench.trust.forecasting.amounts import (
     model_forecast,
     rule_forecast,
 )
+from hdbench.trust.forecasting.assumptions import PACE_SOURCE
 from hdbench.trust.forecasting.measuring import Measured, measure
 from hdbench.trust.forecasting.notices import notices_of
 from hdbench.trust.forecasting.price_list import Price
-from hdbench.trust.forecasting.work import DEFAULT_PACE, PACE_SOURCE, Pace
+from hdbench.trust.forecasting.work import DEFAULT_PACE, Pace
 from hdbench.trust.plan import Plan, Right, read_plan
 
 
@@ -111,6 +112,9 @@ class Wish:
     protocol: ProtocolName = "documented"
 
 
+MOST = 1_000_000
+"""The highest pace and wage: more is a slip."""
+
 METHOD = (
     f"bootstrap-t over items, {RESAMPLES:,} resamples, seed 0; for shares of items, Clopper-Pearson"
 )
@@ -125,9 +129,10 @@ def forecast(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Forecast
         wish: what was asked for.
 
     Raises:
-        HdbenchError: there is nothing to forecast from; the size of the whole is not known; the
-            plan is of other runs, or see `decide`.
+        HdbenchError: pace or wage make no sense; there is nothing to forecast from; the size of the
+            whole is not known; the plan is of other runs, or see `decide`.
     """
+    _check(wish)
     plan = decision = None
     if wish.plan is not None:
         plan = read_plan(wish.plan)
@@ -169,6 +174,16 @@ def forecast(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Forecast
             )
         ),
     )
+
+
+def _check(wish: Wish) -> None:
+    for option, value, least in (
+        ("--keystrokes-per-minute", wish.pace.keystrokes_per_minute, 1),
+        ("--seconds-per-look", wish.pace.seconds_per_look, 0),
+        ("--wage", wish.wage or 0, 0),
+    ):
+        if not least <= value <= MOST:
+            raise HdbenchError(f"{option} {value:g}: must be from {least} to {MOST:,}")
 
 
 def _total(benchmark: Benchmark, wish: Wish, plan: Plan | None) -> int:

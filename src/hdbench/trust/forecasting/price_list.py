@@ -16,7 +16,7 @@ MAX_FILE = 2**20
 
 MILLION = 1_000_000
 
-Dollars = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
+Dollars = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False, strict=True)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
@@ -34,7 +34,7 @@ class Price(Strict):
     input: Dollars | None = None
     output: Dollars | None = None
     per_hour: Dollars | None = None
-    date: datetime.date
+    date: Annotated[datetime.date, Field(ge=datetime.date(2000, 1, 1))]
     source: Text
 
     @model_validator(mode="after")

@@ -4,8 +4,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from hdbench.common.texts import Texts, grouped
-from hdbench.errors import escaped
+from hdbench.common.texts import Texts, decimal, grouped
 from hdbench.statistics.means import Estimate
 from hdbench.trust.forecasting.amounts import Known, ModelForecast
 from hdbench.trust.forecasting.forecast import Forecast
@@ -28,24 +27,28 @@ def model_sentence(forecast: Forecast, model: ModelForecast, language: str = "en
         _text(
             "forecast_model",
             language,
-            model=escaped(model.model),
+            model=model.model,
             total=forecast.total,
             untouched=shown(model.untouched.whole, language),
             edits=shown(model.edits.whole, language),
-            hours=shown(model.hours.whole, language),
+            hours=shown(model.hours.whole, language, decimals=True),
         )
     ]
     if model.wages is not None:
-        said.append(_text("forecast_wages", language, wages=shown(model.wages.whole, language)))
+        said.append(
+            _text(
+                "forecast_wages", language, wages=shown(model.wages.whole, language, decimals=True)
+            )
+        )
     return " ".join([*said, _money(model, model.usd, language)])
 
 
 def _money(model: ModelForecast, usd: Known | None, language: str) -> str:
     if usd is None or usd.amount is None:
         return _text("forecast_usd_unknown", language)
-    values: dict[str, Any] = {"usd": shown(usd.amount.whole, language)}
+    values: dict[str, Any] = {"usd": shown(usd.amount.whole, language, decimals=True)}
     if model.price is not None:
-        values |= {"date": model.price.date, "source": escaped(model.price.source)}
+        values |= {"date": model.price.date, "source": model.price.source}
     return _text(f"forecast_usd_{model.usd_from}", language, **values)
 
 
@@ -61,7 +64,7 @@ def rule_sentences(forecast: Forecast, language: str = "en") -> list[str]:
     if forecast.promise is None:
         return [_text("forecast_curve", language)]
     decided = forecast.rule[0]
-    hours = shown(decided.hours.whole, language)
+    hours = shown(decided.hours.whole, language, decimals=True)
     if decided.threshold is None:
         return [_text("forecast_refused", language, hours=hours)]
     looks = decided.looks.per_item.value
@@ -106,31 +109,34 @@ def pace_sentence(forecast: Forecast, language: str = "en") -> str:
     )
 
 
-def shown(estimate: Estimate, language: str = "en") -> str:
+def shown(estimate: Estimate, language: str = "en", *, decimals: bool = False) -> str:
     """An estimate for the whole in three significant digits, with its interval if it has one.
+
+    Args:
+        estimate: the estimate.
+        language: one of `hdbench.common.texts.LANGUAGES`.
+        decimals: whether it is measured rather than counted: below 100, with one decimal.
 
     Example:
         >>> shown(Estimate(301_863.4, 266_000.1, 337_512.0))
         '302,000 (266,000 to 338,000)'
+        >>> shown(Estimate(2.5), "de", decimals=True), shown(Estimate(0.2))
+        ('2,5', '0')
     """
-    value = grouped(rounded(estimate.value), language)
-    if estimate.low is None or estimate.high is None:
-        return value
-    ends = {"low": rounded(estimate.low), "high": rounded(estimate.high)}
-    shown_ends = {name: grouped(end, language) for name, end in ends.items()}
-    return _text("forecast_between", language, value=value, **shown_ends)
+    value, low, high = (
+        None if each is None else _number(each, language, decimals=decimals)
+        for each in (estimate.value, estimate.low, estimate.high)
+    )
+    if low is None or high is None:
+        return str(value)
+    return _text("forecast_between", language, value=value, low=low, high=high)
 
 
-def rounded(value: float) -> int:
-    """A number of things in three significant digits: more would say more than is known.
-
-    Example:
-        >>> rounded(301_863.4), rounded(41.6), rounded(0.2)
-        (302000, 42, 0)
-    """
-    if value < 1:
-        return round(value)
-    return int(round(value, min(0, 2 - math.floor(math.log10(value)))))
+def _number(value: float, language: str, *, decimals: bool) -> str:
+    if decimals and value < 100:  # noqa: PLR2004
+        return decimal(f"{value:.1f}", language)
+    more = 0 if value < 1 else math.floor(math.log10(value)) - 2
+    return grouped(int(round(value, -max(0, more))), language)
 
 
 def _text(key: str, language: str, **values: Any) -> str:

@@ -7,21 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from hdbench.trust.forecasting.assumptions import KEYSTROKES_PER_MINUTE, SECONDS_PER_LOOK
 from hdbench.trust.values import folded
 
 Number = TypeVar("Number", float, NDArray[np.float64])
-
-KEYSTROKES_PER_MINUTE = 214.0
-"""An average typist who is no secretary: 0.28 s for each key; `PACE_SOURCE`."""
-
-SECONDS_PER_LOOK = 2.7
-"""Two mental preparations of 1.35 s, to find the value on the image and to compare it;
-`PACE_SOURCE`. It has no reading of hard handwriting in it."""
-
-PACE_SOURCE = (
-    "Card, Moran and Newell, The keystroke-level model for user performance time with interactive "
-    "systems, Communications of the ACM 23(7), 1980"
-)
 
 
 class Pace(NamedTuple):

@@ -343,6 +343,11 @@ def test_a_plan_of_other_runs_or_another_whole_is_refused(planned):
         made(folder, wish, [*runs_of(folder), folder / "runs/four"])
 
 
+def test_the_same_answers_twice_are_refused(collection):
+    with pytest.raises(HdbenchError, match="one: give each run once"):
+        made(collection, runs=[*runs_of(collection), collection / "runs/one"])
+
+
 def test_without_a_truth_or_a_schema_there_is_nothing_to_forecast(collection):
     write_rows(collection, [{"id": f"{n:04}", "ground_truth": None} for n in range(20)])
     with pytest.raises(HdbenchError, match="no item has a ground truth"):

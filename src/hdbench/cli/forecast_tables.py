@@ -35,7 +35,7 @@ def print_forecast(console: Console, forecast: "Forecast") -> None:
         console.print(Text(line), soft_wrap=True, highlight=False)
     console.print()
     _print_models(console, forecast)
-    if forecast.wage is not None or any(_says_use(model) for model in forecast.models):
+    if any(_says_use(model) for model in forecast.models):
         _print_money(console, forecast)
     if forecast.rule:
         _print_rule(console, forecast)
@@ -62,33 +62,33 @@ def _print_models(console: Console, forecast: "Forecast") -> None:
 
 
 def _print_money(console: Console, forecast: "Forecast") -> None:
-    heads = ["input tokens", "output tokens", "seconds", "US dollars"]
-    if forecast.wage is not None:
-        heads.append("wages")
+    heads = ["million\ntokens in", "million\ntokens out", "machine\nhours", "US dollars"]
     table = plain_table(f"All {forecast.total:,} items", "model", right=heads)
     for model in forecast.models:
-        known = (model.input_tokens, model.output_tokens, model.seconds, model.usd)
-        cells = [_whole(each, decimals=place > 1) for place, each in enumerate(known)]
-        if model.wages is not None:
-            cells.append(_stacked(model.wages.whole, decimals=True))
+        cells = [
+            _whole(model.input_tokens, 1e-6),
+            _whole(model.output_tokens, 1e-6),
+            _whole(model.seconds, 1 / 3600),
+            _whole(model.usd),
+        ]
         table.add_row(printable(model.model), *cells)
     console.print(table)
 
 
 def _print_rule(console: Console, forecast: "Forecast") -> None:
-    """What is left to do, with one line for each threshold: the JSON has the other intervals."""
+    """What is left to do, one line for each threshold: with intervals, it would be too wide."""
     title = "By the plan" if forecast.promise else "Taken over from a trust score on: no promise"
-    heads = ["taken over", "looks", "no edit", "hours", "wrong left", "by threshold"]
+    heads = ["taken\nover", "looks", "no\nedit", "hours", "wrong\nleft", "by\nthreshold"]
     if forecast.wage is not None:
         heads.append("wages")
-    table = plain_table(title, "score", right=heads)
+    table = plain_table(title, right=("score", *heads))
     for step in forecast.rule:
         cells = [
             f"{step.taken_over:.1%}",
             f"{step.looks.per_item.value:.2f}",
             f"{step.no_edit['letter'].per_item.value:.1%}",
             _value(step.hours.whole, decimals=True),
-            shown(step.remaining["letter"].whole),
+            _value(step.remaining["letter"].whole),
             _value(step.remaining["threshold"].whole),
         ]
         if step.wages is not None:
@@ -97,7 +97,7 @@ def _print_rule(console: Console, forecast: "Forecast") -> None:
     console.print(table)
     lines = [
         "looks: values of an item that a person looks at; no edit: items of which none of these is "
-        "wrong; wrong left: values that are taken over and wrong to the letter"
+        "wrong; wrong left: values that are taken over and wrong to the letter (intervals: --json)"
     ]
     if forecast.rule_usd is not None:
         lines.append(
@@ -124,11 +124,11 @@ def _value(estimate: Estimate, *, decimals: bool = False) -> str:
     return shown(Estimate(estimate.value), decimals=decimals)
 
 
-def _whole(known: "Known | None", *, decimals: bool) -> str:
+def _whole(known: "Known | None", unit: float = 1.0) -> str:
     if known is None or known.amount is None:
         return "not known"
-    return _stacked(known.amount.whole, decimals=decimals)
+    return _stacked(known.amount.whole.times(unit))
 
 
-def _stacked(estimate: Estimate, *, decimals: bool) -> str:
-    return shown(estimate, decimals=decimals).replace(" (", "\n").removesuffix(")")
+def _stacked(estimate: Estimate) -> str:
+    return shown(estimate, decimals=True).replace(" (", "\n").removesuffix(")")

@@ -133,10 +133,11 @@ def forecast(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Forecast
             whole is not known; the plan is of other runs, or see `decide`.
     """
     _check(wish)
+    given = _by_answers(runs)
     plan = decision = None
     if wish.plan is not None:
         plan = read_plan(wish.plan)
-        runs = _in_order(plan, runs, wish)
+        runs = _in_order(plan, given, wish)
         decision = decide(plan, benchmark, wish.plan)
     total = _total(benchmark, wish, plan)
     measured = measure(benchmark, runs, plan=plan, protocol=wish.protocol)
@@ -204,20 +205,29 @@ def _total(benchmark: Benchmark, wish: Wish, plan: Plan | None) -> int:
     return benchmark.spec.sample.of
 
 
-def _in_order(plan: Plan, runs: Sequence[Path], wish: Wish) -> list[Path]:
+def _in_order(plan: Plan, runs: Mapping[str, Path], wish: Wish) -> list[Path]:
     """The runs in the plan's order."""
     if wish.protocol != "documented":
         raise HdbenchError(f"--protocol {wish.protocol}: plans are decided by documented")
-    found = {answers_sha256(path): path for path in runs}
     for run in plan.runs:
-        if run.sha256 not in found:
+        if run.sha256 not in runs:
             raise HdbenchError(
                 f"{run.path}: {wish.plan} was made for these answers, and they are not among the "
                 "runs that are given"
             )
     if len(runs) > len(plan.runs):
         raise HdbenchError(f"{wish.plan}: was made for {len(plan.runs)} of these {len(runs)} runs")
-    return [found[run.sha256] for run in plan.runs]
+    return [runs[run.sha256] for run in plan.runs]
+
+
+def _by_answers(runs: Sequence[Path]) -> dict[str, Path]:
+    """Hash of the answers → run: the same answers twice would agree with themselves."""
+    found: dict[str, Path] = {}
+    for path in runs:
+        known = found.setdefault(answers_sha256(path), path)
+        if known is not path:
+            raise HdbenchError(f"{path}: the same answers as {known}: give each run once")
+    return found
 
 
 def _design(benchmark: Benchmark, measured: Measured, plan: Plan | None) -> Design:

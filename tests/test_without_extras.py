@@ -181,6 +181,12 @@ except ValueError as error:
     assert done.stdout == f"{what}: install it with: {install_command('truths')}\n", done.stderr
 
 
+def test_a_forecast_is_not_plotted_without_the_extra_plots(tmp_path):
+    arguments = ["forecast", "hdb/cards", "run", "--total", "1000", "--plot", "costs.png"]
+    done = run_without("plots", arguments=arguments, cwd=tmp_path)
+    assert_is_missing(done, "plots need matplotlib", "plots")
+
+
 def test_an_engine_without_its_extra_is_refused_in_one_line(samples):
     run = ["run", "hdb/zettelkatalog", "--model", "tesseract", "--engine", "local", "--tasks", "2"]
     done = run_without("cluster", arguments=run, cwd=samples)

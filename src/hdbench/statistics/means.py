@@ -85,8 +85,17 @@ def means(
     Items are drawn with replacement, within strata if there are any. Of each draw, the difference
     of its mean from the sample's is divided by its own standard error, and the quantiles of these
     take the place of Student's (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993,
-    chapter 12.5). For numbers as skewed as edits of an item, with many zeros and few large ones,
-    this holds more often than a percentile interval: `tests/speed/forecast_coverage.py`.
+    chapter 12.5): what people do for an item is skewed, with many zeros and few large numbers.
+
+    How often 90 % intervals of 50 items held the true mean, and those of 263 items, in 600 samples
+    (`tests/speed/forecast_coverage.py`):
+
+        population                            this        Student     percentile
+        edits, by themselves                  .90  .91    .89  .91    .88  .91
+        edits, whole items gone wrong         .91  .90    .87  .90    .87  .90
+        keystrokes, lognormal (sigma 1.3)     .84  .87    .81  .87    .80  .87
+
+    Where few items need very much, all of them are rather too low than too high.
 
     Args:
         values: items × figures, each 0.0 or more.

@@ -41,6 +41,16 @@ def test_the_interval_of_strata_is_that_of_a_plain_procedure():
     assert (found.low, found.high) == pytest.approx((low, high), rel=0.03)
 
 
+def test_small_strata_count_for_their_few_items():
+    strata = [place for place in range(12) for _ in range(3)]
+    values = [float((7 * n) % 11) + place for n, place in enumerate(strata)]
+    sizes = [1_000 + 50 * place for place in range(12)]
+    found = mean_of(values, design_of(strata, sizes), resamples=8_000)
+    low, high = interval(values, strata, dict(enumerate(sizes)), 8_000)
+    # The widths, as these differ by a fifth if variances are divided by 3 instead of 2.
+    assert found.high - found.low == pytest.approx(high - low, rel=0.05)
+
+
 def test_each_figure_is_drawn_as_if_it_were_alone():
     other = [value * 60.0 + 7 for value in EDITS]
     both = means(np.column_stack([EDITS, other]), Design.simple(40))

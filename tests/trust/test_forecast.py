@@ -202,6 +202,9 @@ def test_a_stratified_sample_stands_for_its_whole(tmp_path, monkeypatch):
     assert found.models[0].untouched.per_item.value == pytest.approx(0.9)
     assert at(found, 1.0).looks.per_item.value == pytest.approx(0.1 * 9 / 10)
     assert at(found, 1.0).taken_over == pytest.approx(1 - 0.09 / 3)
+    # Item 18 has no answer: the nine others of its stratum, of 2,000 tokens each, stand for it.
+    assert found.models[0].input_tokens.items == 19
+    assert found.models[0].input_tokens.amount.whole.value == pytest.approx(900_000 + 200_000)
     assert found.method.endswith("within strata")
     assert "forecast_not_drawn" not in keys(found)
     assert keys(found)[0] != "forecast_other_whole"

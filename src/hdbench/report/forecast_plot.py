@@ -9,7 +9,7 @@ from matplotlib.ticker import StrMethodFormatter
 
 from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError
-from hdbench.report.drawing import LOCK, SETTINGS, as_bytes, short
+from hdbench.report.plot_parts import LOCK, SETTINGS, as_bytes, short
 from hdbench.trust.forecasting.amounts import Amount, ModelForecast, RuleForecast
 from hdbench.trust.forecasting.forecast import Forecast
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from hdbench.analysis.error_classes import ERROR_CLASSES
-from hdbench.report.drawing import BLUE, GREY, LOCK, ORANGE, SETTINGS, as_bytes, short
+from hdbench.report.plot_parts import BLUE, GREY, LOCK, ORANGE, SETTINGS, as_bytes, short
 from hdbench.report.rows import text
 from hdbench.results.error_counts import LOST
 from hdbench.results.files import errors_by_class

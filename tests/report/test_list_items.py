@@ -41,7 +41,7 @@ def shown(rows):
 
 def test_fields_stand_under_the_item_of_the_list_that_they_belong_to():
     scored = result(ANSWER)
-    [view] = item_views(scored.per_item, scored.metric)
+    [view] = item_views(scored.per_item, scored.item_errors, scored.metric)
     assert sorted(shown(view.errors)) == [
         ("", None, "page"),
         ("entries[0]", "invented", "goods[0]"),
@@ -74,7 +74,7 @@ def test_a_missed_and_an_invented_item_in_one_place_are_no_pair():
 
 def test_what_is_missed_with_its_page_is_not_marked():
     scored = result(None)
-    [view] = item_views(scored.per_item, scored.metric)
+    [view] = item_views(scored.per_item, scored.item_errors, scored.metric)
     assert view.is_lost
     assert {row.record for row in view.others} == {None}
     assert {row.group for row in view.others} == {"", "entries[0]", "entries[1]"}
@@ -85,7 +85,7 @@ def test_nested_records_are_marked_on_their_own():
     answer = {"books": [{"title": "Faust", "authors": [{"name": "Goethe"}]}]}
     metric = RecordF1()
     scored = score_items(metric, [Candidate("b", prepare(metric, truth), answer)], details=True)
-    [view] = item_views(scored.per_item, scored.metric)
+    [view] = item_views(scored.per_item, scored.item_errors, scored.metric)
     assert shown(view.errors) == [("books[0].authors[1]", "missed", "name")]
 
 

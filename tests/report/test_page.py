@@ -14,6 +14,7 @@ from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings
 from hdbench.report.items import MAX_TEXT, band, item_views, two_digits
 from hdbench.report.page import report_page
+from hdbench.results.error_counts import item_errors
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 VOID = {"meta", "img", "input", "wbr", "br", "link"}
@@ -345,7 +346,7 @@ def test_a_page_of_long_answers_stays_bounded():
     items = [
         {"id": str(number), "status": "clean", "f1": 0.0, "fields": fields} for number in range(120)
     ]
-    views = item_views(items, ZettelF1())
+    views = item_views(items, item_errors(items, ZettelF1()), ZettelF1())
     text = sum(
         len(part.text)
         for view in views

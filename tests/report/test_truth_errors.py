@@ -13,6 +13,7 @@ from hdbench.report.items import item_views
 from hdbench.report.page import report_page
 from hdbench.report.rendering import TEXTS
 from hdbench.report.truth_errors import truth_error_url
+from hdbench.results.error_counts import item_errors
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 HOSTILE = [
@@ -43,7 +44,7 @@ def url(item_id, *fields, language="en", address=HUB, version="1.0.0", status="c
         for name, truth, answer in fields
     ]
     item = {"id": item_id, "status": status, "f1": 0.0, "fields": matches}
-    [view] = item_views([item], ZettelF1())
+    [view] = item_views([item], item_errors([item], ZettelF1()), ZettelF1())
     return truth_error_url(
         address, "cards", version, view, lambda key, **values: TEXTS.text(key, language, **values)
     )

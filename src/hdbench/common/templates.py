@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from hdbench.errors import escaped
 
@@ -45,6 +45,8 @@ def shown(text: str) -> Markup:
         >>> print(shown("<b>\u202e"))
         &lt;b&gt;<span class="invisible">\u202e</span>
     """
+    if text.isprintable():  # as nearly all of it is
+        return escape(text)
     return Markup().join(
         piece if printable else Markup().join(map(_invisible, piece))
         for printable, group in groupby(text, str.isprintable)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from hdbench.analysis.error_classes import errors
+from hdbench.analysis.error_classes import ErrorClass
 from hdbench.analysis.forms import field_name, text_of
 from hdbench.report.differences import Part, differences
 from hdbench.results.error_counts import LOST
@@ -154,16 +154,22 @@ class ItemView:
         return self.status in LOST
 
 
-def item_views(per_item: Sequence[Mapping[str, Any]], metric: Metric) -> list[ItemView]:
+def item_views(
+    per_item: Sequence[Mapping[str, Any]],
+    item_errors: Sequence[Sequence[tuple[FieldMatch, ErrorClass]]],
+    metric: Metric,
+) -> list[ItemView]:
     """The items as they are shown, worst first, equal ones in the dataset's order.
 
     Args:
         per_item: see `Result`.
+        item_errors: the errors of each with their classes; see `Result`.
         metric: the one they were scored by.
     """
     views, text = [], 0
-    for item in sorted(per_item, key=lambda item: float(item[metric.item_figure])):
-        view = _view(item, metric, FULL if text < MAX_TEXT else BRIEF)
+    both = zip(per_item, item_errors, strict=True)
+    for item, errors in sorted(both, key=lambda each: float(each[0][metric.item_figure])):
+        view = _view(item, errors, metric, FULL if text < MAX_TEXT else BRIEF)
         text += sum(
             len(part.text)
             for row in (*view.errors, *view.others)
@@ -174,13 +180,18 @@ def item_views(per_item: Sequence[Mapping[str, Any]], metric: Metric) -> list[It
     return views
 
 
-def _view(item: Mapping[str, Any], metric: Metric, limits: Limits) -> ItemView:
+def _view(
+    item: Mapping[str, Any],
+    errors: Sequence[tuple[FieldMatch, ErrorClass]],
+    metric: Metric,
+    limits: Limits,
+) -> ItemView:
     matches = [FieldMatch(**match) for match in item["fields"]]
     if item["status"] in LOST:
-        wrong: list[tuple[FieldMatch, str | None]] = []
+        wrong: Sequence[tuple[FieldMatch, ErrorClass]] = []
         others = [replace(match, record=None) for match in matches]  # all are missed
     else:
-        wrong = list(errors(matches, metric.person_fields, metric.value_forms))
+        wrong = errors
         others = [match for match in matches if match.outcome == "correct"]
     return ItemView(
         id=item["id"],

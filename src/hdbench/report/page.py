@@ -11,11 +11,12 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group
 from hdbench.reading.answer import STATUSES
-from hdbench.report.details import MOST_LOST, Excerpt
+from hdbench.report.details import MOST_LOST, Excerpt, Item
 from hdbench.report.items import BANDS, ItemView, cut, item_views
 from hdbench.report.pictures import Picture, pictures
 from hdbench.report.rendering import TEXTS, render
 from hdbench.report.truth_errors import truth_error_url
+from hdbench.results.error_counts import item_errors
 from hdbench.results.files import errors_by_class, given_options
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import in_language, in_words, people_in_words
@@ -124,12 +125,13 @@ def report_page(
     if excerpt is None:
         errors = errors_by_class(result)
         views: dict[PartKind, list[ItemView]]
-        views = {"all": item_views(result.per_item, result.metric)[:MAX_ITEMS]}
+        views = {"all": item_views(result.per_item, result.item_errors, result.metric)[:MAX_ITEMS]}
     else:
         errors = excerpt.errors
+        kept: dict[PartKind, Sequence[Item]] = {"worst": excerpt.worst, "drawn": excerpt.drawn}
         views = {
-            "worst": item_views(excerpt.worst, result.metric),
-            "drawn": item_views(excerpt.drawn, result.metric),
+            kind: item_views(items, item_errors(items, result.metric), result.metric)
+            for kind, items in kept.items()
         }
     shown = [view for those in views.values() for view in those]
     names = list(islice(_fields_with_errors(errors, shown), MAX_FIELDS))

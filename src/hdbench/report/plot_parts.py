@@ -11,6 +11,9 @@ from hdbench.errors import escaped
 
 BLUE, ORANGE, GREY = "#0072B2", "#E69F00", "#CCCCCC"
 
+DPI = 150
+"""Dots per inch of a picture."""
+
 _MAX_LABEL = 40
 _FONT = "DejaVu Sans"  # which comes with matplotlib
 
@@ -38,7 +41,7 @@ def as_bytes(figure: Figure, kind: str) -> bytes:
     """
     data = io.BytesIO()
     metadata = {"Date": None} if kind == "svg" else {"Software": None}
-    figure.savefig(data, format=kind, dpi=150, metadata=metadata)
+    figure.savefig(data, format=kind, dpi=DPI, metadata=metadata)
     return data.getvalue()
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from hdbench.analysis.error_classes import ERROR_CLASSES
-from hdbench.report.plot_parts import BLUE, GREY, LOCK, ORANGE, SETTINGS, as_bytes, short
+from hdbench.report.plot_parts import BLUE, DPI, GREY, LOCK, ORANGE, SETTINGS, as_bytes, short
 from hdbench.report.rows import text
 from hdbench.results.error_counts import LOST
 from hdbench.results.files import errors_by_class
@@ -78,11 +78,21 @@ def plots(result: Result, errors: Mapping[str, Any] | None = None) -> dict[str, 
             "errors": _errors(result, classes),
             "items": _items(result, interval),
         }
+        for figure in figures.values():
+            _lay_out(figure)
         return {
             f"{name}.{kind}": as_bytes(figure, kind)
             for name, figure in figures.items()
             for kind in ("png", "svg")
         }
+
+
+def _lay_out(figure: Figure) -> None:
+    """Give everything its place, once: saving it would do so again for each format."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine("none")
 
 
 def _fields(result: Result) -> Figure:
@@ -136,11 +146,12 @@ def _errors(result: Result, fields: Mapping[str, Mapping[str, int]]) -> Figure:
         if not totals[name]:
             continue
         counts = np.array([of_field.get(name, 0) for _, of_field in ordered])
+        bars = np.flatnonzero(counts)
         colour, hatch = _LOOKS[name]
         axes.barh(
-            range(len(ordered)),
-            counts,
-            left=ends,
+            bars,
+            counts[bars],
+            left=ends[bars],
             height=0.7,
             facecolor=colour,
             hatch=hatch,
@@ -203,7 +214,7 @@ def _items(result: Result, interval: Interval | None) -> Figure:
 
 def _figure(result: Result, what: str, bars: int) -> tuple[Figure, Axes]:
     """A figure with its title, and a height for so many bars."""
-    figure = Figure(figsize=(9, 1.7 + 0.27 * max(bars, 3)), layout="constrained")
+    figure = Figure(figsize=(9, 1.7 + 0.27 * max(bars, 3)), dpi=DPI, layout="constrained")
     axes = figure.subplots()
     dataset = result.dataset
     name = " ".join(str(dataset.get(key, "")) for key in ("benchmark", "dataset_version")).strip()

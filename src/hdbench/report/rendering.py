@@ -48,13 +48,23 @@ def markup(key: str, language: str, **values: Any) -> Markup:
         >>> print(markup("from_to", "de", low=999, high=1000))
         999 bis 1.000
     """
-    text = Markup(TEXTS.translations[language][key])  # noqa: S704  this package's own
-    return text.format(
+    if not values:
+        return _without_values(key, language)
+    return _own(key, language).format(
         **{
             name: grouped(value, language) if isinstance(value, int) else _plain(value)
             for name, value in values.items()
         }
     )
+
+
+@cache
+def _without_values(key: str, language: str) -> Markup:
+    return _own(key, language).format()  # a page of many items has some of them thousands of times
+
+
+def _own(key: str, language: str) -> Markup:
+    return Markup(TEXTS.translations[language][key])  # noqa: S704  this package's own
 
 
 def _plain(value: Any) -> Any:

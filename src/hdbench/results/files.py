@@ -190,8 +190,7 @@ def _indented(value: Any, margin: str = "") -> Iterator[str]:
         yield _compact(value)
 
 
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+_compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def read_result(path: Path | str) -> Result:

@@ -78,9 +78,9 @@ def test_a_report_without_them_is_the_page_and_csv_and_says_what_was_left_out(an
     done = run_without(*OF_ALL, arguments=[*arguments, "part"], cwd=answers)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines() == [
+        f"note: no plots: plots need matplotlib: install it with: {install_command('plots')}",
         "note: no report.xlsx: Excel files need xlsxwriter: install it with: "
         + install_command("excel"),
-        f"note: no plots: plots need matplotlib: install it with: {install_command('plots')}",
     ]
     whole, part = ({path.name for path in (answers / name).iterdir()} for name in ("whole", "part"))
     assert whole - part == {"report.xlsx", "plots"}

@@ -17,7 +17,6 @@ from hdbench.reading.answer import STATUSES
 from hdbench.report.items import BANDS
 from hdbench.report.page import report_page
 from hdbench.report.rendering import TEXTS
-from hdbench.results.files import errors_by_class
 
 SAME_IN_BOTH = {
     *("Prompt", "TP", "FP", "FN", "F1", "TP, FP, FN", "documented", "published"),
@@ -102,7 +101,7 @@ def assert_german(result, benchmark):
     assert '<html lang="en">' in english
     rates = result.field_rates()
     names = {result.metric.item_figure, *result.metric.rates(result.totals), *STATUSES}
-    names |= errors_by_class(result)["fields"].keys()
+    names |= result.errors_by_class["fields"].keys()
     names |= {name for numbers in rates.values() for name in numbers if name != "both_empty"}
     same = {text for text in seen(english) & seen(german) if not is_number(text)}
     assert same - SAME_IN_BOTH - names == set()

@@ -15,7 +15,6 @@ from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings
 from hdbench.report import details, plots
 from hdbench.report.folder import write_report
-from hdbench.results.files import errors_by_class
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 TRUTH = {"title": "Stellingen", "year": 1924}
@@ -95,7 +94,7 @@ def test_lost_items_leave_room_for_wrong_answers_among_the_worst(large, monkeypa
     shown = [text for text in heads[start:end] if text.isdigit() and len(text) == 4]
     assert [text for text in shown if text not in ("1924", "1925")] == worst
     whole = score(str(large / "hdb/cards"), large / "answers.jsonl", Settings(details=True))
-    assert json.loads((out / "result.json").read_text())["errors"] == errors_by_class(whole)
+    assert json.loads((out / "result.json").read_text())["errors"] == whole.errors_by_class
 
 
 def test_the_file_of_items_has_their_figures_and_what_became_of_each_field(large):
@@ -126,7 +125,7 @@ def test_figures_and_errors_are_those_of_all_items(large):
     assert made.rates == whole.rates
     assert made.intervals == whole.intervals
     record = json.loads((out / "result.json").read_text())
-    assert record["errors"] == errors_by_class(whole)
+    assert record["errors"] == whole.errors_by_class
     assert record["fields"] == whole.field_rates()
     assert "per_item" not in record
     kept, _ = report(large, whole=ITEMS)
@@ -139,7 +138,7 @@ def test_plots_are_those_of_all_items(large, monkeypatch):
     monkeypatch.undo()
     whole = score(str(large / "hdb/cards"), large / "answers.jsonl", Settings(details=True))
     few = replace(whole, per_item=[])
-    assert plots.plots(few, errors_by_class(whole)) == plots.plots(whole)
+    assert plots.plots(few, whole.errors_by_class) == plots.plots(whole)
 
 
 def test_a_result_with_details_gives_the_same_report(large, run_hdbench):

@@ -28,7 +28,6 @@ from hdbench.evaluation.part_scorer import (
     ways_of,
 )
 from hdbench.evaluation.run_warning import RunWarning, with_draft_warning
-from hdbench.evaluation.workers import Workers
 from hdbench.reading import ReadAs
 from hdbench.reading.answers import Answers
 from hdbench.reading.bounds import Bounds
@@ -250,6 +249,8 @@ def _scorer(
         yield scored
         return
     prompts = run.info.prompts if run.info else ()
+    from hdbench.evaluation.workers import Workers  # noqa: PLC0415  multiprocessing is slow to import
+
     with Workers.started(number, run.benchmark, prompts, rules, run.container) as started:
         yield started.scored
 

@@ -37,7 +37,7 @@ class Excerpt:
     """What is kept of the items of a large run, which are all in a Parquet file.
 
     Attributes:
-        errors: all errors by class, as `hdbench.results.files.errors_by_class` gives them.
+        errors: all errors by class, as in `Result.errors_by_class`.
         worst: the items with the lowest figures, the lowest first, equal ones in the dataset's
             order; among them the first `MOST_LOST` without a usable answer.
         drawn: items drawn from all, with equal chances, in the dataset's order.

@@ -1,20 +1,20 @@
 """`hdbench report`: the folder of a report, whole or not at all."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from hdbench.building.namespace import writing
 from hdbench.common.cache import user_cache
-from hdbench.common.extras import MissingExtraError, needed
+from hdbench.common.extras import MissingExtraError
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import by_column
 from hdbench.evaluation.runs import benchmark_of, load_runs
 from hdbench.evaluation.score import Settings
 from hdbench.report.csv_files import csv_bytes, csv_files
 from hdbench.report.details import WHOLE, Details
+from hdbench.report.drawing import Drawing
 from hdbench.report.page import report_page
 from hdbench.report.rows import field_rows
 from hdbench.report.thumbnails import keep_in
@@ -81,7 +81,9 @@ def write_report(
     with suppress(OSError):  # where nothing can be kept, they are made each time
         keep_in(user_cache() / "thumbnails", max_bytes=MAX_KEPT)
     names = [] if name is None else [name]
-    with writing(out.resolve().parent, out.resolve().name) as folder:
+    notes: list[str] = []
+    with writing(out.resolve().parent, out.resolve().name) as folder, ExitStack() as stack:
+        drawing = _drawing(stack, notes)
         with Details(folder / ITEMS, whole=whole) as details:
             settings = Settings(protocol, details=True, each_item=details.scored)
             result = _only(
@@ -91,6 +93,9 @@ def write_report(
                 details.add(result.metric, item)
             excerpt = details.excerpt()
             result = replace(result, per_item=list(details.items))
+        errors = result.errors_by_class if excerpt is None else excerpt.errors
+        if drawing is not None:
+            drawing.begin(result, errors)
         floor = None
         if without_media is not None:
             unseen = load_runs([without_media], benchmark=benchmark, settings=Settings(protocol))
@@ -103,13 +108,11 @@ def write_report(
             record |= {"fields": result.field_rates(), "errors": excerpt.errors}
         if groups is not None:
             record["by"] = groups.to_dict()
-        errors = record["errors"] if excerpt is None else excerpt.errors
         page = report_page(
             result, loaded, by=groups, language=language, floor=floor, excerpt=excerpt
         )
         (folder / "index.html").write_text(page, encoding="utf-8", errors="backslashreplace")
         write_records(folder / "result.json", [record])
-        notes = []
         if excerpt is None:
             tables = csv_files(result)
         else:
@@ -125,10 +128,10 @@ def write_report(
                 (folder / "report.xlsx").write_bytes(workbook(result))
         except MissingExtraError as error:
             notes.append(f"no report.xlsx: {error}")
-        try:
-            _write_plots(result, errors, folder / "plots")
-        except MissingExtraError as error:
-            notes.append(f"no plots: {error}")
+        if drawing is not None:
+            (folder / "plots").mkdir()
+            for file, data in drawing.plots().items():
+                (folder / "plots" / file).write_bytes(data)
         paths = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
     return Report([out / path for path in paths], notes)
 
@@ -162,9 +165,10 @@ def check_floor(result: Result, floor: Result, path: Path) -> None:
     check_comparable("the run", result, str(path), floor)
 
 
-def _write_plots(result: Result, errors: Mapping[str, Any], folder: Path) -> None:
-    with needed("plots", "plots need"):
-        from hdbench.report.plots import plots  # noqa: PLC0415
-    folder.mkdir()
-    for name, data in plots(result, errors).items():
-        (folder / name).write_bytes(data)
+def _drawing(stack: ExitStack, notes: list[str]) -> Drawing | None:
+    """The process that draws the plots; None, and a note, if there can be none."""
+    try:
+        return stack.enter_context(Drawing.started())
+    except MissingExtraError as error:
+        notes.append(f"no plots: {error}")
+        return None

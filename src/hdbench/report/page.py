@@ -17,7 +17,7 @@ from hdbench.report.pictures import Picture, pictures
 from hdbench.report.rendering import TEXTS, render
 from hdbench.report.truth_errors import truth_error_url
 from hdbench.results.error_counts import item_errors
-from hdbench.results.files import errors_by_class, given_options
+from hdbench.results.files import given_options
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import in_language, in_words, people_in_words
 from hdbench.scoring.metric import higher_is_better
@@ -123,7 +123,7 @@ def report_page(
     found = result.intervals
     errors: Mapping[str, Any]
     if excerpt is None:
-        errors = errors_by_class(result)
+        errors = result.errors_by_class
         views: dict[PartKind, list[ItemView]]
         views = {"all": item_views(result.per_item, result.item_errors, result.metric)[:MAX_ITEMS]}
     else:

@@ -14,7 +14,6 @@ from hdbench.analysis.error_classes import ERROR_CLASSES
 from hdbench.report.plot_parts import BLUE, DPI, GREY, LOCK, ORANGE, SETTINGS, as_bytes, short
 from hdbench.report.rows import text
 from hdbench.results.error_counts import LOST
-from hdbench.results.files import errors_by_class
 from hdbench.results.result import Result
 from hdbench.statistics.bootstrap import Interval
 
@@ -70,7 +69,7 @@ def plots(result: Result, errors: Mapping[str, Any] | None = None) -> dict[str, 
     Returns:
         `fields.png` → content, and so on.
     """
-    classes = (errors_by_class(result) if errors is None else errors)["fields"]
+    classes = (result.errors_by_class if errors is None else errors)["fields"]
     interval = result.intervals.figures.get(result.headline)
     with LOCK, style.context(["default", SETTINGS]):
         figures = {

@@ -8,7 +8,7 @@ from typing import Any
 from hdbench.analysis.error_classes import ERROR_CLASSES
 from hdbench.common.excel import write_text, xlsx_writer
 from hdbench.report.rows import Cell, direction, error_rows, field_rows, item_rows, text
-from hdbench.results.files import errors_by_class, item_set
+from hdbench.results.files import item_set
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import in_words, people_in_words
 from hdbench.scoring.metric import figure_of
@@ -45,7 +45,7 @@ def workbook(result: Result) -> bytes:
         MissingExtraError: xlsxwriter is not installed.
     """
     fields, items, errors = field_rows(result), item_rows(result), error_rows(result)
-    classes = errors_by_class(result)
+    classes = result.errors_by_class
     data = io.BytesIO()
     options = {
         "in_memory": True,

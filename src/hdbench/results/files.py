@@ -14,7 +14,6 @@ from hdbench.errors import HdbenchError
 from hdbench.reading.json_files import parse_file
 from hdbench.reading.members import Folder
 from hdbench.reading.parts import is_in_shards, our_parts
-from hdbench.results.error_counts import ErrorCounts
 from hdbench.results.record import from_record
 from hdbench.results.result import Result
 from hdbench.scoring import make_metric
@@ -91,7 +90,7 @@ def to_record(result: Result, *, details: bool = False, intervals: bool = True) 
     return {
         **({} if result.model is None else {"model": result.model}),
         **result.to_dict(details=details),
-        **({"errors": errors_by_class(result)} if details else {}),
+        **({"errors": result.errors_by_class} if details else {}),
         **({"intervals": result.intervals.to_dict()} if intervals else {}),
         "metric": result.metric.name,
         "rules": result.metric.rules,
@@ -129,20 +128,6 @@ def to_record(result: Result, *, details: bool = False, intervals: bool = True) 
             if any(column)
         },
     }
-
-
-def errors_by_class(result: Result) -> dict[str, Any]:
-    """The errors of the answered items by class, if the result kept what became of each item.
-
-    Returns:
-        `classes` and, by field, `fields`: class → number; `confusions`: the characters most often
-        read as others, with their counts; for cards and letters `f1_form`: micro F1 over the fields
-        of all items, with values of the same form counted as equal, 0.0 to 1.0, higher is better,
-        never ranked.
-    """
-    counts = ErrorCounts(result.metric)
-    counts.add(result.per_item, result.item_errors)
-    return counts.to_dict()
 
 
 def write_results(path: Path, results: Sequence[Result], *, details: bool = False) -> None:

@@ -211,6 +211,21 @@ class Result:
 
         return item_errors(self.per_item, self.metric)
 
+    @cached_property
+    def errors_by_class(self) -> dict[str, Any]:
+        """The errors of the answered items by class, if what became of each item was kept.
+
+        `classes` and, by field, `fields`: class → number; `confusions`: the characters most often
+        read as others, with their counts; for cards and letters `f1_form`: micro F1 over the fields
+        of all items, with values of the same form counted as equal, 0.0 to 1.0, higher is better,
+        never ranked.
+        """
+        from hdbench.results.error_counts import ErrorCounts  # noqa: PLC0415  it needs the metrics
+
+        counts = ErrorCounts(self.metric)
+        counts.add(self.per_item, self.item_errors)
+        return counts.to_dict()
+
     @property
     def in_other_formats(self) -> int:
         """How many of the unparsable answers are data, but not in JSON: XML, YAML, tables."""

@@ -248,9 +248,9 @@ def _scorer(
 
         yield scored
         return
-    prompts = run.info.prompts if run.info else ()
     from hdbench.evaluation.workers import Workers  # noqa: PLC0415  multiprocessing is slow to import
 
+    prompts = run.info.prompts if run.info else ()
     with Workers.started(number, run.benchmark, prompts, rules, run.container) as started:
         yield started.scored
 

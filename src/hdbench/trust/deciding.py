@@ -140,8 +140,9 @@ def needed_items(plan: Plan, sample: CheckedSample, found: Walk) -> int | None:
     if not found.fields:
         return None
     items = len(sample.scores)
-    scores = sample.scores[:, found.fields]
-    wrong = sample.wrong[plan.right][:, found.fields]
+    passes = passing(sample.scores[:, found.fields], plan.grid[0])
+    of_item = passes.sum(axis=1)
+    wrong = (passes & sample.wrong[plan.right][:, found.fields]).sum(axis=1)
     verdict = _verdict(plan, plan.verdict, len(found.fields))
     rng = np.random.default_rng(0)
     for factor in FACTORS:
@@ -149,10 +150,8 @@ def needed_items(plan: Plan, sample: CheckedSample, found: Walk) -> int | None:
         passed = 0
         for _ in range(DRAWS):
             rows = rng.integers(items, size=size)
-            steps = walk(
-                scores[rows], wrong[rows], verdict, least=plan.least_items, grid=plan.grid[:1]
-            )
-            passed += steps[0].accepted
+            enough = np.count_nonzero(of_item[rows]) >= plan.least_items
+            passed += enough and verdict(of_item[rows], wrong[rows])[1]
         if passed >= CHANCE * DRAWS:
             return size
     return None

@@ -1,0 +1,227 @@
+"""What the promise about values taken over unseen is worth off the plain case, by simulation.
+
+`PYTHONPATH=tests python -m speed.trust_designs FOLDER`: FOLDER as for `speed.trust_coverage`. It
+takes some minutes.
+
+Printed is how often the promise held: for samples that are a good part of the whole, on the whole
+and on the items that were not drawn; for stratified samples; if fields are left out by what the
+same sample shows of them; and how likely something passes with as many items as `needed_items`
+recommends.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from helpers.catalogues import ABOVE, adversarial
+from speed.trust_coverage import METHODS, catalogues
+
+from hdbench.statistics.acceptance import GRID, capital, least_items, upper_bound
+from hdbench.trust.checked import CheckedSample
+from hdbench.trust.deciding import needed_items, walk_of
+from hdbench.trust.plan import Plan
+
+SAMPLES = 4_000
+LIMIT = 0.05
+NAMES = METHODS[:2]
+
+
+def accepted(passing, wrong, fields, limit=LIMIT):
+    """By the rule, and by the exact verdict; with as few items as may be."""
+    if np.count_nonzero(passing) < least_items(limit):
+        return np.zeros(2, bool)
+    return np.array(
+        [
+            upper_bound(passing, wrong) <= limit,
+            capital(passing, wrong, fields, limit) >= 10,
+        ]
+    )
+
+
+def parts_of_the_whole(rng, fields=5):
+    """Drawn without replacement from few items, whose error is just above or below the limit."""
+    print("\nsamples that are a part of the whole: on the whole (on what was not drawn)")
+    for name in adversarial(LIMIT, fields):
+        for items in (60, 150, 263):
+            for part in (0.05, 0.1, 0.2, 0.5, 0.9):
+                size = round(items / part)
+                worst, worst_rest = np.ones(2), np.ones(2)
+                for error in (1.0, 0.9, 0.8, 0.7, 0.6):
+                    groups = adversarial(LIMIT * error, fields)[name]
+                    number = [int(np.ceil(each.share * size)) for each in groups[:-1]]
+                    number.append(size - sum(number))
+                    passing = np.repeat([each.passing for each in groups], number)
+                    wrong = np.repeat([each.wrong for each in groups], number)
+                    bad = wrong.sum() > LIMIT * passing.sum()
+                    broken, broken_rest = np.zeros(2), np.zeros(2)
+                    for _ in range(SAMPLES // 4):
+                        order = rng.permutation(size)
+                        drawn, rest = order[:items], order[items:]
+                        yes = accepted(passing[drawn], wrong[drawn], fields)
+                        broken += yes & bad
+                        broken_rest += yes & (wrong[rest].sum() > LIMIT * passing[rest].sum())
+                    worst = np.minimum(worst, 1 - broken / (SAMPLES // 4))
+                    worst_rest = np.minimum(worst_rest, 1 - broken_rest / (SAMPLES // 4))
+                print(
+                    f"{name:42} {items:4} of {size:5}"
+                    + "".join(
+                        f"   {of} {a:.3f} ({b:.3f})"
+                        for of, a, b in zip(NAMES, worst, worst_rest, strict=True)
+                    ),
+                    flush=True,
+                )
+
+
+def strata(rng, fields=5):
+    """Strata of the same share in the sample as in the whole, which differ in their error."""
+    print("\nstratified samples in proportion: a simple sample beside it")
+    shares = np.array([0.6, 0.3, 0.1])
+    for name, rates in {
+        "alike": (1, 1, 1),
+        "from 1 to 4": (0.5, 1, 2),
+        "all errors in the smallest": (0, 0, 1),
+    }.items():
+        errors = np.array(rates) / (shares @ rates) * LIMIT * ABOVE
+        for whole in (False, True):
+            for items in (50, 150, 263):
+                yes = np.zeros(4)
+                for _ in range(SAMPLES):
+                    number = np.round(shares * items).astype(int)
+                    number[0] += items - number.sum()
+                    found = []
+                    for which in (
+                        rng.permutation(np.repeat([0, 1, 2], number)),
+                        rng.choice(3, items, p=shares),
+                    ):
+                        rate = errors[which][:, None]
+                        wrong = rng.random((items, 1 if whole else fields)) < rate
+                        wrong = wrong.sum(1) * (fields if whole else 1)
+                        found.append(accepted(np.full(items, fields), wrong, fields))
+                    yes += np.concatenate(found)
+                held = 1 - yes / SAMPLES
+                print(
+                    f"{name:28} {'whole items' if whole else 'at random':12} {items:4} items   "
+                    f"rule {held[0]:.3f} (simple {held[2]:.3f})   "
+                    f"exact {held[1]:.3f} (simple {held[3]:.3f})",
+                    flush=True,
+                )
+
+
+def plan_for(fields, limit, verdict):
+    return Plan.model_construct(
+        fields=tuple(map(str, range(fields))),
+        right="letter",
+        verdict=verdict,
+        limit=limit,
+        confidence=0.9,
+        grid=GRID,
+    )
+
+
+def sample_of(scores, wrong):
+    return CheckedSample(scores, {"letter": wrong}, np.zeros_like(wrong), {}, [], {}, "")
+
+
+def fields_left_out(rng):
+    """All fields are just above the limit, so that only by luck any is left out."""
+    print("\nfields left out by the same sample, all as bad: mean number left out")
+    for fields in (1, 3, 5, 11, 20, 50):
+        for items in (50, 150, 263, 1_000):
+            held, left = np.zeros(2), 0
+            samples = SAMPLES // 4
+            for _ in range(samples):
+                wrong = rng.random((items, fields)) < LIMIT * ABOVE
+                sample = sample_of(np.ones(wrong.shape), wrong)
+                for place, name in enumerate(NAMES):
+                    found = walk_of(plan_for(fields, LIMIT, name), sample, "letter", name)
+                    held[place] += found.chosen is None
+                left += len(found.left_out)
+            print(
+                f"{fields:3} fields {items:5} items: {left / samples:5.2f} left out   "
+                + "   ".join(f"{n} {h:.3f}" for n, h in zip(NAMES, held / samples, strict=True)),
+                flush=True,
+            )
+
+
+def recorded_fields(rng, found):
+    """The same on recorded cards: against the true error of the fields that stay."""
+    print("\nfields left out by the same sample, recorded cards: the worst of all limits")
+    for name, catalogue in found.items():
+        for items in (50, 100, 150, 263):
+            worst, left = np.ones(2), 0
+            limits = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1)
+            samples = SAMPLES // 8
+            for limit in limits:
+                held = np.zeros(2)
+                for _ in range(samples):
+                    sample = sample_of(*catalogue.drawn(rng, items))
+                    for place, verdict in enumerate(NAMES):
+                        plan = plan_for(sample.scores.shape[1], limit, verdict)
+                        walk = walk_of(plan, sample, "letter", verdict)
+                        if walk.chosen is None:
+                            held[place] += 1
+                            continue
+                        kept = catalogue._replace(
+                            scores=catalogue.scores[:, walk.fields],
+                            chance=catalogue.chance[:, walk.fields],
+                        )
+                        held[place] += kept.true_error(walk.chosen.threshold) <= limit
+                        left += bool(walk.left_out)
+                worst = np.minimum(worst, held / samples)
+            print(
+                f"{name:44} {items:4} items   rule {worst[0]:.3f}   exact {worst[1]:.3f}   "
+                f"({left / samples / 2 / len(limits):.0%} took over with a field left out)",
+                flush=True,
+            )
+
+
+def recommended(rng, found, items=100):
+    """Samples at which nothing passes: what a sample of the size recommended gives."""
+    print(f"\nneeded items, recommended from {items} at which nothing passes")
+    for verdict in NAMES:
+        for name, catalogue in found.items():
+            fields = catalogue.scores.shape[1]
+            plan = plan_for(fields, LIMIT, verdict)
+            chances, none, tried = [], 0, 0
+            known = {}
+            for _ in range(60):
+                sample = sample_of(*catalogue.drawn(rng, items))
+                walk = walk_of(plan, sample, "letter", verdict)
+                if walk.chosen:
+                    continue
+                tried += 1
+                size = needed_items(plan, sample, walk)
+                if size is None:
+                    none += 1
+                    continue
+                if size not in known:
+                    again = 0
+                    for _ in range(200):
+                        larger = sample_of(*catalogue.drawn(rng, size))
+                        again += walk_of(plan, larger, "letter", verdict).chosen is not None
+                    known[size] = again / 200
+                chances.append(known[size])
+            by_size = {size: round(chance, 2) for size, chance in sorted(known.items())}
+            print(
+                f"{verdict:6} {name:44} nothing passed in {tried} of 60, no size would do in {none}; "
+                f"chance at the sizes recommended: mean {np.mean(chances or [np.nan]):.2f}, {by_size}",
+                flush=True,
+            )
+
+
+def main():
+    rng = np.random.default_rng(3)
+    found = catalogues(Path(sys.argv[1]))
+    parts = {
+        "parts": lambda: parts_of_the_whole(rng),
+        "strata": lambda: strata(rng),
+        "fields": lambda: fields_left_out(rng),
+        "recorded": lambda: recorded_fields(rng, found),
+        "needed": lambda: recommended(rng, found),
+    }
+    for name in sys.argv[2:] or parts:
+        parts[name]()
+
+
+if __name__ == "__main__":
+    main()

@@ -123,7 +123,7 @@ def sample_of(scores, wrong):
 
 
 def fields_left_out(rng):
-    """All fields are just above the limit, so that only by luck any is left out."""
+    """All fields are just above the limit: those that stay only look better than they are."""
     print("\nfields left out by the same sample, all as bad: mean number left out")
     for fields in (1, 3, 5, 11, 20, 50):
         for items in (50, 150, 263, 1_000):
@@ -203,8 +203,8 @@ def recommended(rng, found, items=100):
                 chances.append(known[size])
             by_size = {size: round(chance, 2) for size, chance in sorted(known.items())}
             print(
-                f"{verdict:6} {name:44} nothing passed in {tried} of 60, no size would do in {none}; "
-                f"chance at the sizes recommended: mean {np.mean(chances or [np.nan]):.2f}, {by_size}",
+                f"{verdict:6} {name:44} nothing passed in {tried} of 60; no size would do in "
+                f"{none}; chance at those recommended: {np.mean(chances or [np.nan]):.2f} {by_size}",
                 flush=True,
             )
 

@@ -147,10 +147,10 @@ def recorded_fields(rng, found):
     """The same on recorded cards: against the true error of the fields that stay."""
     print("\nfields left out by the same sample, recorded cards: the worst of all limits")
     for name, catalogue in found.items():
-        for items in (50, 100, 150, 263):
+        for items in (100, 263):
             worst, left = np.ones(2), 0
-            limits = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1)
-            samples = SAMPLES // 8
+            limits = (0.03, 0.04, 0.05, 0.07)
+            samples = SAMPLES // 10
             for limit in limits:
                 held = np.zeros(2)
                 for _ in range(samples):

@@ -151,7 +151,8 @@ def needed_items(plan: Plan, sample: CheckedSample, found: Walk) -> int | None:
         for _ in range(DRAWS):
             rows = rng.integers(items, size=size)
             enough = np.count_nonzero(of_item[rows]) >= plan.least_items
-            passed += enough and verdict(of_item[rows], wrong[rows])[1]
+            if enough and verdict(of_item[rows], wrong[rows])[1]:
+                passed += 1
         if passed >= CHANCE * DRAWS:
             return size
     return None

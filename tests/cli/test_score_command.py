@@ -483,6 +483,8 @@ def test_a_truth_that_was_spoilt_is_named_by_its_line(score, cards):
     assert "metadata.jsonl:5: the id '0000' occurs twice" in score([], raw=line(0)).stderr
     metadata.write_text('{"id": "0000", "ground_truth": "{"}')
     assert "metadata.jsonl:1: ground_truth is not JSON" in score([], raw=line(0)).stderr
+    metadata.write_text(rows[0][:-1] + ', "id": "0001"}')
+    assert "metadata.jsonl:1: has two ids, '0000' and '0001'" in score([], raw=line(0)).stderr
 
 
 def test_a_traceback_only_with_debug(run_hdbench, cards):

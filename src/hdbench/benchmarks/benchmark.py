@@ -3,7 +3,6 @@
 import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -165,7 +164,7 @@ class Benchmark:
         Raises:
             HdbenchError: see `items`.
         """
-        return self._scored(islice(self._rows(part.start, part.number), len(part.ids)))
+        return self._scored(self._rows_of(part))
 
     def items(self) -> Iterator[Item]:
         """The items that have a ground truth, in the dataset's order, without their media.
@@ -295,6 +294,14 @@ class Benchmark:
             if row[1] in seen:
                 raise HdbenchError(f"{where}: the id {row[1]!r} occurs twice")
             seen.add(row[1])
+            yield row
+
+    def _rows_of(self, part: Part) -> Iterator[tuple[str, str, str | None, Provenance | None]]:
+        """The rows of a part, whose ids were found without parsing the lines."""
+        rows = self._rows(part.start, part.number)
+        for item_id, row in zip(part.ids, rows, strict=False):
+            if row[1] != item_id:
+                raise HdbenchError(f"{row[0]}: has two ids, {item_id!r} and {row[1]!r}: keep one")
             yield row
 
     def scored_by(self) -> list[Path]:

@@ -7,6 +7,7 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +19,9 @@ MAX_DEPTH = 100
 MAX_LINE = 64 * 2**20
 """Maximum number of bytes in one line of a JSON Lines file."""
 
+
+_BLOCK = 2**16
+"""Number of bytes that are read at once: taking lines from them is faster than one by one."""
 
 _ID = re.compile(rb'\{(?:"[a-z_]{1,40}": ?"[^"\\]*+", ?){0,3}?"id": ?"([^"\\]+)"')
 """A line that begins with an id, or with a few texts before it, as hdbench writes them."""
@@ -168,15 +172,16 @@ def raw_lines(
         with path.open("rb") as file:
             file.seek(start)
             offset = start
-            while raw := file.readline(MAX_LINE + 1):
-                if len(raw) > MAX_LINE:
-                    raise HdbenchError(
-                        f"{name}:{number}: the line is longer than {MAX_LINE >> 20} MiB"
-                    )
-                if not raw.isspace():
-                    yield number, offset, raw
-                offset += len(raw)
-                number += 1
+            while block := file.read(_BLOCK):
+                for raw in BytesIO(block + file.readline(MAX_LINE + 1)):
+                    if len(raw) > MAX_LINE:
+                        raise HdbenchError(
+                            f"{name}:{number}: the line is longer than {MAX_LINE >> 20} MiB"
+                        )
+                    if not raw.isspace():
+                        yield number, offset, raw
+                    offset += len(raw)
+                    number += 1
     except OSError as error:
         raise HdbenchError(f"{name}: cannot be read: {error.strerror}") from error
 
@@ -184,7 +189,8 @@ def raw_lines(
 def plain_id(raw: bytes) -> str | None:
     r"""The id of a line that begins with it, or with a few texts before it, without parsing it.
 
-    If the line is an object in which no key occurs twice, this is its `id`.
+    If the line is an object in which no key occurs twice, this is its `id`; otherwise parsing it
+    gives another id, or an error.
 
     Args:
         raw: the line's bytes.
@@ -198,8 +204,7 @@ def plain_id(raw: bytes) -> str | None:
         >>> plain_id(b'{"text": "a \"quotation\"", "id": "0001"}')
     """
     found = _ID.match(raw)
-    # A second key could replace the first one, also written with an escape.
-    if found is None or raw.count(b'"id"') > 1 or b"\\u006" in raw:
+    if found is None:
         return None
     try:
         return found[1].decode()

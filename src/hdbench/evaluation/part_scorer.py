@@ -16,6 +16,7 @@ from hdbench.reading.answer import Answer, WrittenAnswer
 from hdbench.reading.answers import AnswerReader
 from hdbench.reading.place import Place
 from hdbench.reading.schema import AnswerSchema
+from hdbench.reading.usage import Usage
 from hdbench.results.items import ScoredItem, Tallied, Tally, candidate_of, prepare
 from hdbench.scoring.metric import Metric
 
@@ -70,12 +71,12 @@ class ReadOnce(NamedTuple):
     """What came of answers that were read in one way.
 
     Attributes:
-        used: the tokens and the seconds of each answer that has either.
+        usage: what the answers used.
         violations: field → rule of the schema → how often it was violated.
         scored: for each of the rules that read so: the scores, and what was seen.
     """
 
-    used: list[tuple[dict[str, int] | None, float | None]]
+    usage: Usage
     violations: dict[str, Counter[str]]
     scored: list[tuple[Tallied, Looks]]
 
@@ -169,7 +170,7 @@ class _Reading:
 
     def __init__(self, reader: AnswerReader, rules: Sequence[Rules], answers: int) -> None:
         self.reader = reader
-        self._used: list[tuple[dict[str, int] | None, float | None]] = []
+        self._usage = Usage()
         self._violations: dict[str, Counter[str]] = defaultdict(Counter)
         self._scorers = [
             (each, Tally(each.metric, details=each.keeps_items), Looks(answers)) for each in rules
@@ -178,8 +179,7 @@ class _Reading:
     def add(
         self, answer: Answer, truth: dict[str, Any], stratum: int, schema: AnswerSchema | None
     ) -> None:
-        if answer.tokens or answer.seconds is not None:
-            self._used.append((answer.tokens, answer.seconds))
+        self._usage.add(answer.tokens, answer.seconds)
         found = []
         if schema and isinstance(answer.prediction, dict):
             found = schema.violations(answer.prediction)
@@ -194,7 +194,7 @@ class _Reading:
 
     def done(self) -> ReadOnce:
         scored = [(tally.tallied(), looks) for _, tally, looks in self._scorers]
-        return ReadOnce(self._used, self._violations, scored)
+        return ReadOnce(self._usage, self._violations, scored)
 
 
 def ways_of(rules: Sequence[Rules]) -> list[ReadAs]:

@@ -160,25 +160,34 @@ def _score_once(
     rules = [_rules(loaded, each) for each in settings]
     path = Path(predictions)
     results: list[dict[str | None, Result]] = [{} for _ in settings]
-    bounds = settings[0].bounds
+    found, sha256, dataset_sha256 = _scored_runs(loaded, path, rules, settings[0])
+    answers = {"path": str(predictions), "sha256": sha256}
+    for model, whole in found.items():
+        for place, each in enumerate(settings):
+            named = replace(whole.result(place, each, dataset_sha256), answers=answers, model=model)
+            if (info := whole.run.info) is not None:
+                named = replace(named, model=model or info.model, run=info.about())
+            results[place][model] = with_draft_warning(named)
+    return results
+
+
+def _scored_runs(
+    loaded: Benchmark, path: Path, rules: Sequence[Rules], settings: Settings
+) -> tuple[dict[str | None, "_Whole"], str, str]:
+    """Each model's answers under all rules; the sha256 of the answers, and of the metadata.
+
+    What was needed to find the answers is gone afterwards: for a million, it is half of the memory.
+    """
+    bounds = settings.bounds
     opened = OpenedRun.opened(path, loaded, bounds, own_as_items=True, all_are_loaded=True)
     with opened as run, ThreadPoolExecutor(1) as hashing:
         _check_run(path, run)
         sha256 = hashing.submit(answers_sha256, path)
         dataset_sha256 = hashing.submit(loaded.content_hash)
-        with _scorer(run, rules, bounds, settings[0].workers) as scored:
+        with _scorer(run, rules, bounds, settings.workers) as scored:
             parts = list(loaded.parts(PART))
             found = {model: _scored(run, model, parts, rules, scored) for model in run.models}
-        answers = {"path": str(predictions), "sha256": sha256.result()}
-        for model, whole in found.items():
-            for place, each in enumerate(settings):
-                result = whole.result(place, each, dataset_sha256.result())
-                named = replace(result, answers=answers, model=model)
-                if run.info is not None:
-                    its_model, about = model or run.info.model, run.info.about()
-                    named = replace(named, model=its_model, run=about)
-                results[place][model] = with_draft_warning(named)
-    return results
+        return found, sha256.result(), dataset_sha256.result()
 
 
 def with_names(results: Sequence[Result], names: Sequence[str]) -> list[Result]:
@@ -298,7 +307,8 @@ class _Whole:
     def __init__(
         self, run: OpenedRun, model: str | None, answers: Answers, rules: Sequence[Rules]
     ) -> None:
-        self._run, self._answers = run, answers
+        self.run = run
+        self._asked, self._differences = answers.number, answers.differences
         self._answered = sum(1 for _ in run.answered(model))
         self._items = 0
         self._drafts = Counter[Provenance]()
@@ -315,7 +325,7 @@ class _Whole:
 
     def result(self, place: int, settings: Settings, dataset_sha256: str) -> Result:
         """The result under one of the rules."""
-        run, answers = self._run, self._answers
+        run = self.run
         if not self._items:
             raise NothingToScoreError(
                 f"{run.benchmark.id}: no item has a ground truth to score against"
@@ -326,11 +336,11 @@ class _Whole:
         result = tally.result(dataset=about | _people(run.benchmark, metric))
         other_ids = [
             RunWarning("ids", id_message(each), len(each.ids), self._answered, each.ids[:EXAMPLES])
-            for each in answers.differences
+            for each in self._differences
         ]
         reading = {
             **settings.read_as._asdict(),
-            "notes": notes_on(run, result, asked=answers.number, with_truth=self._items),
+            "notes": notes_on(run, result, asked=self._asked, with_truth=self._items),
             "schema_violations": {name: dict(counts) for name, counts in way.violations.items()},
             "warnings": [each.to_dict() for each in (*other_ids, *checks.warnings(result))],
         }
@@ -357,8 +367,7 @@ class _WayOfReading:
 
     def take(self, part: ReadOnce) -> None:
         """Take the items of a part, which follow those so far."""
-        for tokens, seconds in part.used:
-            self.usage.add(tokens, seconds)
+        self.usage.take(part.usage)
         for name, counts in part.violations.items():
             self.violations[name].update(counts)
         for (_, tally, checks), (tallied, looks) in zip(

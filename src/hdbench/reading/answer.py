@@ -1,6 +1,5 @@
 """A model's answer to one item, and what had to be done to read it."""
 
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 Status = Literal["clean", "unwrapped", "repaired", "truncated", "unparsable", "unanswered"]
@@ -93,8 +92,7 @@ class Reading(NamedTuple):
     set_aside: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """A model's answer to one item.
 
     Attributes:

@@ -30,6 +30,11 @@ class LinesFile(NamedTuple):
     name: str
 
 
+def _may_name_model(raw: bytes) -> bool:
+    """Whether a line may have the key `model`, perhaps with an escaped letter."""
+    return b'"model"' in raw or b"\\u006" in raw
+
+
 class AnswerLines:
     """The lines of some files, each found by its place: the file's number and the line's offset.
 
@@ -123,7 +128,7 @@ class JsonLines:
                 for line, offset, raw in raw_lines(path, name=name):
                     item_id = plain_id(raw) if all_are_loaded else None
                     model = None
-                    if item_id is None or not item_id.strip() or b'"model"' in raw:
+                    if item_id is None or not item_id.strip() or _may_name_model(raw):
                         item_id, model = self._parsed(raw, f"{name}:{line}")
                     ids = runs.setdefault(model, {})
                     place = number * MAX_FILE + offset

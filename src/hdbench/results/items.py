@@ -96,7 +96,7 @@ class Tallied(NamedTuple):
         kinds: what an unparsable answer is → number of items.
         strict: id → the statistics that an item would have if only valid JSON counted, without
             those that are zero.
-        rows: the statistics, item by item.
+        columns: the statistics in the order of the metric's, each item by item.
         strata: the items' strata.
         fields: stratum → outcome → how often each field had it.
         per_item: what became of every item, if that is kept.
@@ -107,7 +107,7 @@ class Tallied(NamedTuple):
     statuses: list[Status]
     kinds: Counter[Kind]
     strict: dict[str, Mapping[str, float]]
-    rows: list[float]
+    columns: list[list[float]]
     strata: list[int]
     fields: dict[int, dict[Outcome, Counter[str]]]
     per_item: list[dict[str, Any]]
@@ -132,7 +132,8 @@ class Tally:
         self._status: Counter[Status] = Counter()
         self._kinds: Counter[Kind] = Counter()
         self._strict: dict[str, Mapping[str, float]] = {}
-        self._rows: list[float] = []  # the statistics, item by item
+        self._columns: list[list[float]] = [[] for _ in metric.statistics]
+        self._rows: list[float] = []  # the last items' statistics, item by item: see `_settle`
         self._strata: list[int] = []
         self._statuses: list[Status] = []
         # By stratum:
@@ -179,7 +180,7 @@ class Tally:
             if paths:
                 uncounted[outcome] += paths
         if position % 200 == 0:  # seldom: a Counter is slow to start, and quick to continue
-            self._count_fields()
+            self._settle()
         figure = -values[metric.item_figure]
         if position < WORST or figure > self._worst[0][0]:
             self._add_worst(figure, -position, item)
@@ -189,13 +190,13 @@ class Tally:
 
     def tallied(self) -> Tallied:
         """What there is of the items so far."""
-        self._count_fields()
+        self._settle()
         return Tallied(
             self._ids,
             self._statuses,
             self._kinds,
             self._strict,
-            self._rows,
+            self._columns,
             self._strata,
             dict(self._fields),
             self._per_item,
@@ -204,13 +205,15 @@ class Tally:
 
     def take(self, later: Tallied) -> None:
         """Take items that were scored with the same metric, and follow those so far."""
+        self._settle()
         before = len(self._ids)
         self._ids += later.ids
         self._status.update(later.statuses)
         self._statuses += later.statuses
         self._kinds.update(later.kinds)
         self._strict |= later.strict
-        self._rows += later.rows
+        for column, more in zip(self._columns, later.columns, strict=True):
+            column.extend(more)
         self._strata += later.strata
         self._per_item += later.per_item
         for stratum, by_outcome in later.fields.items():
@@ -228,8 +231,7 @@ class Tally:
         Raises:
             HdbenchError: the ground truths have nothing to score by.
         """
-        self._count_fields()
-        names = self._metric.statistics
+        self._settle()
         fields: dict[Outcome, Counter[str]] = {outcome: Counter() for outcome in OUTCOMES}
         for by_outcome in self._fields.values():
             for outcome, counts in by_outcome.items():
@@ -239,7 +241,7 @@ class Tally:
             metric=self._metric,
             ids=self._ids,
             status=self._status,
-            statistics={name: self._rows[start :: len(names)] for start, name in enumerate(names)},
+            statistics=dict(zip(self._metric.statistics, self._columns, strict=True)),
             fields=fields,
             strata=self._strata if is_stratified else (),
             stratum_fields=self._fields if is_stratified else {},
@@ -259,7 +261,11 @@ class Tally:
         else:
             heapq.heappushpop(self._worst, (figure, place, item))
 
-    def _count_fields(self) -> None:
+    def _settle(self) -> None:
+        """Put the last items' statistics into the columns, and count their fields."""
+        for start, column in enumerate(self._columns):
+            column.extend(self._rows[start :: len(self._columns)])
+        self._rows.clear()
         for stratum, by_outcome in self._uncounted.items():
             for outcome, paths in by_outcome.items():
                 self._fields[stratum][outcome].update(paths)

@@ -3,7 +3,7 @@
 import json
 import platform
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -245,6 +245,7 @@ class Result:
         It has the figures and their intervals, but not what became of single fields and items.
         """
         strict = self.strict_statistics
+        lost = [(place, strict[each]) for place, each in enumerate(self.ids) if each in strict]
         clean, unanswered = self.status["clean"], self.status["unanswered"]
         status: Counter[Status] = Counter({"clean": clean, "unanswered": unanswered})
         status["unparsable"] = len(self.ids) - clean - unanswered
@@ -252,10 +253,7 @@ class Result:
             self,
             status=status,
             statistics={
-                name: [
-                    strict[item_id].get(name, 0) if item_id in strict else value
-                    for item_id, value in zip(self.ids, column, strict=True)
-                ]
+                name: _replaced(column, ((place, row.get(name, 0)) for place, row in lost))
                 for name, column in self.statistics.items()
             },
             strict_statistics={},
@@ -339,6 +337,14 @@ class Result:
         """
         fields = self.field_rates()
         return self.figures() | ({"fields": fields, "per_item": self.per_item} if details else {})
+
+
+def _replaced(column: Sequence[float], values: Iterable[tuple[int, float]]) -> list[float]:
+    """A column with other values at some places."""
+    found = list(column)
+    for place, value in values:
+        found[place] = value
+    return found
 
 
 def signature(

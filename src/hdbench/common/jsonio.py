@@ -83,7 +83,7 @@ def parse_json(text: str, *, unique: bool = False) -> Any:
             value, end = decoder.raw_decode(text)
         except json.JSONDecodeError:
             end = -1  # white space before it, or not JSON
-        if end < 0 or text[end:].strip(_SPACE):
+        if end != len(text) and (end < 0 or text[end:].strip(_SPACE)):
             value = decoder.decode(text)
     except RecursionError as error:
         raise ValueError(f"nested more than {MAX_DEPTH} deep") from error

@@ -119,7 +119,7 @@ class AnswerSchema:
         prompts = list(prompts)
         self.prompts = [" ".join(prompt.split()) for prompt in prompts]
         self._shown = [value for prompt in prompts for value in self._examples(prompt)]
-        self._kept: Any = _NOTHING
+        self._checked: tuple[Any, bool] = (_NOTHING, False)  # the last record, and whether it keeps
         self._shown_leaves = [_leaves(value) for value in self._shown]
 
     @classmethod
@@ -262,7 +262,8 @@ class AnswerSchema:
             At most `MAX_VIOLATIONS`. A non-conforming answer with more than `MAX_VALUES` values is
             a single violation.
         """
-        if record is self._kept:  # it was checked when it was read
+        last, keeps = self._checked  # a record is checked when it is read
+        if record is last and keeps:
             return []
         try:
             return self._violations(record)
@@ -286,15 +287,17 @@ class AnswerSchema:
         if isinstance(record, dict) and record and self.names and self.names.isdisjoint(record):
             return False
         try:
-            keeps = any(validator.is_valid(record) for validator in self._validators)
+            keeps = self._is_valid(record)
         except UnicodeEncodeError:
             return False
-        if keeps:
-            self._kept = record
+        self._checked = record, keeps
         return keeps
 
+    def _is_valid(self, record: Any) -> bool:
+        return any(validator.is_valid(record) for validator in self._validators)
+
     def _violations(self, record: Any) -> list[Violation]:
-        if any(validator.is_valid(record) for validator in self._validators):
+        if record is not self._checked[0] and self._is_valid(record):
             return []
         if _has_more_values(record, MAX_VALUES):
             return [Violation("", "size", f"more than {MAX_VALUES:,} values: not checked", None)]
@@ -348,10 +351,11 @@ def _dotted(path: Iterable[str | int]) -> str:
 
 
 def _has_more_values(record: Any, limit: int) -> bool:
-    waiting, seen = [each for each in [record] if isinstance(each, _NESTED)], 1
-    while waiting and seen <= limit:
-        value = waiting.pop()
-        seen += len(value)
-        inner = value.values() if isinstance(value, dict) else value
-        waiting += [each for each in islice(inner, limit) if isinstance(each, _NESTED)]
-    return seen > limit
+    waiting, seen = [record], 1
+    for value in waiting:  # which grows
+        if isinstance(value, _NESTED):
+            seen += len(value)
+            if seen > limit:
+                return True
+            waiting += value.values() if isinstance(value, dict) else value
+    return False

@@ -46,6 +46,7 @@ class Rules:
         self.root = Path(self, "", ())
         self.blank_texts = frozenset(each for each in self.blank if isinstance(each, str))
         self._is_null_blank = None in self.blank
+        self._others_blank = [each for each in self.blank if not isinstance(each, str | None)]
         self._fields: dict[tuple[tuple[str, ...], str], tuple[Comparator | None, float]] = {}
         self._checks: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[Check, ...]] = {}
 
@@ -95,7 +96,8 @@ class Rules:
             return value in self.blank_texts
         if value is None:
             return self._is_null_blank
-        return any(value == each and type(value) is type(each) for each in self.blank)
+        others = self._others_blank
+        return bool(others) and any(value == it and type(value) is type(it) for it in others)
 
 
 class Path:

@@ -175,6 +175,7 @@ def _indented(value: Any, margin: str = "") -> Iterator[str]:
         yield _compact(value)
 
 
+# `json.dumps` would make an encoder for each of the many small values.
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 

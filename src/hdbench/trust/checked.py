@@ -77,7 +77,7 @@ def check_sample(plan: Plan, benchmark: Benchmark, where: Path) -> CheckedSample
             true = texts_of(reference, fields)
             records = runs.records(item.id)
             errors.add(runs.texts(records), true)
-            judged = runs.judged(records)
+            judged = runs.judged(item.id, records)
             letter = [
                 folded(each.text) != folded(text) for each, text in zip(judged, true, strict=True)
             ]

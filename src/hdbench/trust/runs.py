@@ -57,8 +57,13 @@ class Runs:
         """The text of each field in each run; None for a run without an answer."""
         return [None if each is None else texts_of(each, self._fields) for each in records]
 
-    def judged(self, records: Sequence[dict[str, Any] | None]) -> list[Judged]:
-        """The value to take for each field, from what each run answered."""
+    def judged(self, item_id: str, records: Sequence[dict[str, Any] | None]) -> list[Judged]:
+        """The value to take for each field of an item, from what each run answered.
+
+        Args:
+            item_id: the item.
+            records: see `records`.
+        """
         texts = self.texts(records)
         found = []
         for place, field in enumerate(self._fields):

@@ -89,6 +89,15 @@ def plan(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The seed of the draw.", min=0)] = 0,
+    scores: Annotated[
+        Path | None,
+        typer.Option(
+            help="Trust scores of your own instead of the agreement of runs, in CSV, XLSX or "
+            "JSONL: a column id, and a column of numbers from 0 to 1 for each field, or one "
+            "called score for all of them. One run is then enough.",
+            metavar="FILE",
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="The file to write.")] = Path(
         "plan.yaml"
     ),
@@ -99,7 +108,8 @@ def plan(
     """
     from hdbench.benchmarks.benchmark import load_benchmark  # noqa: PLC0415  slow to import
     from hdbench.cli.trust_tables import print_plan  # noqa: PLC0415
-    from hdbench.trust.plan import Wish, make_plan, write_plan  # noqa: PLC0415
+    from hdbench.trust.plan import make_plan, write_plan  # noqa: PLC0415
+    from hdbench.trust.wish import Wish  # noqa: PLC0415
 
     wish = Wish(
         number=number,
@@ -110,6 +120,7 @@ def plan(
         verdict=verdict.value,
         by=_names(by),
         seed=seed,
+        scores=scores,
     )
     made = make_plan(load_benchmark(benchmark), runs, wish)
     write_plan(out, made)

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from hdbench.common.printing import MAX_NOTE, plain_table, printable
+from hdbench.common.printing import MAX_NOTE, heading, plain_table, printable
 from hdbench.trust.words import sentences, warning_in_words
 
 if TYPE_CHECKING:  # numpy takes long to import
     from hdbench.trust.decision import Decision, Outcome
     from hdbench.trust.plan import Plan
+
+FIELD_WIDTH = 22
+"""How many characters of a field's path stand in one line."""
 
 _VERDICTS = {"rule": "the rule", "exact": "the exact verdict"}
 
@@ -29,19 +32,20 @@ def print_plan(console: Console, plan: "Plan", path: Path) -> None:
     names = ", ".join(run.name for run in plan.runs)
     lines = [
         f"runs: {names}",
+        *([f"trust scores: {plan.scores.path}"] if plan.scores else []),
         f"fields: {', '.join(plan.fields)}",
-        f"at most {plan.limit:.1%} wrong, {plan.confidence:.0%} sure, right {_right(plan)}, by "
-        f"{_VERDICTS[plan.verdict]}",
+        f"at most {100 * plan.limit:g}% wrong with {plan.confidence:.0%} confidence, counted "
+        f"{_right(plan)}, decided by {_VERDICTS[plan.verdict]}",
     ]
     if plan.several_values:
         left = ", ".join(plan.several_values)
-        lines.append(f"left out, as an item may have several values: {left}")
+        lines.append(f"left out, as an item may have several values of them: {left}")
     for line in lines:
         console.print(printable(line, MAX_NOTE), soft_wrap=True, highlight=False)
     if plan.known:
         text = (
-            f"{plan.known:,} items of the sample have a ground truth already: what is decided will "
-            "be no promise"
+            f"{plan.known:,} items of the sample have a ground truth already: what is decided by "
+            "this plan will be no promise"
         )
         console.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
     console.print(f"hash: {plan.hash()}", markup=False, highlight=False)
@@ -72,7 +76,7 @@ def print_decision(console: Console, decision: "Decision") -> None:
         text = printable(warning_in_words(warned), MAX_NOTE)
         console.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
     console.print(
-        Text(f"plan {decision.plan[:12]} of {decision.created}", style="dim"), highlight=False
+        Text(f"plan {decision.plan[:12]}… of {decision.created}", style="dim"), highlight=False
     )
 
 
@@ -106,5 +110,5 @@ def _print_fields(console: Console, outcome: "Outcome") -> None:
     for name, each in outcome.by_field.items():
         upper = f"{each.share.upper:.1%}" if each.passing else ""
         cells = (f"{each.passing:,}", f"{each.wrong:,}", upper)
-        table.add_row(printable(name), *cells, f"{each.empty:,}", f"{each.wrong_empty:,}")
+        table.add_row(heading(name, FIELD_WIDTH), *cells, f"{each.empty:,}", f"{each.wrong_empty:,}")
     console.print(table)

@@ -31,12 +31,14 @@ def grouped(number: int, language: str) -> str:
 
 
 class _German(Formatter):
-    """Numbers with a decimal comma and points between the thousands."""
+    """Numbers with a decimal comma, points between the thousands, and a space before `%`."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         """A value, formatted for its placeholder."""
         text = str(super().format_field(value, format_spec))
-        return text.translate(_SIGNS) if isinstance(value, int | float) else text
+        if not isinstance(value, int | float):
+            return text
+        return text.translate(_SIGNS).replace("%", "\N{NO-BREAK SPACE}%")
 
 
 _SIGNS = str.maketrans(",.", ".,")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,28 @@ from numpy.typing import NDArray
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import Metric, reference_for
+from hdbench.trust.earlier import known_before
 from hdbench.trust.plan import Plan, list_sha256
 from hdbench.trust.runs import Judged, opened_runs, planned_fields
+from hdbench.trust.sample import check_drawn
 from hdbench.trust.values import Field, folded, texts_of
 
 Flags = NDArray[np.bool_]
 
 UNKNOWN = "unknown"
 """The provenance of a truth whose origin its row does not say."""
+
+
+class SharedErrors(NamedTuple):
+    """The errors of two runs.
+
+    Attributes:
+        same: in how many values both have the same wrong value.
+        either: in how many values at least one of them is wrong.
+    """
+
+    same: int
+    either: int
 
 
 @dataclass(frozen=True)
@@ -33,8 +47,9 @@ class CheckedSample:
         scores: trust scores, 0.0 to 1.0; NaN where no run has an answer.
         wrong: `letter` and `threshold` → whether the value is wrong by that.
         empty: whether the value is empty.
-        same_error: the places of two runs → among the values where either is wrong, the share where
-            both have the same wrong value.
+        known: how many items had a ground truth before the plan was made, as far as that can be
+            noticed; see `known_before`.
+        shared_errors: the places of two runs → in how many values their errors coincide.
         unanswered: how many items each run has no answer to.
         provenance: how truths were made → how many of them.
         truths_sha256: of the truths, so that a change is noticed.
@@ -43,7 +58,8 @@ class CheckedSample:
     scores: NDArray[np.float64]
     wrong: Mapping[str, Flags]
     empty: Flags
-    same_error: Mapping[tuple[int, int], float]
+    known: int
+    shared_errors: Mapping[tuple[int, int], SharedErrors]
     unanswered: Sequence[int]
     provenance: Mapping[str, int]
     truths_sha256: str
@@ -58,14 +74,16 @@ def check_sample(plan: Plan, benchmark: Benchmark, where: Path) -> CheckedSample
         where: the plan's file.
 
     Raises:
-        HdbenchError: the list of items is another one; an item has no truth yet, or one that was
-            made from a draft; see also `opened_runs`.
+        HdbenchError: the list of items is another one, or its sample; an item has no truth yet, or
+            one that was made from a draft; see also `opened_runs`.
     """
-    if list_sha256(benchmark.ids()) != plan.list_sha256:
+    ids = list(benchmark.ids())
+    if list_sha256(ids) != plan.list_sha256:
         raise HdbenchError(
-            f"{benchmark.id}: its items are not those that the sample of {where} was drawn from: "
-            "the promise holds for that list only"
+            f"{benchmark.id}: its items are not those that the sample of {where} was drawn from, "
+            "and the promise is about those only: restore the list, or make a new plan"
         )
+    check_drawn(benchmark, ids, plan.whole, plan.sample)
     truths = _truths(plan, benchmark)
     fields = planned_fields(plan, benchmark)
     metric = benchmark.spec.make_metric("documented")
@@ -89,7 +107,8 @@ def check_sample(plan: Plan, benchmark: Benchmark, where: Path) -> CheckedSample
             "threshold": np.array([threshold for _, _, threshold in rows]),
         },
         empty=np.array([[not each.text for each in row] for row, _, _ in rows]),
-        same_error=errors.shares(),
+        known=max(plan.known, known_before(benchmark.folder, set(plan.sample), plan.created)),
+        shared_errors=errors.shared(),
         unanswered=errors.unanswered,
         provenance=Counter(_made(item) for item in truths),
         truths_sha256=_hash(truths),
@@ -152,12 +171,8 @@ class _Errors:
                     self._either[first, second] += 1
                     self._same[first, second] += value == another
 
-    def shares(self) -> dict[tuple[int, int], float]:
-        return {
-            pair: self._same[pair] / self._either[pair]
-            for pair in self._pairs()
-            if self._either[pair]
-        }
+    def shared(self) -> dict[tuple[int, int], SharedErrors]:
+        return {pair: SharedErrors(self._same[pair], self._either[pair]) for pair in self._pairs()}
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
         return ((one, two) for one in range(self._runs) for two in range(one + 1, self._runs))
@@ -170,16 +185,16 @@ def _truths(plan: Plan, benchmark: Benchmark) -> list[Item]:
     if missing := [item for item in plan.sample if item not in found]:
         raise HdbenchError(
             f"{benchmark.id}: {len(missing):,} of {len(plan.sample):,} items of the sample have no "
-            f"ground truth yet, such as {missing[0]}: leaving them out would make the sample "
-            "another one; one that nobody can read has an empty truth"
+            f"ground truth yet, such as {missing[0]}: check them too, as without them the sample "
+            "is no longer random; where nobody can read a value, leave the field empty"
         )
     truths = [found[item] for item in plan.sample]
     drafted = [item for item in truths if item.provenance and item.provenance.run]
     if drafted:
         raise HdbenchError(
-            f"{benchmark.id}: {len(drafted):,} truths of the sample were made by correcting a "
-            f"draft, such as {drafted[0].id}: people overlook what a draft has wrong, so that "
-            "nothing can be promised: check the sample of a new plan, without drafts"
+            f"{benchmark.id}: {len(drafted):,} ground truths of the sample were made by correcting "
+            f"a draft, such as {drafted[0].id}: people overlook errors in drafts, so nothing can "
+            "be promised: make a new plan, and check its sample without drafts"
         )
     return truths
 

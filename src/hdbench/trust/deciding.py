@@ -19,7 +19,8 @@ from hdbench.statistics.acceptance import (
     walk,
 )
 from hdbench.trust.checked import CheckedSample, Flags
-from hdbench.trust.plan import Plan, Right, VerdictName
+from hdbench.trust.plan import Plan
+from hdbench.trust.wish import Right, VerdictName
 
 RIGHTS: tuple[Right, ...] = ("letter", "threshold")
 VERDICTS: tuple[VerdictName, ...] = ("rule", "exact")
@@ -81,14 +82,17 @@ def decided(plan: Plan, sample: CheckedSample) -> Iterator[tuple[Right, VerdictN
 
 
 def walk_of(plan: Plan, sample: CheckedSample, right: Right, verdict: VerdictName) -> Walk:
-    """Walk with all fields, leave out those that are certainly too bad, and walk again.
+    """Walk with all fields that are not certainly too bad.
 
-    A field is left out if even the lower bound of its share of wrong values, among those with the
-    highest score, is above the limit.
+    By the rule, a field is left out if even the lower bound of its share of wrong values, among
+    those with the highest score, is above the limit. The exact verdict leaves out none: a choice
+    that is made by the same sample favors fields in which it happens to have few errors, and in
+    simulations let through up to 22 % instead of 10 % (30 fields, all just above the limit, 4,000
+    items), while the rule, because of its least design effect, stayed at 6 %.
     """
     wrong = sample.wrong[right]
     left_out = {}
-    for place in range(len(plan.fields)):
+    for place in range(len(plan.fields)) if verdict == "rule" else ():
         found = _of_field(plan, sample, wrong, place, plan.grid[0])
         if found.share.lower > plan.limit:
             left_out[place] = found.share
@@ -131,11 +135,13 @@ def passing(scores: np.ndarray, threshold: float) -> Flags:
 def needed_items(plan: Plan, sample: CheckedSample, found: Walk) -> int | None:
     """How many items a sample would need for something to pass, most likely.
 
-    Larger samples are drawn, with replacement, from the items that were checked: an estimate, as
-    good as these items stand for the whole.
+    Larger samples are drawn, with replacement, from the items that were checked: an estimate, only
+    as good as these items represent the whole. Something passes if the strictest threshold does,
+    as the walk begins there.
 
     Returns:
-        None if none of the sizes that are tried is large enough, at most ten times the sample's.
+        None if none of the sizes that are tried is large enough: they are at most ten times the
+        sample's, and no larger than the whole.
     """
     if not found.fields:
         return None
@@ -147,6 +153,8 @@ def needed_items(plan: Plan, sample: CheckedSample, found: Walk) -> int | None:
     rng = np.random.default_rng(0)
     for factor in FACTORS:
         size = int(np.ceil(factor * items))
+        if size > plan.whole.of:
+            return None
         passed = 0
         for _ in range(DRAWS):
             rows = rng.integers(items, size=size)

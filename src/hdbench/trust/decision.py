@@ -22,8 +22,9 @@ from hdbench.trust.deciding import (
     needed_items,
     passing,
 )
-from hdbench.trust.plan import Plan, Right, VerdictName
+from hdbench.trust.plan import Plan
 from hdbench.trust.warnings import warnings_of
+from hdbench.trust.wish import Right, VerdictName
 
 MAX_FILE = 64 * 2**20
 """Maximum size in bytes of a decision."""
@@ -55,7 +56,8 @@ class Wrong(Strict):
     Attributes:
         count: how many.
         rate: the share, 0.0 to 1.0.
-        upper: the rule's upper bound of the share.
+        upper: the rule's upper bound of the share. It is a promise only for the way of being right
+            that counts: the threshold was not chosen by the other one.
         in_whole: the rate times the number of values that would be taken over in the whole.
         at_most_in_whole: the upper bound times it.
     """
@@ -73,12 +75,13 @@ class Outcome(Strict):
     Attributes:
         threshold: the least trust score.
         fields: the fields of which values are taken over.
-        values: how many values the sample has, those of fields that were left out too.
+        values: how many values of the plan's fields the sample has, also of those left out since.
         passing: how many of them pass.
         share: the share that passes, 0.0 to 1.0.
-        untouched_items: how many items have all values taken over: nobody looks at them.
+        untouched_items: how many items have all values of the plan's fields taken over; 0 if a
+            field was left out.
         wrong: to the letter and by the threshold.
-        of_whole: how many values the whole has.
+        of_whole: how many values of the plan's fields the whole has.
         passing_in_whole: the share times it.
         by_field: path → what becomes of its values, by the way of being right that counts.
     """
@@ -122,6 +125,7 @@ class Decision(Strict):
         items: how many items it has.
         checked: how many were checked.
         runs: the runs' names, in order of preference.
+        scores: the file with the trust scores; None if they are the agreement of the runs.
         limit: see `Plan`.
         confidence: see `Plan`.
         right: see `Plan`.
@@ -130,8 +134,6 @@ class Decision(Strict):
         truths_sha256: of the truths.
         walks: all of them; the one whose `right` and `verdict` the plan names counts.
         outcome: what is taken over; None if that is nothing.
-        best_bound: the lowest upper bound that the walk that counts came to, if nothing is taken
-            over: by the rule, whichever verdict counts.
         needed: how many items a sample would need for something to pass, most likely; None if
             something does, or if no size that was tried is large enough.
         warnings: what to know.
@@ -147,6 +149,7 @@ class Decision(Strict):
     items: int
     checked: int
     runs: tuple[str, ...]
+    scores: str | None
     limit: float
     confidence: float
     right: Right
@@ -155,7 +158,6 @@ class Decision(Strict):
     truths_sha256: str
     walks: Annotated[tuple[WalkRecord, ...], Checked(min_length=1)]
     outcome: Outcome | None
-    best_bound: float | None
     needed: int | None
     warnings: tuple[Warned, ...]
 
@@ -200,6 +202,7 @@ def decide(plan: Plan, benchmark: Benchmark, where: Path) -> Decision:
         items=plan.whole.of,
         checked=len(plan.sample),
         runs=tuple(run.name for run in plan.runs),
+        scores=plan.scores.path if plan.scores else None,
         limit=plan.limit,
         confidence=plan.confidence,
         right=plan.right,
@@ -208,7 +211,6 @@ def decide(plan: Plan, benchmark: Benchmark, where: Path) -> Decision:
         truths_sha256=sample.truths_sha256,
         walks=tuple(_record(plan, *key, found) for key, found in walks.items()),
         outcome=outcome,
-        best_bound=None if outcome else _best(plan, sample, counts),
         needed=None if outcome else needed_items(plan, sample, counts),
         warnings=tuple(warned),
     )
@@ -276,13 +278,4 @@ def _outcome(plan: Plan, sample: CheckedSample, found: Walk) -> Outcome | None:
         of_whole=of_whole,
         passing_in_whole=round(whole),
         by_field={plan.fields[place]: each[place] for place in fields},
-    )
-
-
-def _best(plan: Plan, sample: CheckedSample, found: Walk) -> float | None:
-    """The rule's bound at the strictest threshold, which is the only one that was looked at."""
-    if not found.steps:
-        return None
-    return min(
-        bound_at(plan, sample, plan.right, found.fields, step.threshold) for step in found.steps
     )

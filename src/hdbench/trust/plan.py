@@ -4,27 +4,37 @@ import datetime
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import yaml
 from pydantic import Field as Checked
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
 
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.sample import Sample
 from hdbench.common.checked import Strict, read_yaml, validate
+from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError
-from hdbench.reading.run_info import is_run, read_run_info
 from hdbench.results.files import answers_sha256
 from hdbench.statistics.acceptance import CONFIDENCE, GRID, least_items
+from hdbench.trust.given_scores import read_scores
+from hdbench.trust.opening import opened_run
 from hdbench.trust.sample import draw_items
-from hdbench.trust.values import Field, fields_of
+from hdbench.trust.wish import (
+    MAX_LIMIT,
+    Right,
+    VerdictName,
+    Wish,
+    check_number,
+    check_wish,
+    chosen_fields,
+)
 
-Right = Literal["letter", "threshold"]
-VerdictName = Literal["rule", "exact"]
 Sha256 = Annotated[str, Checked(pattern=r"^[0-9a-f]{64}$")]
 
 MAX_FILE = 64 * 2**20
@@ -42,12 +52,24 @@ class PlannedRun(Strict):
 
     Attributes:
         path: where its answers are.
-        name: its model, or its file.
+        name: its model, or its file; each run has another one.
         sha256: of its answers, see `hdbench.results.files.answers_sha256`.
     """
 
     path: str
     name: str
+    sha256: Sha256
+
+
+class PlannedScores(Strict):
+    """The trust scores that the plan is for, if they are not the agreement of its runs.
+
+    Attributes:
+        path: where the table is, see `hdbench.trust.given_scores.read_scores`.
+        sha256: of the file.
+    """
+
+    path: str
     sha256: Sha256
 
 
@@ -59,7 +81,8 @@ class Plan(Strict):
         created: when, in UTC.
         benchmark: its folder, or its name on the Hub.
         list_sha256: of all its ids, sorted, one per line.
-        runs: the runs, in order of preference.
+        runs: the runs, in order of preference; one is enough if there are scores.
+        scores: where trust scores come from; None if they are the agreement of the runs.
         fields: the fields whose values may be taken over.
         several_values: fields that are left out because an item may have several values of them.
         right: when a value counts as right: to the letter, or by the metric's own threshold.
@@ -76,17 +99,32 @@ class Plan(Strict):
     created: str
     benchmark: str
     list_sha256: Sha256
-    runs: Annotated[tuple[PlannedRun, ...], Checked(min_length=2)]
+    runs: Annotated[tuple[PlannedRun, ...], Checked(min_length=1)]
+    scores: PlannedScores | None = None
     fields: Annotated[tuple[str, ...], Checked(min_length=1)]
     several_values: tuple[str, ...] = ()
     right: Right
     verdict: VerdictName
-    limit: Annotated[float, Checked(gt=0, le=0.5)]
+    limit: Annotated[float, Checked(gt=0, le=MAX_LIMIT)]
     confidence: Annotated[float, Checked(ge=CONFIDENCE, le=CONFIDENCE)]
     grid: Annotated[tuple[Annotated[float, Checked(ge=0, le=1)], ...], Checked(min_length=1)]
     whole: Sample
     known: Annotated[int, Checked(ge=0)]
     sample: Annotated[tuple[str, ...], Checked(min_length=2)]
+
+    @model_validator(mode="after")
+    def _can_decide(self) -> "Plan":
+        if len(self.runs) == 1 and self.scores is None:
+            raise PydanticCustomError("plan", "one run, and no scores", {})
+        if any(loose >= strict for strict, loose in pairwise(self.grid)):
+            raise PydanticCustomError("plan", "grid: does not go from strict to loose", {})
+        try:
+            is_clear = datetime.datetime.fromisoformat(self.created).tzinfo is not None
+        except ValueError:
+            is_clear = False
+        if not is_clear:
+            raise PydanticCustomError("plan", "created: is not a time with its zone", {})
+        return self
 
     @property
     def least_items(self) -> int:
@@ -94,35 +132,10 @@ class Plan(Strict):
         return least_items(self.limit, self.confidence)
 
     def hash(self) -> str:
-        """The sha256 of the plan as JSON: keys sorted, no spaces, no escapes."""
-        said = self.model_dump(mode="json")
+        """The sha256 of the plan as JSON: keys sorted, none that is null, no spaces, no escapes."""
+        said = self.model_dump(mode="json", exclude_none=True)
         text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What a person asked for; see `Plan`.
-
-    Attributes:
-        number: how many items are to be checked.
-        limit: see `Plan`.
-        confidence: see `Plan`.
-        fields: paths; without any, all that an item has one value of.
-        right: see `Plan`.
-        verdict: see `Plan`.
-        by: columns of the benchmark whose values make strata; none for a simple sample.
-        seed: of the draw.
-    """
-
-    number: int
-    limit: float = 0.05
-    confidence: float = CONFIDENCE
-    fields: Sequence[str] = ()
-    right: Right = "letter"
-    verdict: VerdictName = "rule"
-    by: Sequence[str] = ()
-    seed: int = 0
 
 
 def make_plan(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Plan:
@@ -137,15 +150,15 @@ def make_plan(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Plan:
         HdbenchError: there is no promise to be had in this way; the message says why, and what to
             do.
     """
-    _check(wish)
-    schema = benchmark.answer_schema()
-    if schema is None:
-        raise HdbenchError(f"{benchmark.id}: has no answer.schema.json, which says its fields")
-    fields, several = fields_of(schema)
-    chosen = _chosen_fields(benchmark, fields, several, wish.fields)
-    planned = [_planned(path) for path in runs]
-    _check_runs(planned)
+    check_wish(wish)
+    fields, several = chosen_fields(benchmark, wish.fields)
     ids = list(benchmark.ids())
+    check_number(wish, len(fields), len(ids))
+    planned = _planned_runs(benchmark, runs, alone=wish.scores is not None)
+    scores = None
+    if wish.scores is not None:
+        read_scores(wish.scores, fields, ids)
+        scores = PlannedScores(path=str(wish.scores), sha256=file_sha256(wish.scores))
     whole, drawn = draw_items(benchmark, ids, wish.number, by=wish.by, seed=wish.seed)
     in_sample = set(drawn)
     return Plan(
@@ -154,8 +167,9 @@ def make_plan(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Plan:
         benchmark=benchmark.id,
         list_sha256=list_sha256(ids),
         runs=tuple(planned),
-        fields=tuple(chosen),
-        several_values=() if wish.fields else tuple(several),
+        scores=scores,
+        fields=tuple(fields),
+        several_values=tuple(several),
         right=wish.right,
         verdict=wish.verdict,
         limit=wish.limit,
@@ -172,67 +186,25 @@ def list_sha256(ids: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()
 
 
-def _check(wish: Wish) -> None:
-    if wish.confidence != CONFIDENCE:
+def _planned_runs(benchmark: Benchmark, paths: Sequence[Path], *, alone: bool) -> list[PlannedRun]:
+    """The runs; one is enough if it may stand alone."""
+    runs: list[PlannedRun] = []
+    for path in paths:
+        with opened_run(path, benchmark) as opened:
+            name = opened.name
+        sha256 = answers_sha256(path)
+        for run in runs:
+            if run.sha256 == sha256:
+                raise HdbenchError(f"{path}: has the same answers as {run.path}: leave one out")
+        if any(run.name == name for run in runs):  # of one model
+            name = f"{name} ({path})"
+        runs.append(PlannedRun(path=str(path), name=name, sha256=sha256))
+    if len(runs) == 1 and not alone:
         raise HdbenchError(
-            f"--confidence {wish.confidence:g}: the rule's least design effect was calibrated for "
-            f"{CONFIDENCE:g} only: another confidence would be a promise that nobody has tested"
+            f"{runs[0].path}: one run has nothing to agree with: give two or more, of several "
+            "models or of one, or trust scores with --scores"
         )
-    if not 0 < wish.limit <= 0.5:  # noqa: PLR2004
-        raise HdbenchError(f"--limit {wish.limit:g}: must be above 0 and at most 0.5")
-    least = least_items(wish.limit, wish.confidence)
-    if wish.number < least:
-        raise HdbenchError(
-            f"-n {wish.number}: too few: to show that at most {wish.limit:g} are wrong takes "
-            f"{least} items even if none of them has an error; 150 or more are usual"
-        )
-    if wish.by and wish.verdict == "exact":
-        raise HdbenchError(
-            "--verdict exact: holds for a simple sample only: leave out --by, or decide by the rule"
-        )
-
-
-def _chosen_fields(
-    benchmark: Benchmark, fields: Sequence[Field], several: Sequence[str], wanted: Sequence[str]
-) -> list[str]:
-    known = [field.path for field in fields]
-    names = [name.removesuffix("[]") for name in wanted] or known
-    for name in names:
-        if any(path == name or path.startswith(f"{name}[]") for path in several):
-            raise HdbenchError(
-                f"--fields {name}: an item may have several values of it, which go wrong together: "
-                f"choose among {', '.join(known) or 'other benchmarks'}"
-            )
-        if name not in known:
-            raise HdbenchError(
-                f"--fields {name}: no such field; {benchmark.id} has {', '.join(known) or 'none'}"
-            )
-    if not names:
-        raise HdbenchError(
-            f"{benchmark.id}: an item may have several values of each field "
-            f"({', '.join(several[:5])}): values that go wrong together are not taken over"
-        )
-    return list(dict.fromkeys(names))
-
-
-def _planned(path: Path) -> PlannedRun:
-    if not path.exists():
-        raise HdbenchError(f"{path}: no such file or folder")
-    name = read_run_info(path).model if is_run(path) else path.resolve().name.partition(".")[0]
-    return PlannedRun(path=str(path), name=name, sha256=answers_sha256(path))
-
-
-def _check_runs(runs: Sequence[PlannedRun]) -> None:
-    seen: dict[str, str] = {}
-    for run in runs:
-        if run.sha256 in seen:
-            raise HdbenchError(f"{run.path}: the same answers as {seen[run.sha256]}")
-        seen[run.sha256] = run.path
-    if len(runs) == 1:
-        raise HdbenchError(
-            f"{runs[0].path}: one run has nothing to agree with: give two or more, of other models "
-            "or of the same one"
-        )
+    return runs
 
 
 def write_plan(path: Path, plan: Plan) -> None:
@@ -243,7 +215,7 @@ def write_plan(path: Path, plan: Plan) -> None:
     """
     if path.exists():
         raise HdbenchError(f"{path}: exists already: a plan is never replaced: choose another -o")
-    said = {"plan": 1, "hash": plan.hash(), **plan.model_dump(mode="json")}
+    said = {"plan": 1, "hash": plan.hash(), **plan.model_dump(mode="json", exclude_none=True)}
     text = _HEAD + yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=10**6)
     write_whole(path, text.encode())
 

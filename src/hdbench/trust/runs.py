@@ -1,19 +1,23 @@
 """The runs of a plan, read item by item side by side."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.hashing import file_sha256
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.reading.answers import Answers
 from hdbench.results.files import answers_sha256
 from hdbench.scoring.metric import Metric, coverage_of
-from hdbench.trust.plan import Plan, PlannedRun
+from hdbench.trust.given_scores import GivenScores, read_scores
+from hdbench.trust.opening import opened_run
+from hdbench.trust.plan import Plan, PlannedRun, PlannedScores
 from hdbench.trust.scores import choose
 from hdbench.trust.values import Field, fields_of, texts_of, value_of
+
+Hashed = Callable[[Path], str]
 
 
 class Judged(NamedTuple):
@@ -22,8 +26,9 @@ class Judged(NamedTuple):
     Attributes:
         value: as its run has it; None if no run has an answer.
         text: the value as a text.
-        score: its trust score, 0.0 to 1.0; None if no run has an answer.
-        run: the place of its run.
+        score: its trust score, 0.0 to 1.0; None if it has none, so that it is never taken over: no
+            run has an answer, or the user's scores leave it out.
+        run: the place of its run; None if no run has an answer.
     """
 
     value: Any
@@ -39,10 +44,18 @@ class Runs:
         answers: of each run.
         metric: reads records as the benchmark does.
         fields: the fields of the plan.
+        scores: the user's trust scores; None if the agreement of the runs is the score.
     """
 
-    def __init__(self, answers: Sequence[Answers], metric: Metric, fields: Sequence[Field]) -> None:
+    def __init__(
+        self,
+        answers: Sequence[Answers],
+        metric: Metric,
+        fields: Sequence[Field],
+        scores: GivenScores | None = None,
+    ) -> None:
         self._answers, self._metric, self._fields = answers, metric, fields
+        self._scores = scores
 
     def records(self, item_id: str) -> list[dict[str, Any] | None]:
         """What each run answered to an item; None if that is no record."""
@@ -68,12 +81,13 @@ class Runs:
         found = []
         for place, field in enumerate(self._fields):
             of_field = [None if each is None else each[place] for each in texts]
-            run, score = choose(of_field)
+            run, agreement = choose(of_field)
             if run is None:
                 found.append(Judged(None, "", None, None))
-            else:
-                value = value_of(records[run], field)
-                found.append(Judged(value, of_field[run] or "", score, run))
+                continue
+            value = value_of(records[run], field)
+            trusted = self._scores.of(item_id, place) if self._scores else agreement
+            found.append(Judged(value, of_field[run] or "", trusted, run))
         return found
 
 
@@ -87,26 +101,21 @@ def opened_runs(plan: Plan, benchmark: Benchmark, where: Path) -> Iterator[Runs]
         where: the plan's file; runs can be beside it, if they are not below the working directory.
 
     Raises:
-        HdbenchError: a run is not there, has other answers than the plan was made for, or is not to
-            this benchmark.
+        HdbenchError: a run or the scores are not there, are others than the plan was made for, or
+            do not fit this benchmark.
     """
+    fields = planned_fields(plan, benchmark)
     metric = benchmark.spec.make_metric("documented")
     with ExitStack() as stack:
         answers = []
         for planned in plan.runs:
-            path = _found(planned, where)
-            if answers_sha256(path) != planned.sha256:
-                raise HdbenchError(
-                    f"{path}: these are not the answers that {where} was made for: what it "
-                    "promises holds for the same answers only: make a new plan, with a new sample"
-                )
-            run = stack.enter_context(OpenedRun.opened(path, benchmark))
-            if len(run.models) > 1:
-                raise HdbenchError(
-                    f"{path}: has answers of {len(run.models)} models: give one file for each"
-                )
-            answers.append(run.answers(run.models[0]))
-        yield Runs(answers, metric, planned_fields(plan, benchmark))
+            path = _found(planned, where, answers_sha256)
+            answers.append(stack.enter_context(opened_run(path, benchmark)).answers)
+        scores = None
+        if plan.scores is not None:
+            path = _found(plan.scores, where, file_sha256)
+            scores = read_scores(path, plan.fields, benchmark.ids())
+        yield Runs(answers, metric, fields, scores)
 
 
 def planned_fields(plan: Plan, benchmark: Benchmark) -> list[Field]:
@@ -123,8 +132,17 @@ def planned_fields(plan: Plan, benchmark: Benchmark) -> list[Field]:
     return [known[name] for name in plan.fields]
 
 
-def _found(planned: PlannedRun, where: Path) -> Path:
+def _found(planned: PlannedRun | PlannedScores, where: Path, hashed: Hashed) -> Path:
+    """Where a file or folder of a plan is now."""
     for path in (Path(planned.path), where.parent / planned.path):
         if path.exists():
-            return path
-    raise HdbenchError(f"{planned.path}: no such run, which {where} was made for: put it back")
+            break
+    else:
+        raise HdbenchError(f"{planned.path}: not here, but {where} was made for it: put it back")
+    if hashed(path) != planned.sha256:
+        what = "answers" if isinstance(planned, PlannedRun) else "trust scores"
+        raise HdbenchError(
+            f"{path}: not the {what} that {where} was made for, and for others it promises "
+            "nothing: restore them, or make a new plan with a new sample"
+        )
+    return path

@@ -36,15 +36,41 @@ def draw_items(
     for stratum in drawn.strata:
         if abs(stratum.items - number * stratum.of / len(ids)) >= 1:
             named = ", ".join(stratum.values.values()) or "without a value"
-            least = -(-len(ids) // stratum.of)
+            least = len(ids) // stratum.of + 1
             raise HdbenchError(
                 f"--by {','.join(by)}: {named}: {stratum.items} of its {stratum.of:,} items would "
-                f"be more than its share: draw at least {2 * least:,} items, divide by columns "
-                "with fewer values, or not at all"
+                f"be more than its share: draw at least {least:,} items, choose columns with "
+                "fewer values, or leave out --by"
             )
     order = np.random.default_rng([seed, 1]).permutation(number)
     names = sorted(drawn.ids)
     return drawn.design, [names[place] for place in order.tolist()]
+
+
+def check_drawn(
+    benchmark: Benchmark, ids: Sequence[str], design: sample.Sample, drawn: Sequence[str]
+) -> None:
+    """Refuse a sample that its seed does not draw: somebody chose items, or changed their order.
+
+    What this cannot notice: that several seeds were tried, and the sample was chosen among theirs.
+
+    Args:
+        benchmark: all items.
+        ids: their ids.
+        design: how the sample is said to have been drawn.
+        drawn: the sample.
+
+    Raises:
+        HdbenchError: another sample is drawn.
+    """
+    again = draw_items(benchmark, ids, len(drawn), by=design.by, seed=design.seed)
+    if again != (design, list(drawn)):
+        by = f" and the columns {', '.join(design.by)}" if design.by else ""
+        raise HdbenchError(
+            f"{benchmark.id}: the sample is not what the seed {design.seed} draws from its "
+            f"items{by}: items were chosen, or the plan or the columns changed: nothing can be "
+            "promised: draw the sample of a new plan"
+        )
 
 
 def _cell(value: object) -> str:

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 from hdbench.benchmarks.provenance import BLIND
 from hdbench.trust.checked import CheckedSample
 from hdbench.trust.deciding import Walk, by_field
-from hdbench.trust.plan import Plan, Right, VerdictName
+from hdbench.trust.plan import Plan
+from hdbench.trust.wish import Right, VerdictName
 
 TWINS = 0.5
 """Two runs that have the same wrong value in more than this share of their errors are no two
@@ -42,24 +43,28 @@ def warnings_of(
         walks: all walks.
     """
     items = len(plan.sample)
-    if plan.known:
-        yield Notice("known", {"known": plan.known, "items": items}, voids=True)
+    if sample.known:
+        yield Notice("known", {"known": sample.known, "items": items}, voids=True)
     for how, number in sorted(sample.provenance.items()):
         if how != BLIND:
             yield Notice("not_blind", {"number": number, "items": items, "how": how})
-    for (one, other), share in sample.same_error.items():
-        if share > TWINS:
+    for (one, other), errors in sample.shared_errors.items():
+        if errors.same > TWINS * errors.either:
             pair = {"one": plan.runs[one].name, "other": plan.runs[other].name}
-            yield Notice("twins", {**pair, "share": share})
+            yield Notice("twins", {**pair, **errors._asdict()})
     if items > SMALL_WHOLE * plan.whole.of:
         key = "small_whole_exact" if plan.verdict == "exact" else "small_whole"
         yield Notice(key, {"items": items, "of": plan.whole.of})
     counts = walks[plan.right, plan.verdict]
     yield from _of_verdicts(plan, walks)
     yield from _of_fields(plan, sample, counts)
-    for run, number in zip(plan.runs, sample.unanswered, strict=True):
-        if number:
-            yield Notice("unanswered", {"run": run.name, "number": number, "items": items})
+    without = [
+        {"name": run.name, "number": number}
+        for run, number in zip(plan.runs, sample.unanswered, strict=True)
+        if number
+    ]
+    if without:
+        yield Notice("unanswered", {"runs": without, "items": items})
     if plan.several_values:
         names = ", ".join(plan.several_values[:5])
         yield Notice("several_values", {"count": len(plan.several_values), "fields": names})
@@ -79,17 +84,20 @@ def _of_verdicts(plan: Plan, walks: Mapping[tuple[Right, VerdictName], Walk]) ->
 
 
 def _of_fields(plan: Plan, sample: CheckedSample, counts: Walk) -> Iterator[Notice]:
-    for place, bounds in counts.left_out.items():
-        yield Notice("field_left_out", {"field": plan.fields[place], "lower": bounds.lower})
+    """Fields that are left out, and those that the promise about all of them hides."""
+    left_out = [
+        {"name": plan.fields[place], "share": bounds.lower}
+        for place, bounds in counts.left_out.items()
+    ]
+    if left_out:
+        yield Notice("fields_left_out", {"fields": left_out})
     if counts.chosen is None:
         return
     each = by_field(plan, sample, plan.right, counts.chosen.threshold)
-    for place in counts.fields:
-        if each[place].passing and each[place].share.upper > plan.limit:
-            values = {
-                "field": plan.fields[place],
-                "wrong": each[place].wrong,
-                "passing": each[place].passing,
-                "upper": each[place].share.upper,
-            }
-            yield Notice("field_above", values)
+    above = [
+        {"name": plan.fields[place], "share": each[place].share.upper}
+        for place in counts.fields
+        if each[place].passing and each[place].share.upper > plan.limit
+    ]
+    if above:
+        yield Notice("fields_above", {"fields": above})

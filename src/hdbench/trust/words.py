@@ -39,11 +39,13 @@ def warning_in_words(warned: Warned, language: str = "en") -> str:
         warned: the warning.
         language: one of `hdbench.common.texts.LANGUAGES`.
     """
-    values = {name: _shown(value, language) for name, value in warned.values.items()}
+    values = {name: _shown(name, value, language) for name, value in warned.values.items()}
     return _TEXTS.text(warned.key, language, **values)
 
 
-def _shown(value: Any, language: str) -> Any:
+def _shown(name: str, value: Any, language: str) -> Any:
+    if isinstance(value, list):
+        return ", ".join(_TEXTS.text(f"each_{name}", language, **each) for each in value)
     return _TEXTS.text("nothing", language) if value is None else value
 
 
@@ -64,7 +66,7 @@ def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
             fields=fields,
             threshold=outcome.threshold,
             confidence=decision.confidence,
-            limit=decision.limit,
+            limit=100 * decision.limit,
             right=text(f"right_{decision.right}"),
         ),
         text(
@@ -87,10 +89,10 @@ def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
             at_most=beside.at_most_in_whole,
         ),
     ]
+    if decision.scores is not None:
+        said.append(text("scores", path=decision.scores))
     if decision.verdict == "exact":
-        last = [step for step in decision.counting.steps if step.accepted][-1]
-        stake = 1 / (1 - decision.confidence)
-        said.insert(1, text("by_exact", capital=last.bound, needed=stake))
+        said.append(text("by_exact", needed=1 / (1 - decision.confidence)))
     return said
 
 
@@ -98,18 +100,33 @@ def _refused(decision: Decision, text: Any) -> list[str]:
     said = text(
         "refused",
         confidence=decision.confidence,
-        limit=decision.limit,
+        limit=100 * decision.limit,
         right=text(f"right_{decision.right}"),
     )
-    steps = decision.counting.steps
-    if decision.best_bound is None or not steps:
+    if not decision.counting.steps:
         return [f"{said} {text('refused_fields')}"]
-    first = steps[0]
+    first = decision.counting.steps[0]
     least = least_items(decision.limit, decision.confidence)
     if first.items < least:
-        said += " " + text("refused_items", items=first.items, least=least)
+        why = text("refused_items", items=first.items, least=least)
+    elif decision.verdict == "exact":
+        needed = 1 / (1 - decision.confidence)
+        why = text("refused_exact", capital=first.bound, needed=needed)
     else:
-        said += " " + text("refused_bound", best=decision.best_bound)
+        why = text("refused_bound", bound=_above(first.bound, decision.limit))
     if decision.needed is None:
-        return [said, text("needed_none")]
-    return [said, text("needed", needed=decision.needed)]
+        return [f"{said} {why}", text("needed_none")]
+    return [f"{said} {why}", text("needed", needed=decision.needed)]
+
+
+def _above(bound: float, limit: float) -> float:
+    """A bound in percent, with as many decimals as show that it is above the limit.
+
+    Example:
+        >>> _above(0.0623, 0.05), _above(0.050006, 0.05)
+        (6.2, 5.001)
+    """
+    digits = 1
+    while round(100 * bound, digits) <= 100 * limit < 100 * bound:
+        digits += 1
+    return round(100 * bound, digits)

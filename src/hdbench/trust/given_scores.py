@@ -1,0 +1,199 @@
+"""Trust scores from a table of the user's, in place of the agreement of runs."""
+
+import math
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hdbench.common.extras import needed
+from hdbench.common.jsonio import read_jsonl
+from hdbench.errors import HdbenchError
+from hdbench.reading.cells import NUMBER, text_of
+from hdbench.reading.csv_lines import Line, at_most, decode_or_cp1252, delimiter_of, lines
+from hdbench.reading.files import GZIP, ZIP, head_of
+from hdbench.reading.ids import match_ids
+from hdbench.reading.json_files import read_whole
+
+ID = "id"
+SCORE = "score"
+"""The column with one score for all values of an item."""
+
+MAX_CELL = 2**20
+"""Maximum number of characters in a cell."""
+
+Row = tuple[str, Mapping[str, Any]]
+"""The place of a row, and its cells by column."""
+
+
+class GivenScores:
+    """A trust score for each item, or for each field of each item; made by `read_scores`.
+
+    Args:
+        rows: id → its row in `scores`.
+        scores: one row per item; one column, or one per field. NaN where there is no score.
+    """
+
+    def __init__(self, rows: Mapping[str, int], scores: NDArray[np.float64]) -> None:
+        self._rows, self._scores = rows, scores
+
+    def of(self, item_id: str, field: int) -> float | None:
+        """The trust score of a value, 0.0 to 1.0; None if the table has none.
+
+        Args:
+            item_id: the item.
+            field: the field's place in the plan.
+        """
+        column = field if self._scores.shape[1] > 1 else 0
+        score = float(self._scores[self._rows[item_id], column])
+        return None if math.isnan(score) else score
+
+
+def read_scores(path: Path, fields: Sequence[str], ids: Iterable[str]) -> GivenScores:
+    """The trust scores in a table: CSV, XLSX or JSON Lines.
+
+    It has a column `id`, and either one column for each field, with its path as the name, or one
+    column `score` for all of them. A score is a number from 0 to 1; a value without one is never
+    taken over.
+
+    Args:
+        path: the table.
+        fields: the paths of the fields.
+        ids: those of all items, of which each must be in the table.
+
+    Raises:
+        HdbenchError: the file is unusable, a column or an item is missing or occurs twice, an id is
+            none of the items', or a score is no number from 0 to 1; the message names the place.
+        MissingExtraError: it is XLSX, and python-calamine is not installed.
+    """
+    places: dict[str, int] = {}
+    scores = array("d")
+    columns: Sequence[str] = ()
+    try:
+        for where, row in _rows(path):
+            columns = columns or _columns(row, fields, where)
+            item_id = _text(row.get(ID))
+            if not item_id:
+                raise HdbenchError(f"{where}: no id")
+            if item_id in places:
+                raise HdbenchError(f"{where}: the id {item_id[:100]!r} occurs twice: keep one")
+            places[item_id] = len(places)
+            for name in columns:
+                scores.append(_score(row.get(name), name, where))
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if not places:
+        raise HdbenchError(f"{path}: has no scores")
+    wanted = list(ids)
+    matched = match_ids(places, wanted)
+    if matched.unknown:
+        raise HdbenchError(
+            f"{path}: the benchmark has no id {matched.unknown[0][:100]!r}"
+            f"{_others(matched.unknown)}: are these scores for another benchmark?"
+        )
+    missing = [each for each in wanted if matched.ids.get(each, each) not in places]
+    if missing:
+        raise HdbenchError(
+            f"{path}: {len(missing):,} of {len(wanted):,} items have no row, such as "
+            f"{missing[0]!r}: add them, with an empty cell where there is no score"
+        )
+    rows = {each: places[matched.ids.get(each, each)] for each in wanted} if matched.ids else places
+    return GivenScores(rows, np.frombuffer(scores).reshape(len(places), len(columns)))
+
+
+def _columns(row: Mapping[str, Any], fields: Sequence[str], where: str) -> Sequence[str]:
+    """The columns with scores."""
+    if ID not in row:
+        raise HdbenchError(f"{where}: no column {ID!r}; the columns are {_named(row)}")
+    if SCORE in row and SCORE not in fields:
+        return (SCORE,)
+    missing = [name for name in fields if name not in row]
+    if missing:
+        raise HdbenchError(
+            f"{where}: no column {missing[0]!r}{_others(missing)}: give one for each field of the "
+            f"plan, or one column {SCORE!r}; the columns are {_named(row)}"
+        )
+    return fields
+
+
+def _score(cell: Any, name: str, where: str) -> float:
+    if cell is None or cell == "":
+        return math.nan
+    text = _text(cell).replace(",", ".")
+    score = float(text) if NUMBER.fullmatch(text) else math.nan
+    if not 0 <= score <= 1:
+        raise HdbenchError(f"{where}, {name}: {str(cell)[:100]!r} is not a number from 0 to 1")
+    return score
+
+
+def _text(cell: Any) -> str:
+    is_cell = isinstance(cell, str | int | float) and not isinstance(cell, bool)
+    return text_of(cell).strip() if is_cell else ""
+
+
+def _named(columns: Iterable[str]) -> str:
+    return ", ".join(columns)[:300]
+
+
+def _others(names: Sequence[str]) -> str:
+    return f" (and {len(names) - 1:,} more)" if len(names) > 1 else ""
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    name = str(path)
+    if not path.is_file():
+        raise HdbenchError(f"{name}: no such file: trust scores are a table: CSV, XLSX or JSONL")
+    head = head_of(path)
+    if head.startswith(GZIP):
+        raise HdbenchError(f"{name}: unpack it")
+    if head.startswith(ZIP):
+        return _of_workbook(path, name)
+    if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        found = read_jsonl(path, unique=True)
+        return ((f"{name}:{line.number}", line.value) for line in found)
+    return _of_csv(path, name)
+
+
+def _of_csv(path: Path, name: str) -> Iterator[Row]:
+    text, _ = decode_or_cp1252(read_whole(path, name), name)
+    with at_most(MAX_CELL):
+        found = lines(text, delimiter_of(text, _has_ids), name)
+        yield from _with_header(((f"{name}:{line}", cells) for line, cells in found))
+
+
+def _has_ids(found: Iterator[Line]) -> tuple[bool, int]:
+    """How well a delimiter suits: whether its header has ids, and how many columns."""
+    try:
+        _, header = next(found, (0, []))
+    except HdbenchError:
+        return False, 0
+    return ID in (title.strip() for title in header), len(header)
+
+
+def _of_workbook(path: Path, name: str) -> Iterator[Row]:
+    with needed("excel", "Excel files need"):
+        from hdbench.reading.spreadsheet import read_sheets  # noqa: PLC0415
+
+    for sheet in read_sheets(path, name):
+        place = partial("{}: {}, row {}".format, name, sheet.name)
+        filled = ((place(number), cells) for number, cells in sheet.rows if any(cells))
+        yield from _with_header(filled)
+        return  # scores are in the first sheet
+
+
+def _with_header(rows: Iterable[tuple[str, Sequence[Any]]]) -> Iterator[Row]:
+    header: list[str] | None = None
+    for where, cells in rows:
+        if header is None:
+            header = [text_of(cell).strip() for cell in cells]
+            named = [title for title in header if title]
+            if len(set(named)) < len(named):
+                raise HdbenchError(f"{where}: two columns have the same name: keep one")
+            continue
+        if len(cells) > len(header) and any(cell != "" for cell in cells[len(header) :]):
+            raise HdbenchError(f"{where}: has more cells than the first row has names")
+        yield where, dict(zip(header, cells, strict=False))

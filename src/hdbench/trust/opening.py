@@ -1,0 +1,47 @@
+"""One model's answers, opened for reading."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.opened_run import OpenedRun
+from hdbench.reading.answers import Answers
+from hdbench.reading.run_info import RunInfo
+
+
+class Opened(NamedTuple):
+    """A run that is open.
+
+    Attributes:
+        name: its model, or its file if it does not name one.
+        answers: to the items of the benchmark.
+        info: what a run folder says about itself; None if it is not one.
+    """
+
+    name: str
+    answers: Answers
+    info: RunInfo | None
+
+
+@contextmanager
+def opened_run(path: Path, benchmark: Benchmark) -> Iterator[Opened]:
+    """A run of one model, until the block ends.
+
+    Raises:
+        HdbenchError: it is not there, is unusable, has answers of several models, or is not to this
+            benchmark.
+    """
+    if not path.exists():
+        raise HdbenchError(f"{path}: no such file or folder")
+    with OpenedRun.opened(path, benchmark) as run:
+        if len(run.models) > 1:
+            raise HdbenchError(
+                f"{path}: has answers of {len(run.models)} models: give one file for each model"
+            )
+        (model,) = run.models
+        of_file = path.resolve().name.partition(".")[0]
+        name = run.info.model if run.info is not None else model or of_file
+        yield Opened(name, run.answers(model), run.info)

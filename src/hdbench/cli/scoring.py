@@ -162,7 +162,10 @@ def _groups(
 
 @app.command(rich_help_panel=TRUST)
 def verify(
-    result: Annotated[Path, typer.Argument(help="A result of hdbench score --json.")],
+    result: Annotated[
+        Path,
+        typer.Argument(help="What hdbench score --json or hdbench trust decide --json wrote."),
+    ],
     *,
     answers: Annotated[
         Path | None,
@@ -176,20 +179,23 @@ def verify(
     ] = None,
     revision: Revision = None,
 ) -> None:
-    """Compute a result again: is it equal, and if not, what differs and why?
+    """Compute a result or a decision again: is it equal, and if not, what differs and why?
 
     Exit status 0: equal; 1: something differs; 2: it cannot be computed again.
     """
     from hdbench.evaluation.verify import verify as verify_result  # noqa: PLC0415  slow to import
+    from hdbench.trust.decision import is_decision  # noqa: PLC0415
+    from hdbench.trust.verifying import verify_decision  # noqa: PLC0415
 
     differs = False
-    for found in verify_result(result, answers=answers, benchmark=benchmark, revision=revision):
-        named = "" if found.model is None else f"{found.model}: "
-        named += "" if found.also is None else f"--also {found.also}: "
-        verdict = "differs" if found.differences else "equal"
-        under = f"under rules {found.rules}, reading {found.reading}"
-        counts = f"{found.figures} figures, {found.values} per-item values"
-        typer.echo(escaped(f"{named}{verdict} {under}: {counts}"))
+    if is_decision(result):
+        if answers is not None:
+            raise HdbenchError("--answers: the answers of a decision are those of its plan")
+        verified = [verify_decision(result, benchmark=benchmark, revision=revision)]
+    else:
+        verified = verify_result(result, answers=answers, benchmark=benchmark, revision=revision)
+    for found in verified:
+        typer.echo(escaped(found.headline))
         causes = (f"cause: {cause}" for cause in found.causes)
         notes = (f"note: {note}" for note in found.notes)
         for line in [*found.differences, *causes, *notes]:

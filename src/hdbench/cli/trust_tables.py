@@ -64,9 +64,9 @@ def print_decision(console: Console, decision: "Decision") -> None:
         decision: the decision.
     """
     first, *others = sentences(decision)
-    console.print(Text(first), style="bold", highlight=False, soft_wrap=True)
+    console.print(printable(first, MAX_NOTE), style="bold", highlight=False, soft_wrap=True)
     for line in others:
-        console.print(Text(line), soft_wrap=True, highlight=False)
+        console.print(printable(line, MAX_NOTE), soft_wrap=True, highlight=False)
     console.print()
     _print_walks(console, decision)
     if decision.outcome is not None:
@@ -110,5 +110,7 @@ def _print_fields(console: Console, outcome: "Outcome") -> None:
     for name, each in outcome.by_field.items():
         upper = f"{each.share.upper:.1%}" if each.passing else ""
         cells = (f"{each.passing:,}", f"{each.wrong:,}", upper)
-        table.add_row(heading(name, FIELD_WIDTH), *cells, f"{each.empty:,}", f"{each.wrong_empty:,}")
+        table.add_row(
+            heading(name, FIELD_WIDTH), *cells, f"{each.empty:,}", f"{each.wrong_empty:,}"
+        )
     console.print(table)

@@ -26,8 +26,8 @@ MAX_LINE = 300
 
 BY_ITEM = {"ids", "statistics", "strict_statistics", "per_item"}
 SINCE_READING_2 = ("unparsable_kinds", "strictly")
-INTERVAL_DIGITS = 9
-"""Decimals to which intervals are compared: quantiles of the same draws, computed by libraries."""
+DIGITS = 9
+"""Decimals to which intervals and bounds are compared: libraries compute them."""
 INPUTS = {"metric", "rules", "reading", "protocol", "options", "versions"}
 APART = {"also", "held_out"}
 """The keys that hold records of their own, which are compared like the first, and what follows from
@@ -62,6 +62,16 @@ class Verification:
     differences: list[str] = field(default_factory=list)
     causes: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def headline(self) -> str:
+        """What was compared, and whether it is equal, in one line."""
+        named = "" if self.model is None else f"{self.model}: "
+        named += "" if self.also is None else f"--also {self.also}: "
+        verdict = "differs" if self.differences else "equal"
+        under = f"under rules {self.rules}, reading {self.reading}"
+        by_item = f", {self.values} per-item values" if self.values else ""
+        return f"{named}{verdict} {under}: {self.figures} figures{by_item}"
 
 
 def verify(
@@ -210,16 +220,7 @@ def _compare(
     if method != now:
         record, again = ({**each, "intervals": {}} for each in (record, again))
         found.notes.append(f"intervals: not compared: then {method}, now {now}")
-    before, after = (dict(_leaves(_compared(each))) for each in (record, again))
-    found.figures = sum(
-        isinstance(value, int | float) and not isinstance(value, bool) for value in after.values()
-    )
-    lines = [
-        f"{'.'.join(path)}: {_shown(before, path)} → {_shown(after, path)}"
-        for path in {**before, **after}
-        if path not in before or path not in after or before[path] != after[path]
-    ]
-    found.differences += _first(lines, "more differences")
+    found.figures, found.differences = compared(_compared(record), _compared(again))
     found.values = len(new.ids) * len(new.statistics)
     found.differences += _first(_items(record, again, old, new), "more items that differ")
     if found.differences:
@@ -232,6 +233,20 @@ def _compare(
         if old.versions[name] != version
     ]
     return found
+
+
+def compared(record: Any, again: Any) -> tuple[int, list[str]]:
+    """How many figures a record has now, and a line for each value that differs from before."""
+    before, after = dict(_leaves(record)), dict(_leaves(again))
+    figures = sum(
+        isinstance(value, int | float) and not isinstance(value, bool) for value in after.values()
+    )
+    lines = [
+        f"{'.'.join(path)}: {_shown(before, path)} → {_shown(after, path)}"
+        for path in {**before, **after}
+        if path not in before or path not in after or before[path] != after[path]
+    ]
+    return figures, _first(lines, "more differences")
 
 
 def _causes(old: Result, new: Result) -> Iterator[str]:
@@ -268,17 +283,17 @@ def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
         compared["warnings"] = warnings
     return compared | {
         "answers": {"sha256": (record.get("answers") or {}).get("sha256")},
-        **{name: _rounded(record[name]) for name in ("intervals", "by") if name in record},
+        **{name: rounded(record[name]) for name in ("intervals", "by") if name in record},
     }
 
 
-def _rounded(intervals: Any) -> Any:
-    """The intervals of a record with their ends rounded, if they are intervals."""
-    if isinstance(intervals, dict):
-        return {name: _rounded(child) for name, child in intervals.items()}
-    if isinstance(intervals, list):
-        return [_rounded(child) for child in intervals]
-    return round(intervals, INTERVAL_DIGITS) if isinstance(intervals, float) else intervals
+def rounded(value: Any) -> Any:
+    """A JSON value with the numbers in it rounded, if they are no whole numbers."""
+    if isinstance(value, dict):
+        return {name: rounded(child) for name, child in value.items()}
+    if isinstance(value, list):
+        return [rounded(child) for child in value]
+    return round(value, DIGITS) if isinstance(value, float) else value
 
 
 def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

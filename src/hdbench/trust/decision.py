@@ -1,5 +1,6 @@
 """The decision: what may be taken over, with everything that it rests on, as plain data."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -25,6 +26,8 @@ from hdbench.trust.deciding import (
 from hdbench.trust.plan import Plan
 from hdbench.trust.warnings import warnings_of
 from hdbench.trust.wish import Right, VerdictName
+
+_BEGIN = re.compile(rb'\s*\{\s*"decision":')
 
 MAX_FILE = 64 * 2**20
 """Maximum size in bytes of a decision."""
@@ -214,6 +217,15 @@ def decide(plan: Plan, benchmark: Benchmark, where: Path) -> Decision:
         needed=None if outcome else needed_items(plan, sample, counts),
         warnings=tuple(warned),
     )
+
+
+def is_decision(path: Path) -> bool:
+    """Whether a file begins as `hdbench trust decide --json` writes it."""
+    try:
+        with path.open("rb") as file:
+            return _BEGIN.match(file.read(100)) is not None
+    except OSError:
+        return False
 
 
 def read_decision(path: Path) -> Decision:

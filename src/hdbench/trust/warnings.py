@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hdbench.benchmarks.provenance import BLIND
-from hdbench.trust.checked import CheckedSample
+from hdbench.trust.checked import UNKNOWN, CheckedSample
 from hdbench.trust.deciding import Walk, by_field
 from hdbench.trust.plan import Plan
 from hdbench.trust.wish import Right, VerdictName
@@ -47,7 +47,8 @@ def warnings_of(
         yield Notice("known", {"known": sample.known, "items": items}, voids=True)
     for how, number in sorted(sample.provenance.items()):
         if how != BLIND:
-            yield Notice("not_blind", {"number": number, "items": items, "how": how})
+            said = None if how == UNKNOWN else how
+            yield Notice("not_blind", {"number": number, "items": items, "how": said})
     for (one, other), errors in sample.shared_errors.items():
         if errors.same > TWINS * errors.either:
             pair = {"one": plan.runs[one].name, "other": plan.runs[other].name}
@@ -75,10 +76,11 @@ def _of_verdicts(plan: Plan, walks: Mapping[tuple[Right, VerdictName], Walk]) ->
     other: VerdictName = "exact" if plan.verdict == "rule" else "rule"
     counts, beside = walks[plan.right, plan.verdict].chosen, walks[plan.right, other].chosen
     if counts and other == "exact" and (beside is None or beside.threshold > counts.threshold):
-        yield Notice(
-            "exact_is_stricter",
-            {"threshold": counts.threshold, "exact": beside.threshold if beside else None},
-        )
+        values = {"threshold": counts.threshold}
+        if beside is None:
+            yield Notice("exact_accepts_none", values)
+        else:
+            yield Notice("exact_is_stricter", {**values, "exact": beside.threshold})
     if plan.right == "threshold" and counts:
         yield Notice("by_threshold", {})
 

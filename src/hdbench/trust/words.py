@@ -46,7 +46,7 @@ def warning_in_words(warned: Warned, language: str = "en") -> str:
 def _shown(name: str, value: Any, language: str) -> Any:
     if isinstance(value, list):
         return ", ".join(_TEXTS.text(f"each_{name}", language, **each) for each in value)
-    return _TEXTS.text("nothing", language) if value is None else value
+    return _TEXTS.text("unknown", language) if value is None else value
 
 
 def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:

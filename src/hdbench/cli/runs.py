@@ -310,11 +310,15 @@ def audit(
     from hdbench.evaluation.score import Settings  # noqa: PLC0415
 
     loaded = _load_comparable(runs, benchmark, Settings(protocol, details=True))
-    unseen = [name for name, result in loaded.items() if result.run.get("without_media")]
-    for name in unseen:
+    no_witness = [
+        name
+        for name, result in loaded.items()
+        if result.run.get("without_media") or result.run.get("consensus_of")
+    ]
+    for name in no_witness:
         del loaded[name]
-    if unseen:
-        typer.echo(escaped(f"note: left out, as no witness: {', '.join(unseen)}"), err=True)
+    if no_witness:
+        typer.echo(escaped(f"note: left out, as no witness: {', '.join(no_witness)}"), err=True)
     found = audit_runs(loaded)
     if json_out:
         write_json(json_out, asdict(found))

@@ -158,5 +158,30 @@ def decide(
         typer.echo(escaped(str(json_out)))
 
 
+@trust.command()
+def consensus(
+    benchmark: Annotated[str, typer.Argument(help="The benchmark that the runs answer.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="What two or more models answered; the one that is preferred first.",
+            metavar="RUN…",
+        ),
+    ],
+    *,
+    out: Annotated[Path, typer.Option("-o", "--out", help="The run folder to write.")],
+) -> None:
+    """Write what several runs say together as a run of its own.
+
+    Each field has the value that is most similar to those of the other runs. The folder can be
+    scored, compared and ranked like that of any model.
+    """
+    from hdbench.benchmarks.benchmark import load_benchmark  # noqa: PLC0415  slow to import
+    from hdbench.trust.consensus import write_consensus  # noqa: PLC0415
+
+    answered = write_consensus(load_benchmark(benchmark), runs, out)
+    typer.echo(escaped(f"{out}: {answered:,} {'answer' if answered == 1 else 'answers'}"))
+
+
 def _names(text: str | None) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()] if text else []

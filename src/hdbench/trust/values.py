@@ -48,17 +48,37 @@ def fields_of(schema: AnswerSchema) -> tuple[list[Field], list[str]]:
         (['year', 'places'], ['persons[].name'])
     """
     paths = [field.path for field in field_paths(schema)]
-    single = [path.removesuffix("[]") for path in paths if "[]" not in path.removesuffix("[]")]
     several = [path for path in paths if "[]" in path.removesuffix("[]")]
-    found: list[Field] = []
-    for path in single:
-        wrapped = next((each for each in found if path.endswith(f".{each.path}")), None)
-        place = tuple(path.split("."))
-        if wrapped is None:
-            found.append(Field(path, (place,)))
-        else:
-            found[found.index(wrapped)] = wrapped._replace(places=(*wrapped.places, place))
-    return found, several
+    single = [path.removesuffix("[]") for path in paths if path not in several]
+    return _placed(single, schema), several
+
+
+def whole_values(schema: AnswerSchema) -> list[Field]:
+    """The fields of a benchmark's answers, a list of objects taken as one value.
+
+    Example:
+        >>> schema = AnswerSchema({"properties": {
+        ...     "year": {"type": "integer"},
+        ...     "persons": {"type": "array", "items": {"properties": {
+        ...         "name": {"type": "string"}, "born": {"type": "integer"}}}},
+        ... }})
+        >>> [field.path for field in whole_values(schema)]
+        ['year', 'persons']
+    """
+    paths = (field.path.partition("[]")[0] for field in field_paths(schema))
+    return _placed(list(dict.fromkeys(paths)), schema)
+
+
+def _placed(paths: Sequence[str], schema: AnswerSchema) -> list[Field]:
+    """Fields by their paths; what is within an allowed object around the answer is the same one."""
+    alternatives = [list(each.get("properties", {})) for each in schema.alternatives]
+    around = [names[0] for names in alternatives if len(names) == 1 < len(alternatives)]
+    places: dict[str, list[tuple[str, ...]]] = {path: [] for path in paths}
+    for path in paths:
+        name, _, inner = path.partition(".")
+        of = inner if name in around and inner in places else path
+        places[of].append(tuple(path.split(".")))
+    return [Field(path, tuple(found)) for path, found in places.items() if found]
 
 
 def value_of(record: Any, field: Field) -> Any:
@@ -76,7 +96,7 @@ def text_of(value: Any) -> str:
     """A value as a text, empty for all that stands for nothing: null, 0, an empty list, `"null"`.
 
     Example:
-        >>> [text_of(value) for value in (None, 0, " null ", 1924, ["Diss", "Basel"], True)]
+        >>> [text_of(value) for value in (None, 0, " null ", 1924.0, ["Diss", "Basel"], True)]
         ['', '', '', '1924', 'Diss / Basel', 'true']
     """
     if isinstance(value, str):
@@ -87,7 +107,8 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):
-        return str(value) if value else ""
+        is_whole = isinstance(value, float) and value.is_integer()
+        return str(int(value) if is_whole else value) if value else ""
     if isinstance(value, list):
         return BETWEEN.join(filter(None, map(text_of, value)))
     return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else ""

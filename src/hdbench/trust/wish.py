@@ -145,6 +145,12 @@ def chosen_fields(benchmark: Benchmark, wanted: Sequence[str]) -> tuple[list[str
             raise HdbenchError(
                 f"--fields {name}: no such field; {benchmark.id} has {', '.join(known) or 'none'}"
             )
+    for field in single:
+        if field.path in names and not schema.type_of(field.names):
+            raise HdbenchError(
+                f"{benchmark.id}: {field.path}: its name has a dot, which stands between names: "
+                "rename it, or choose others with --fields"
+            )
     if not names:
         raise HdbenchError(
             f"{benchmark.id}: an item may have several values of every field "

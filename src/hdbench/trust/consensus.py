@@ -1,0 +1,121 @@
+"""What several runs say together, as a run of its own that is scored beside them."""
+
+import datetime
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from hdbench import __version__
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.jsonio import whole_file, write_json
+from hdbench.errors import HdbenchError
+from hdbench.reading.folders import OUR_ANSWERS
+from hdbench.reading.run_info import RUN_FILE, RunInfo
+from hdbench.results.files import answers_sha256
+from hdbench.trust.checked import as_record
+from hdbench.trust.opening import Opened, opened_run
+from hdbench.trust.runs import Runs
+from hdbench.trust.values import whole_values
+
+
+def write_consensus(benchmark: Benchmark, paths: Sequence[Path], out: Path) -> int:
+    """Write a run whose values are those most similar to what the other runs say.
+
+    Each field has the value that `hdbench.trust.scores.choose` takes; a list of objects is one
+    value, as its objects cannot be paired with those of other runs. An item has no answer if no run
+    has one.
+
+    Args:
+        benchmark: what the runs answer.
+        paths: runs of one model each, in order of preference, which decides between equals.
+        out: the run folder to write; it must not exist, or be empty.
+
+    Returns:
+        How many items have an answer.
+
+    Raises:
+        HdbenchError: there are fewer than two runs, or they were asked different items; a run is
+            unusable; the folder holds something, or cannot be written.
+    """
+    schema = benchmark.answer_schema()
+    if schema is None:
+        raise HdbenchError(f"{benchmark.id}: has no answer.schema.json, which names its fields")
+    if len(paths) < 2:  # noqa: PLR2004
+        raise HdbenchError("a consensus needs two runs or more")
+    fields = whole_values(schema)
+    with ExitStack() as stack:
+        opened = [stack.enter_context(opened_run(path, benchmark)) for path in paths]
+        asked = _asked(paths, opened)
+        about = _about(benchmark, paths, opened, out, asked)
+        _prepare(out)
+        metric = benchmark.spec.make_metric("documented")
+        runs = Runs([each.answers for each in opened], metric, fields)
+        answered = 0
+        with (
+            whole_file(out / OUR_ANSWERS) as beside,
+            beside.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file,
+        ):
+            for item_id in benchmark.ids() if asked is None else asked:
+                judged = runs.judged(item_id, runs.records(item_id))
+                if all(each.run is None for each in judged):
+                    continue
+                answer = {"id": item_id, "prediction": as_record(judged, fields)}
+                file.write(json.dumps(answer, ensure_ascii=False, allow_nan=False) + "\n")
+                answered += 1
+    write_json(out / RUN_FILE, about)
+    return answered
+
+
+def _asked(paths: Sequence[Path], opened: Sequence[Opened]) -> list[str] | None:
+    """The items that all runs were asked; None if that is all of them."""
+    first, *others = [None if each.info is None else each.info.items for each in opened]
+    for path, items in zip(paths[1:], others, strict=True):
+        if (items and set(items)) != (first and set(first)):
+            raise HdbenchError(
+                f"{path}: was asked other items than {paths[0]}: give runs on the same"
+            )
+    return first
+
+
+def _about(
+    benchmark: Benchmark,
+    paths: Sequence[Path],
+    opened: Sequence[Opened],
+    out: Path,
+    asked: list[str] | None,
+) -> dict[str, Any]:
+    """The run.json: what is the same in all runs, and which runs they are."""
+    infos = [each.info for each in opened]
+    prompt = _prompt(infos)
+    return {
+        "run": out.resolve().name,
+        "benchmark": next((info.benchmark for info in infos if info), benchmark.id),
+        "model": f"consensus of {', '.join(each.name for each in opened)}",
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        **({} if prompt is None else {"prompt": prompt}),
+        **({} if asked is None else {"items": asked}),
+        "consensus_of": [each.name for each in opened],
+        "answers_sha256": [answers_sha256(path) for path in paths],
+        "hdbench": __version__,
+    }
+
+
+def _prompt(infos: Iterable[RunInfo | None]) -> dict[str, Any] | None:
+    """The prompt that all runs were given; None if they differ, or one does not say it."""
+    first, *others = [info.prompt if info else None for info in infos]
+    if first is None or any(prompt != first for prompt in others):
+        return None
+    text = {"text": first.text} if first.text else {}
+    return {"name": first.name, "sha256": first.sha256, **text}
+
+
+def _prepare(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        held = sorted(path.name for path in out.iterdir())
+    except OSError as error:
+        raise HdbenchError(f"{out}: cannot be written: {error.strerror or error}") from error
+    if held:
+        raise HdbenchError(f"{out}: holds {held[0]!r} already: choose another -o")

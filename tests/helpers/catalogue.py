@@ -1,0 +1,87 @@
+"""A catalogue without ground truths, the answers of runs to all of it, and a sample to check."""
+
+import json
+
+from helpers.run_folders import SPEC, write_run
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.trust.decision import decide
+from hdbench.trust.plan import make_plan, read_plan, write_plan
+from hdbench.trust.wish import Wish
+
+TEXT = {"type": "string"}
+SCHEMA = {
+    "type": "object",
+    "properties": {"title": TEXT, "place": TEXT, "year": {"type": "integer"}},
+}
+RIGHT = {"title": "Stellingen", "place": "Basel", "year": 1924}
+FIELDS = ("title", "place", "year")
+
+
+class Catalogue:
+    """A benchmark in a folder, beside the runs that answer it.
+
+    Args:
+        folder: where it is written.
+        items: how many items it has, called `0000` and so on.
+        schema: of its answers.
+        columns: name → the value of each item, in order.
+    """
+
+    def __init__(self, folder, items=2000, schema=SCHEMA, **columns):
+        self.folder, self.path = folder, folder / "hdb/cards"
+        self.plan_file = folder / "plan.yaml"
+        self.ids = [f"{number:04}" for number in range(items)]
+        self.runs = []
+        self.path.mkdir(parents=True)
+        named = {name: {"type": "string", "description": name} for name in columns}
+        (self.path / "benchmark.yaml").write_text(json.dumps(SPEC | {"columns": named}))
+        (self.path / "answer.schema.json").write_text(json.dumps(schema))
+        self.rows = [
+            {"id": item, "ground_truth": None, **{name: of[i] for name, of in columns.items()}}
+            for i, item in enumerate(self.ids)
+        ]
+        self.write()
+
+    def write(self):
+        lines = [json.dumps(row) + "\n" for row in self.rows]
+        (self.path / "metadata.jsonl").write_text("".join(lines))
+
+    @property
+    def benchmark(self):
+        return load_benchmark(str(self.path))
+
+    def run(self, name, answer):
+        """Write a run; `answer` gives the record for the number of an item, None for no answer."""
+        answers = {item: answer(number) for number, item in enumerate(self.ids)}
+        given = {item: {"prediction": each} for item, each in answers.items() if each is not None}
+        self.runs.append(write_run(self.folder / name, given, model=name))
+        return self.runs[-1]
+
+    def plan(self, number=100, **wish):
+        plan = make_plan(self.benchmark, self.runs, Wish(number, **wish))
+        self.plan_file.unlink(missing_ok=True)
+        write_plan(self.plan_file, plan)
+        return plan
+
+    def check(self, ids, truth=lambda place: RIGHT, how="blind"):
+        """Write ground truths; `truth` gives the one of an item by its place in `ids`."""
+        places = {item: place for place, item in enumerate(ids)}
+        for row in self.rows:
+            if row["id"] in places:
+                row["ground_truth"] = json.dumps(truth(places[row["id"]]))
+                row.update({"provenance": how} if how else {})
+        self.write()
+
+    def decide(self):
+        plan = read_plan(self.plan_file)
+        return decide(plan, self.benchmark, self.plan_file)
+
+
+def agreeing(folder, items=2000, runs=("a", "b", "c"), **columns):
+    """A catalogue in which all runs say the same, which is right."""
+    found = Catalogue(folder, items, **columns)
+    for name in runs:
+        # What counts for nothing makes the files of answers differ.
+        found.run(name, lambda number, name=name: RIGHT | {"note": name})
+    return found

@@ -34,7 +34,7 @@ class Catalogue:
         self.ids = [f"{number:04}" for number in range(items)]
         self.runs = []
         self.path.mkdir(parents=True)
-        named = {name: {"type": "string", "description": name} for name in columns}
+        named = dict.fromkeys(columns, "string")
         (self.path / "benchmark.yaml").write_text(json.dumps(SPEC | {"columns": named}))
         (self.path / "answer.schema.json").write_text(json.dumps(schema))
         self.rows = [
@@ -52,9 +52,17 @@ class Catalogue:
         return load_benchmark(str(self.path))
 
     def run(self, name, answer):
-        """Write a run; `answer` gives the record for the number of an item, None for no answer."""
-        answers = {item: answer(number) for number, item in enumerate(self.ids)}
-        given = {item: {"prediction": each} for item, each in answers.items() if each is not None}
+        """Write a run.
+
+        `answer` is the record for each item, or gives it for its number; None for no answer.
+        """
+        answers = {item: _of(answer, number) for number, item in enumerate(self.ids)}
+        # What counts for nothing makes the files of answers differ.
+        given = {
+            item: {"prediction": each | {"note": name}}
+            for item, each in answers.items()
+            if each is not None
+        }
         self.runs.append(write_run(self.folder / name, given, model=name))
         return self.runs[-1]
 
@@ -64,12 +72,12 @@ class Catalogue:
         write_plan(self.plan_file, plan)
         return plan
 
-    def check(self, ids, truth=lambda place: RIGHT, how="blind"):
-        """Write ground truths; `truth` gives the one of an item by its place in `ids`."""
+    def check(self, ids, truth=RIGHT, how="blind"):
+        """Write ground truths; `truth` is that of every item, or gives it for a place in `ids`."""
         places = {item: place for place, item in enumerate(ids)}
         for row in self.rows:
             if row["id"] in places:
-                row["ground_truth"] = json.dumps(truth(places[row["id"]]))
+                row["ground_truth"] = json.dumps(_of(truth, places[row["id"]]))
                 row.update({"provenance": how} if how else {})
         self.write()
 
@@ -82,6 +90,9 @@ def agreeing(folder, items=2000, runs=("a", "b", "c"), **columns):
     """A catalogue in which all runs say the same, which is right."""
     found = Catalogue(folder, items, **columns)
     for name in runs:
-        # What counts for nothing makes the files of answers differ.
-        found.run(name, lambda number, name=name: RIGHT | {"note": name})
+        found.run(name, RIGHT)
     return found
+
+
+def _of(given, number):
+    return given(number) if callable(given) else given

@@ -60,3 +60,31 @@ def walk(scores, wrong, holds, grid, least):
             return last
         last = threshold
     return last
+
+
+def medoid(texts):
+    """The run whose value is most similar to the others', and its mean similarity to them."""
+    others = len(texts) - 1
+    means = {}
+    for run, text in enumerate(texts):
+        if text is not None:
+            rest = texts[:run] + texts[run + 1 :]
+            means[run] = sum(alike(text, other) for other in rest) / others if others else 0.0
+    if not means:
+        return None, 0.0
+    best = max(means.values())
+    run = next(run for run, mean in means.items() if best - mean < 1e-9)
+    return run, means[run]
+
+
+def alike(one, other):
+    if other is None:
+        return 0.0
+    if not one or not other:
+        return float(one == other)
+    common = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]  # longest common subsequence
+    for i, a in enumerate(one):
+        for j, b in enumerate(other):
+            longer = max(common[i][j + 1], common[i + 1][j])
+            common[i + 1][j + 1] = common[i][j] + 1 if a == b else longer
+    return 2 * common[-1][-1] / (len(one) + len(other))

@@ -26,7 +26,7 @@ def checked(tmp_path):
     """
     catalogue = Catalogue(tmp_path, ITEMS)
     for name in "ab":
-        catalogue.run(name, lambda number, name=name: RIGHT | {"note": name})
+        catalogue.run(name, RIGHT)
     catalogue.run("c", lambda number: RIGHT | ({} if number % 2 else {"place": "Basel 1"}))
     plan = catalogue.plan(100, right="letter")
     even = [int(item) % 2 == 0 for item in plan.sample]
@@ -48,7 +48,7 @@ def test_the_outcome_by_hand(checked):
     outcome = decision.outcome
 
     # The place of an even item scores (1 + LOOSE) / 2 = 0.917: it passes from 0.9 on, and is wrong.
-    assert (1 + LOOSE) / 2 == pytest.approx(0.9167, abs=1e-4)
+    assert pytest.approx(0.9167, abs=1e-4) == (1 + LOOSE) / 2
     assert [step.threshold for step in decision.counting.steps] == [1, 0.98, 0.96, 0.94, 0.92, 0.9]
     passing = 300 - even
     assert outcome.threshold == 0.92
@@ -126,7 +126,7 @@ def test_german_sentences_have_them_too(checked):
 def test_by_threshold_the_same_sample_says_more(checked):
     catalogue, _ = checked
     plan = catalogue.plan(100, right="threshold")
-    catalogue.check(plan.sample, lambda place: RIGHT | {"title": "Stellingen."})
+    catalogue.check(plan.sample, RIGHT | {"title": "Stellingen."})
 
     outcome = catalogue.decide().outcome
 
@@ -137,7 +137,7 @@ def test_by_threshold_the_same_sample_says_more(checked):
 def test_values_are_right_whatever_their_case_spaces_and_composition(tmp_path):
     catalogue = agreeing(tmp_path)
     plan = catalogue.plan()
-    catalogue.check(plan.sample, lambda place: RIGHT | {"title": " STELLINGEN ", "place": "basel"})
+    catalogue.check(plan.sample, RIGHT | {"title": " STELLINGEN ", "place": "basel"})
 
     assert catalogue.decide().outcome.wrong["letter"].count == 0
 
@@ -145,7 +145,7 @@ def test_values_are_right_whatever_their_case_spaces_and_composition(tmp_path):
 def test_empty_values_count_like_others_and_apart(tmp_path):
     catalogue = Catalogue(tmp_path)
     for name in "ab":
-        catalogue.run(name, lambda number, name=name: {"title": "Stellingen", "note": name})
+        catalogue.run(name, {"title": "Stellingen"})
     plan = catalogue.plan()
     # Two of the years that no run has are there.
     catalogue.check(
@@ -250,7 +250,7 @@ def test_too_few_items_with_a_passing_value(tmp_path):
         return RIGHT if number % 4 == 0 else {"title": name, "place": name, "year": ord(name)}
 
     for name in "ab":  # they agree on every fourth item, and are then right
-        catalogue.run(name, lambda number, name=name: differs(number, name) | {"note": name})
+        catalogue.run(name, lambda number, name=name: differs(number, name))
     plan = catalogue.plan()
     catalogue.check(plan.sample)
 
@@ -271,7 +271,7 @@ def test_too_few_items_with_a_passing_value(tmp_path):
 def test_a_value_without_any_answer_is_never_taken(tmp_path):
     catalogue = Catalogue(tmp_path)
     for name in "ab":
-        catalogue.run(name, lambda number, name=name: None if number % 2 else RIGHT | {"n": name})
+        catalogue.run(name, lambda number: None if number % 2 else RIGHT)
     plan = catalogue.plan(200)
     catalogue.check(plan.sample)
 

@@ -33,15 +33,15 @@ def draw_items(
     columns = {name: [_cell(value) for value in benchmark.column(name).values()] for name in by}
     whole = Whole(benchmark.id, benchmark.content_hash(), ids, columns, ())
     drawn = draw(whole, number, by=by, seed=seed).sample
-    for stratum in drawn.strata:
-        if abs(stratum.items - number * stratum.of / len(ids)) >= 1:
-            named = ", ".join(stratum.values.values()) or "without a value"
-            least = len(ids) // stratum.of + 1
-            raise HdbenchError(
-                f"--by {','.join(by)}: {named}: {stratum.items} of its {stratum.of:,} items would "
-                f"be more than its share: draw at least {least:,} items, choose columns with "
-                "fewer values, or leave out --by"
-            )
+    if any(abs(each.items - number * each.of / len(ids)) >= 1 for each in drawn.strata):
+        worst = max(drawn.strata, key=lambda each: each.items / each.of)
+        named = ", ".join(worst.values.values()) or "without a value"
+        share = -(-len(ids) // worst.of)
+        raise HdbenchError(
+            f"--by {','.join(by)}: {named}: {worst.items} of its {worst.of:,} items would be more "
+            f"than its share: draw at least {2 * share:,} items, choose columns with fewer values, "
+            "or leave out --by"
+        )
     order = np.random.default_rng([seed, 1]).permutation(number)
     names = sorted(drawn.ids)
     return drawn.design, [names[place] for place in order.tolist()]

@@ -19,7 +19,7 @@ CONFIDENCE = 0.9
 MIN_EFFECT = 3.0
 """The least design effect: a sample with few errors may not show how they cluster."""
 
-GRID = (
+GRID: tuple[float, ...] = (
     *(1.0, 0.98, 0.96, 0.94, 0.92, 0.9, 0.875, 0.85, 0.8),
     *(0.75, 0.7, 0.65, 0.6, 0.5, 0.4, 0.25, 0.0),
 )

@@ -52,6 +52,10 @@ class GivenScores:
         score = float(self._scores[self._rows[item_id], column])
         return None if math.isnan(score) else score
 
+    def by_value(self, fields: int) -> NDArray[np.float64]:
+        """The scores of all values: a row for each item, and a column for each field."""
+        return np.broadcast_to(self._scores, (len(self._scores), fields))
+
 
 def read_scores(path: Path, fields: Sequence[str], ids: Iterable[str]) -> GivenScores:
     """The trust scores in a table: CSV, XLSX or JSON Lines.

@@ -23,6 +23,7 @@ from hdbench.errors import HdbenchError
 from hdbench.results.files import answers_sha256
 from hdbench.statistics.acceptance import CONFIDENCE, GRID, least_items
 from hdbench.trust.given_scores import read_scores
+from hdbench.trust.grid import grid_of
 from hdbench.trust.opening import opened_run
 from hdbench.trust.sample import draw_items
 from hdbench.trust.wish import (
@@ -89,7 +90,7 @@ class Plan(Strict):
         verdict: which of the two counts, the rule's or the exact one.
         limit: the largest share of wrong values among those taken over, above 0.0.
         confidence: how sure that must be.
-        grid: thresholds of the trust score, from strict to loose.
+        grid: thresholds of the trust score, from strict to loose; see also `grid_of`.
         whole: how the sample was drawn from all items.
         known: how many items of the sample had a ground truth already.
         sample: the items to be checked, in the order in which they were drawn.
@@ -155,9 +156,9 @@ def make_plan(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Plan:
     ids = list(benchmark.ids())
     check_number(wish, len(fields), len(ids))
     planned = _planned_runs(benchmark, runs, alone=wish.scores is not None)
-    scores = None
+    scores, grid = None, GRID
     if wish.scores is not None:
-        read_scores(wish.scores, fields, ids)
+        grid = grid_of(read_scores(wish.scores, fields, ids), wish, len(fields))
         scores = PlannedScores(path=str(wish.scores), sha256=file_sha256(wish.scores))
     whole, drawn = draw_items(benchmark, ids, wish.number, by=wish.by, seed=wish.seed)
     in_sample = set(drawn)
@@ -174,7 +175,7 @@ def make_plan(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Plan:
         verdict=wish.verdict,
         limit=wish.limit,
         confidence=wish.confidence,
-        grid=GRID,
+        grid=grid,
         whole=whole,
         known=sum(item.id in in_sample for item in benchmark.items()),
         sample=tuple(drawn),

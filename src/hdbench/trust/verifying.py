@@ -72,10 +72,10 @@ def _causes(then: Decision, now: Decision) -> Iterator[str]:
 
 
 def _figures(decision: Decision) -> Any:
-    """A decision without what may be another one now, its lists by name."""
+    """A decision without what may be another one now: its outcome first, its lists by name."""
     said = decision.model_dump(mode="json", exclude=MOVABLE)
     for walk in said["walks"]:
         walk["steps"] = {f"{step['threshold']:g}": step for step in walk["steps"]}
     said["walks"] = {f"{walk['right']} by {walk['verdict']}": walk for walk in said["walks"]}
     said["warnings"] = {str(place): each for place, each in enumerate(said["warnings"], 1)}
-    return rounded(said)
+    return rounded({"outcome": said["outcome"], **said})

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # numpy takes long to import
     from hdbench.trust.decision import Decision, Outcome
     from hdbench.trust.plan import Plan
 
-FIELD_WIDTH = 22
+FIELD_WIDTH = 30
 """How many characters of a field's path stand in one line."""
 
 _VERDICTS = {"rule": "the rule", "exact": "the exact verdict"}
@@ -105,8 +105,8 @@ def _print_walks(console: Console, decision: "Decision") -> None:
 
 
 def _print_fields(console: Console, outcome: "Outcome") -> None:
-    heads = ("taken over", "wrong", "upper bound", "of them empty", "wrong")
-    table = plain_table("By field, each by itself", "field", right=heads)
+    heads = ("taken over", "wrong", "bound", "empty", "wrong")
+    table = plain_table("Fields, each by itself, and their empty values", "field", right=heads)
     for name, each in outcome.by_field.items():
         upper = f"{each.share.upper:.1%}" if each.passing else ""
         cells = (f"{each.passing:,}", f"{each.wrong:,}", upper)

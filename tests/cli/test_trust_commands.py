@@ -61,7 +61,7 @@ def test_from_a_plan_to_a_verified_decision(desk, hdbench):
     assert f"plan {noted[:12]}… of 20" in decided.stdout
     tables = decided.stdout.partition("Loosest thresholds")[2].splitlines()
     assert max(map(len, tables)) <= 80
-    at = next(place for place, line in enumerate(tables) if "  library_reference.shelfmark_ " in line)
+    at = next(place for place, line in enumerate(tables) if "library_reference.shelfmark_ " in line)
     assert tables[at + 1].strip() == "of_the_volume"
     assert any(line.startswith("  to the letter   rule ") for line in tables)
     assert json.loads((catalogue.folder / "d.json").read_text())["plan"] == noted

@@ -161,7 +161,7 @@ def test_truth_that_was_there_before_the_plan(tmp_path):
     known = sum(int(item) < 1000 for item in plan.sample)
     assert plan.known == known > 0
     assert not decision.holds
-    assert sentences(decision)[0].startswith("This is no promise, see the warnings. About 6,000")
+    assert sentences(decision)[0].startswith("This is no promise: About 6,000")
     assert warning_in_words(warned(decision)["known"]).startswith(
         f"{known} of the 100 items of the sample had a ground truth before the plan was made."
     )

@@ -26,7 +26,8 @@ from hdbench.trust.forecasting.measuring import Measured, measure
 from hdbench.trust.forecasting.notices import notices_of
 from hdbench.trust.forecasting.price_list import Price
 from hdbench.trust.forecasting.work import DEFAULT_PACE, Pace
-from hdbench.trust.plan import Plan, Right, read_plan
+from hdbench.trust.plan import Plan, read_plan
+from hdbench.trust.wish import Right
 
 
 class Promise(Strict):
@@ -137,6 +138,11 @@ def forecast(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Forecast
     plan = decision = None
     if wish.plan is not None:
         plan = read_plan(wish.plan)
+        if plan.scores is not None:
+            raise HdbenchError(
+                f"{wish.plan}: its trust scores come from {plan.scores.path}, and a forecast only "
+                "knows the agreement of runs: leave out --plan"
+            )
         runs = _in_order(plan, given, wish)
         decision = decide(plan, benchmark, wish.plan)
     total = _total(benchmark, wish, plan)

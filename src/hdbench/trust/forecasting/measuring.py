@@ -173,7 +173,7 @@ class _Measuring:
             if place == 0:
                 self._always.append(work(in_lists))
         if len(records) > 1 and self._fields:
-            self._rows.append(self._row(item, true, self._together.judged(records)))
+            self._rows.append(self._row(item, true, self._together.judged(item.id, records)))
 
     def _row(
         self, item: Item, true: Sequence[str], judged: Sequence[Judged]

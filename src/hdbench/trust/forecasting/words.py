@@ -8,7 +8,7 @@ from hdbench.common.texts import Texts, decimal, grouped
 from hdbench.statistics.means import Estimate
 from hdbench.trust.forecasting.amounts import Known, ModelForecast
 from hdbench.trust.forecasting.forecast import Forecast
-from hdbench.trust.plan import Right
+from hdbench.trust.wish import Right
 
 _TEXTS = Texts(Path(__file__).parents[1] / "translations")
 

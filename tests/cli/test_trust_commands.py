@@ -117,6 +117,9 @@ def test_a_consensus_is_scored_and_ranked(desk, hdbench, tmp_path):
     assert made.stdout.endswith("both: 2,000 answers\n")
     ranked = hdbench("leaderboard", tmp_path / "both", "a", "b")
     assert "consensus of a, b" in ranked.stdout
+    # Its values are those of its models: for an audit it is no other witness.
+    audited = hdbench("audit", tmp_path / "both", "a", "b")
+    assert "left out, as no witness: consensus of a, b" in audited.stderr
 
 
 def test_scores_of_ones_own(desk, hdbench):

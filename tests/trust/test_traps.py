@@ -272,6 +272,16 @@ def test_one_run_cannot_be_left_of_a_plan(planned):
         read_plan(catalogue.plan_file)
 
 
+def test_no_plan_decides_exactly_from_strata(tmp_path):
+    catalogue = agreeing(tmp_path, box=["A", "B"] * 1000)
+    catalogue.plan(by=("box",))
+    said = yaml.safe_load(catalogue.plan_file.read_text())
+    catalogue.plan_file.write_text(yaml.safe_dump(said | {"verdict": "exact"}))
+
+    with pytest.raises(HdbenchError, match="exact, but the sample is stratified"):
+        read_plan(catalogue.plan_file)
+
+
 def test_what_is_not_a_plan(tmp_path):
     for text in ("plan: 2\n", "- a\n", "", "sample: [a]\n", "{{"):
         (tmp_path / "plan.yaml").write_text(text)

@@ -117,6 +117,8 @@ class Plan(Strict):
     def _can_decide(self) -> "Plan":
         if len(self.runs) == 1 and self.scores is None:
             raise PydanticCustomError("plan", "one run, and no scores", {})
+        if self.whole.by and self.verdict == "exact":
+            raise PydanticCustomError("plan", "verdict: exact, but the sample is stratified", {})
         if any(loose >= strict for strict, loose in pairwise(self.grid)):
             raise PydanticCustomError("plan", "grid: does not go from strict to loose", {})
         try:

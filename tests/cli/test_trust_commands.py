@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from helpers.catalogue import Catalogue
+from helpers.planned_cards import Catalogue
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from helpers.catalogue import RIGHT, SCHEMA, TEXT, Catalogue
+from helpers.planned_cards import RIGHT, SCHEMA, TEXT, Catalogue
 from helpers.run_folders import write_run
 
 from hdbench.errors import HdbenchError

@@ -1,7 +1,7 @@
 """Each number of a decision, derived by hand on a small case."""
 
 import pytest
-from helpers.catalogue import RIGHT, Catalogue, agreeing
+from helpers.planned_cards import RIGHT, Catalogue, agreeing
 from scipy import stats
 
 from hdbench.trust.words import sentences

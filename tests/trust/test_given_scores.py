@@ -5,7 +5,7 @@ import json
 
 import pytest
 import xlsxwriter
-from helpers.catalogue import FIELDS, RIGHT, Catalogue, agreeing
+from helpers.planned_cards import FIELDS, RIGHT, Catalogue, agreeing
 from reference import acceptance as naive
 
 from hdbench.errors import HdbenchError

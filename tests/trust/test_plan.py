@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 import yaml
-from helpers.catalogue import FIELDS, RIGHT, SCHEMA, TEXT, Catalogue, agreeing
+from helpers.planned_cards import FIELDS, RIGHT, SCHEMA, TEXT, Catalogue, agreeing
 from reference import acceptance as naive
 
 from hdbench.errors import HdbenchError

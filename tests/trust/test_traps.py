@@ -5,7 +5,7 @@ import json
 
 import pytest
 import yaml
-from helpers.catalogue import RIGHT, Catalogue, agreeing
+from helpers.planned_cards import RIGHT, Catalogue, agreeing
 
 from hdbench.errors import HdbenchError
 from hdbench.trust.plan import Plan, read_plan

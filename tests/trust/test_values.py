@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from helpers.catalogue import RIGHT, TEXT, Catalogue
+from helpers.planned_cards import RIGHT, TEXT, Catalogue
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from helpers.catalogue import RIGHT, agreeing
+from helpers.planned_cards import RIGHT, agreeing
 
 from hdbench.common.jsonio import write_json
 from hdbench.errors import HdbenchError

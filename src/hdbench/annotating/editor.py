@@ -1,6 +1,6 @@
 """What the editor's page asks for and changes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock, Timer
@@ -20,6 +20,7 @@ from hdbench.annotating.times import Times
 from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
 from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError
+from hdbench.reading.ids import match_ids
 from hdbench.reading.schema import AnswerSchema
 from hdbench.truths.fields import field_paths
 
@@ -39,9 +40,12 @@ class Editor:
         annotator: the pseudonym of whoever makes the changes.
         drafts: runs whose answers can be filled in.
         language: the page's language; None for the browser's.
+        only: id → the fields to look at in it: only these items are shown, in this order; None for
+            all of them.
 
     Raises:
-        HdbenchError: the collection or a run cannot be used, or the pseudonym is taken.
+        HdbenchError: the collection or a run cannot be used, the pseudonym is taken, or the
+            collection does not have one of the items.
     """
 
     def __init__(
@@ -50,6 +54,7 @@ class Editor:
         annotator: str,
         drafts: Sequence[Path] = (),
         language: str | None = None,
+        only: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         check_collection(folder)
         schema = AnswerSchema.load(folder / SCHEMA)
@@ -65,6 +70,8 @@ class Editor:
         self._store = Store.open(folder, annotator)
         try:
             self._drafts = read_drafts(drafts, self._store.items, str(folder), schema)
+            self._look_at = {} if only is None else _found(only, self._store.items, folder)
+            self._items = self._store.items if only is None else list(self._look_at)
         except BaseException:
             self._store.close()
             raise
@@ -86,7 +93,7 @@ class Editor:
     def start(self) -> dict[str, Any]:
         """What the page needs once: the form, the texts, and all items with their status."""
         with self._lock:
-            states, annotation = self._store.states(), self._store.annotation()
+            states, annotation = self._store.states(self._items), self._store.annotation()
             return {
                 "name": self._name,
                 "annotator": self._annotator,
@@ -113,7 +120,12 @@ class Editor:
         with self._lock:
             state = self._store.state(item)
             is_blind = self._store.annotation().is_blind(item)
-        return {"state": as_json(state), "blind": is_blind, **self._media.shown(item)}
+        return {
+            "state": as_json(state),
+            "blind": is_blind,
+            "look_at": self._look_at.get(item, ()),
+            **self._media.shown(item),
+        }
 
     def page(self, number: int, page: int) -> tuple[bytes, str]:
         """A page of an item, and its media type."""
@@ -206,7 +218,7 @@ class Editor:
         """The items whose id, comment or values have a text in them."""
         wanted = wanted.casefold()
         with self._lock:
-            states = self._store.states()
+            states = self._store.states(self._items)
         return [number for number, state in enumerate(states) if wanted in _searched(state)]
 
     def waiting(self) -> dict[str, int]:
@@ -227,9 +239,9 @@ class Editor:
                 self._times.add(self._id(asked.get("item")), asked["seconds"])
 
     def _id(self, number: Any) -> str:
-        if type(number) is not int or not 0 <= number < len(self._store.items):
+        if type(number) is not int or not 0 <= number < len(self._items):
             raise HdbenchError("there is no such item")
-        return self._store.items[number]
+        return self._items[number]
 
     def _check_drafted(self, item: str) -> None:
         if self._store.annotation().is_blind(item):
@@ -295,6 +307,23 @@ def as_json(state: ItemState) -> dict[str, Any]:
             for each in state.differences
         ],
     }
+
+
+def _found(
+    only: Mapping[str, Sequence[str]], items: Sequence[str], folder: Path
+) -> dict[str, Sequence[str]]:
+    """The collection's id → the fields to look at, in the list's order.
+
+    Ids may differ as in answers: a spreadsheet program drops leading zeros.
+    """
+    matched = match_ids(only, items)
+    if matched.unknown:
+        raise HdbenchError(
+            f"{folder}: has no item {matched.unknown[0]!r}, which is on the list "
+            f"({len(matched.unknown):,} of {len(only):,} are not there): is it for another folder?"
+        )
+    own = {listed: item for item, listed in matched.ids.items()}
+    return {own.get(listed, listed): fields for listed, fields in only.items()}
 
 
 def _after(asked: dict[str, Any]) -> str | None:

@@ -3,7 +3,7 @@
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -109,15 +109,15 @@ class Store:
             self._refresh()
             return self._state(item)
 
-    def states(self) -> list[ItemState]:
-        """What is known of all items, in their order.
+    def states(self, items: Sequence[str] | None = None) -> list[ItemState]:
+        """What is known of some items, in their order; without any, of all of them.
 
         Raises:
             HdbenchError: an item is no longer in `metadata.jsonl`.
         """
         with self._turn:
             self._refresh()  # once: it looks at every history there is
-            return [self._state(item) for item in self.items]
+            return [self._state(item) for item in (self.items if items is None else items)]
 
     def annotation(self) -> Annotation:
         """What `annotation.yaml` says now."""

@@ -20,6 +20,7 @@ from hdbench.cli import (  # noqa: F401  each enters its commands
     scoring,
     space,
     trust,
+    trust_apply,
 )
 from hdbench.cli.app import app, one_line
 from hdbench.errors import HdbenchError

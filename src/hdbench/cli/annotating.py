@@ -1,5 +1,6 @@
 """The command with which people make and correct a ground truth."""
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -44,6 +45,14 @@ def annotate(
             help="A run whose answers can be filled in, to be corrected. Repeat it for a second "
             "one, to see where the models differ.",
             metavar="RUN",
+        ),
+    ] = None,
+    only: Annotated[
+        Path | None,
+        typer.Option(
+            help="Show these items only, in this order: a plan of hdbench trust plan, or a work "
+            "list or control sample of hdbench trust apply. Samples are checked without --drafts.",
+            metavar="FILE",
         ),
     ] = None,
     port: Annotated[
@@ -113,18 +122,34 @@ def annotate(
 
     if review and drafts:
         raise HdbenchError("--review: second looks are blind, so that --drafts does not go with it")
+    if review and only:
+        raise HdbenchError("--review: shows the items of its own list: leave out --only")
     if review:
         from hdbench.annotating.reviewing.review import Review  # noqa: PLC0415
 
         serve(Review(folder, review, annotator, language), port=port, started=_say_address)
         return
-    editor = Editor(folder, annotator, drafts or (), language)
+    listed = _listed(only, with_drafts=bool(drafts)) if only else None
+    editor = Editor(folder, annotator, drafts or (), language, listed)
     for note in editor.notes:
         typer.echo(f"note: {escaped(note)}", err=True)
     if waiting := editor.waiting():
         names = ", ".join(f"{name} ({number:,})" for name, number in sorted(waiting.items()))
         typer.echo(f"note: assigned items have no ground truth yet, waiting for {names}", err=True)
     serve(editor, port=port, started=_say_address)
+
+
+def _listed(path: Path, *, with_drafts: bool) -> Mapping[str, Sequence[str]]:
+    """The items of a list, and the fields to look at in each."""
+    from hdbench.trust.listed import read_listed  # noqa: PLC0415  slow to import
+
+    listed = read_listed(path)
+    if listed.blind and with_drafts:
+        raise HdbenchError(
+            f"{path}: a sample that is checked blind: leave out --drafts, since people overlook "
+            "what a draft has wrong"
+        )
+    return listed.fields
 
 
 def _say_address(url: str) -> None:

@@ -7,10 +7,15 @@ from rich.console import Console
 from rich.text import Text
 
 from hdbench.common.printing import MAX_NOTE, heading, plain_table, printable
-from hdbench.trust.words import sentences, warning_in_words
+from hdbench.exporting.applied_marc import LEFT_LIST, RECORDS, TAKEN_LIST
+from hdbench.trust.out import CONTROL, WORK_LIST
+from hdbench.trust.words import control_sentences, sentences, warning_in_words
 
 if TYPE_CHECKING:  # numpy takes long to import
+    from hdbench.exporting.applied_marc import Written
+    from hdbench.trust.control import Controlled
     from hdbench.trust.decision import Decision, Outcome
+    from hdbench.trust.out import Applied
     from hdbench.trust.plan import Plan
 
 FIELD_WIDTH = 30
@@ -114,3 +119,70 @@ def _print_fields(console: Console, outcome: "Outcome") -> None:
             heading(name, FIELD_WIDTH), *cells, f"{each.empty:,}", f"{each.wrong_empty:,}"
         )
     console.print(table)
+
+
+def print_applied(console: Console, applied: "Applied", out: Path) -> None:
+    """Print what became of the values, and what to do next.
+
+    Args:
+        console: where to.
+        applied: what was done.
+        out: the folder.
+    """
+    values = applied.taken + applied.checked + sum(applied.check.values())
+    title = f"{applied.taken:,} of {values:,} values taken over, in {applied.items:,} items"
+    console.print(Text(title), style="bold", highlight=False, soft_wrap=True)
+    reasons = [f"{why}: {number:,}" for why, number in applied.check.items()]
+    lines = [f"checked by people already: {applied.checked:,}", *reasons]
+    for line in lines:
+        console.print(line, highlight=False, soft_wrap=True)
+    console.print()
+    heads = ("taken over", "to look at", "checked")
+    table = plain_table("By field", "field", right=heads)
+    for name, counts in applied.by_field.items():
+        taken, checked = counts.get("taken", 0), counts.get("checked", 0)
+        look = sum(counts.values()) - taken - checked
+        table.add_row(heading(name, FIELD_WIDTH), f"{taken:,}", f"{look:,}", f"{checked:,}")
+    console.print(table)
+    work = f"{applied.to_look_at:,} items to look at: hdbench annotate FOLDER --only"
+    console.print(printable(f"{work} {out / WORK_LIST}", MAX_NOTE), soft_wrap=True, highlight=False)
+    blind = f"to be checked blind: hdbench annotate FOLDER --only {out / CONTROL}"
+    then = f"then hdbench trust control {out}"
+    console.print(printable(f"{blind}, {then}", MAX_NOTE), soft_wrap=True, highlight=False)
+
+
+def print_marc(console: Console, written: "Written", out: Path) -> None:
+    """Print what was written as MARC.
+
+    Args:
+        console: where to.
+        written: what it was.
+        out: the folder.
+    """
+    lines = (
+        f"{out / RECORDS}: {written.records:,} records, {written.touched:,} of them filled",
+        f"{out / TAKEN_LIST}: {written.values:,} subfields that were added",
+        f"{out / LEFT_LIST}: {written.left:,} values that are in no record, and why",
+    )
+    for line in lines:
+        console.print(printable(line, MAX_NOTE), soft_wrap=True, highlight=False)
+
+
+def print_controlled(console: Console, found: "Controlled") -> None:
+    """Print what a control sample says.
+
+    Args:
+        console: where to.
+        found: what it says.
+    """
+    first, *others = control_sentences(found)
+    console.print(Text(first), style="bold", highlight=False, soft_wrap=True)
+    for line in others:
+        console.print(Text(line), soft_wrap=True, highlight=False)
+    console.print()
+    table = plain_table("By field", "field", right=("taken over", "wrong", "upper bound"))
+    for name, each in found.by_field.items():
+        cells = (f"{each.taken:,}", f"{each.wrong:,}", f"{each.share.upper:.1%}")
+        table.add_row(heading(name, FIELD_WIDTH), *cells)
+    console.print(table)
+    console.print(Text(f"plan {found.plan[:12]}", style="dim"), highlight=False)

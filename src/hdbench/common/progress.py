@@ -15,6 +15,9 @@ Listener = Callable[[int, int | None], None]
 EVERY = 0.1
 """Seconds between two calls of a listener."""
 
+IN_LINES = 30.0
+"""Seconds between two lines where there is no terminal."""
+
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
@@ -60,6 +63,29 @@ def listening(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+@contextmanager
+def in_lines(every: float = IN_LINES) -> Iterator[None]:
+    """Where there is no terminal for a bar, print the progress within the block now and then.
+
+    Args:
+        every: seconds between two lines on standard error.
+    """
+    if sys.stderr.isatty():
+        yield
+        return
+    due = time.monotonic() + every
+
+    def say(done: int, total: int | None) -> None:
+        nonlocal due
+        if time.monotonic() >= due or done == total:
+            due = time.monotonic() + every
+            of = "" if total is None else f" of {total:,}"
+            sys.stderr.write(f"{done:,}{of} done\n")
+
+    with listening(say):
+        yield
 
 
 def _told(elements: Iterable[Element], total: int | None, listener: Listener) -> Iterator[Element]:

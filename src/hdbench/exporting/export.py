@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from hdbench.common.csv_files import write_csv
 from hdbench.common.excel import xlsx_writer
 from hdbench.common.jsonio import whole_file
 from hdbench.common.progress import progress
@@ -94,7 +95,6 @@ def export(
     # Imported here, because the command line names the formats in its help.
     from hdbench.exporting.formats import (  # noqa: PLC0415
         check_size,
-        write_csv,
         write_jsonl,
         write_parquet,
         write_xlsx,

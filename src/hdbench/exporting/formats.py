@@ -1,6 +1,5 @@
 """Answers as files, of which nothing that a model wrote is executed."""
 
-import csv
 import datetime
 import json
 import re
@@ -20,38 +19,9 @@ PARQUET_COLUMNS = ("id", "model", "status", "prediction", "text", "error")
 ROW_GROUP = 10_000
 """Rows of a Parquet file that are in memory at a time."""
 
-_FORMULA = re.compile(r"""((?:^|;)[\s"']*)(?=[=+\-@＝＋－＠])""")
-_NUMBER = re.compile(r"[+\-]?[0-9]+(?:[.,][0-9]+)?")
-_LETTER = re.compile(r"\w")
 _OVERLAP = re.compile(r"(?<=_x[0-9a-fA-F]{4})_(?=x[0-9a-fA-F]{4}_)")
 _NARROWEST = 10
 _CREATED = datetime.datetime(1980, 1, 1)  # the time would make each export a different file
-
-
-def write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
-    """Write a table as CSV, row by row.
-
-    UTF-8 with a byte order mark, without which Excel misreads umlauts; commas; lines end in CR LF.
-    A text that a spreadsheet might take for a formula, because it begins with one of = + - @ (also
-    after a semicolon), gets an apostrophe before that sign, as OWASP advises ("CSV Injection"). A
-    text without letters and digits, such as the dash for an empty field, and a number stay as they
-    are.
-
-    Args:
-        path: the file.
-        head: the columns' names.
-        rows: the same number of cells each.
-    """
-    with path.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(map(_harmless, head))
-        writer.writerows([_harmless(value) for value in row] for row in rows)
-
-
-def _harmless(value: Cell) -> Cell:
-    if not isinstance(value, str) or not _LETTER.search(value) or _NUMBER.fullmatch(value):
-        return value
-    return _FORMULA.sub(r"\1'", value)
 
 
 def write_jsonl(path: Path, values: Iterable[Any]) -> int:

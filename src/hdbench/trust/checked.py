@@ -5,6 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import Metric, reference_for
 from hdbench.trust.earlier import known_before
 from hdbench.trust.plan import Plan, list_sha256
-from hdbench.trust.runs import Judged, opened_runs, planned_fields
+from hdbench.trust.runs import Judged, Runs, opened_runs, planned_fields
 from hdbench.trust.sample import check_drawn
 from hdbench.trust.values import Field, folded, texts_of
 
@@ -65,13 +66,16 @@ class CheckedSample:
     truths_sha256: str
 
 
-def check_sample(plan: Plan, benchmark: Benchmark, where: Path) -> CheckedSample:
+def check_sample(
+    plan: Plan, benchmark: Benchmark, where: Path, opened: Runs | None = None
+) -> CheckedSample:
     """Compare the sample with its truth.
 
     Args:
         plan: the plan.
         benchmark: the items, those of the sample with their truth.
         where: the plan's file.
+        opened: the plan's runs, if they are open already.
 
     Raises:
         HdbenchError: the list of items is another one, or its sample; an item has no truth yet, or
@@ -84,12 +88,13 @@ def check_sample(plan: Plan, benchmark: Benchmark, where: Path) -> CheckedSample
             "and the promise is about those only: restore the list, or make a new plan"
         )
     check_drawn(benchmark, ids, plan.whole, plan.sample)
-    truths = _truths(plan, benchmark)
+    truths = truths_of(plan.sample, benchmark)
     fields = planned_fields(plan, benchmark)
     metric = benchmark.spec.make_metric("documented")
     rows = []
     errors = _Errors(len(plan.runs))
-    with opened_runs(plan, benchmark, where) as runs:
+    opening = opened_runs(plan, benchmark, where) if opened is None else nullcontext(opened)
+    with opening as runs:
         for item in truths:
             reference = metric.right_answer(reference_for("documented", item.ground_truth))
             true = texts_of(reference, fields)
@@ -110,7 +115,7 @@ def check_sample(plan: Plan, benchmark: Benchmark, where: Path) -> CheckedSample
         known=max(plan.known, known_before(benchmark.folder, set(plan.sample), plan.created)),
         shared_errors=errors.shared(),
         unanswered=errors.unanswered,
-        provenance=Counter(_made(item) for item in truths),
+        provenance=Counter(map(how_made, truths)),
         truths_sha256=_hash(truths),
     )
 
@@ -178,17 +183,21 @@ class _Errors:
         return ((one, two) for one in range(self._runs) for two in range(one + 1, self._runs))
 
 
-def _truths(plan: Plan, benchmark: Benchmark) -> list[Item]:
-    """The items of the sample in the plan's order."""
-    wanted = set(plan.sample)
+def truths_of(sample: Sequence[str], benchmark: Benchmark) -> list[Item]:
+    """The items of a sample with their truths, in the sample's order.
+
+    Raises:
+        HdbenchError: one has none yet, or one that was made from a draft.
+    """
+    wanted = set(sample)
     found = {item.id: item for item in benchmark.items() if item.id in wanted}
-    if missing := [item for item in plan.sample if item not in found]:
+    if missing := [item for item in sample if item not in found]:
         raise HdbenchError(
-            f"{benchmark.id}: {len(missing):,} of {len(plan.sample):,} items of the sample have no "
+            f"{benchmark.id}: {len(missing):,} of {len(sample):,} items of the sample have no "
             f"ground truth yet, such as {missing[0]}: check them too, as without them the sample "
             "is no longer random; where nobody can read a value, leave the field empty"
         )
-    truths = [found[item] for item in plan.sample]
+    truths = [found[item] for item in sample]
     drafted = [item for item in truths if item.provenance and item.provenance.run]
     if drafted:
         raise HdbenchError(
@@ -199,7 +208,8 @@ def _truths(plan: Plan, benchmark: Benchmark) -> list[Item]:
     return truths
 
 
-def _made(item: Item) -> str:
+def how_made(item: Item) -> str:
+    """How the truth of an item was made."""
     return item.provenance.how if item.provenance else UNKNOWN
 
 

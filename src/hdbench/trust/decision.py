@@ -24,6 +24,7 @@ from hdbench.trust.deciding import (
     passing,
 )
 from hdbench.trust.plan import Plan
+from hdbench.trust.runs import Runs
 from hdbench.trust.warnings import warnings_of
 from hdbench.trust.wish import Right, VerdictName
 
@@ -176,18 +177,19 @@ class Decision(Strict):
         return not any(warned.voids for warned in self.warnings)
 
 
-def decide(plan: Plan, benchmark: Benchmark, where: Path) -> Decision:
+def decide(plan: Plan, benchmark: Benchmark, where: Path, opened: Runs | None = None) -> Decision:
     """Decide by a plan, from the truth of its sample.
 
     Args:
         plan: the plan.
         benchmark: the items, those of the sample with their truth.
         where: the plan's file.
+        opened: the plan's runs, if they are open already.
 
     Raises:
         HdbenchError: nothing can be promised; see `check_sample`.
     """
-    sample = check_sample(plan, benchmark, where)
+    sample = check_sample(plan, benchmark, where, opened)
     walks = {(right, verdict): found for right, verdict, found in decided(plan, sample)}
     counts = walks[plan.right, plan.verdict]
     outcome = _outcome(plan, sample, counts)

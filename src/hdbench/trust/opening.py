@@ -27,8 +27,15 @@ class Opened(NamedTuple):
 
 
 @contextmanager
-def opened_run(path: Path, benchmark: Benchmark) -> Iterator[Opened]:
+def opened_run(
+    path: Path, benchmark: Benchmark, *, all_are_loaded: bool = False
+) -> Iterator[Opened]:
     """A run of one model, until the block ends.
+
+    Args:
+        path: a file or folder of answers in any form, or a run folder.
+        benchmark: what it answers.
+        all_are_loaded: see `JsonLines`.
 
     Raises:
         HdbenchError: it is not there, is unusable, has answers of several models, or is not to this
@@ -36,7 +43,7 @@ def opened_run(path: Path, benchmark: Benchmark) -> Iterator[Opened]:
     """
     if not path.exists():
         raise HdbenchError(f"{path}: no such file or folder")
-    with OpenedRun.opened(path, benchmark) as run:
+    with OpenedRun.opened(path, benchmark, all_are_loaded=all_are_loaded) as run:
         if len(run.models) > 1:
             raise HdbenchError(
                 f"{path}: has answers of {len(run.models)} models: give one file for each model"

@@ -15,7 +15,9 @@ from hdbench.trust.given_scores import GivenScores, read_scores
 from hdbench.trust.opening import opened_run
 from hdbench.trust.plan import Plan, PlannedRun, PlannedScores
 from hdbench.trust.scores import choose
-from hdbench.trust.values import Field, fields_of, texts_of, value_of
+from hdbench.trust.values import Field, fields_of, text_of, texts_of, value_of
+
+_PLAIN = {str, type(None)}
 
 Hashed = Callable[[Path], str]
 
@@ -77,28 +79,55 @@ class Runs:
             item_id: the item.
             records: see `records`.
         """
-        texts = self.texts(records)
+        answered = None not in records
         found = []
-        for place, field in enumerate(self._fields):
-            of_field = [None if each is None else each[place] for each in texts]
-            run, agreement = choose(of_field)
-            if run is None:
-                found.append(Judged(None, "", None, None))
-                continue
-            value = value_of(records[run], field)
-            trusted = self._scores.of(item_id, place) if self._scores else agreement
-            found.append(Judged(value, of_field[run] or "", trusted, run))
+        for place, values in enumerate(zip(*map(self._values, records), strict=True)):
+            first = values[0]
+            # Most values are the same in all runs, and there are millions of them.
+            if answered and values.count(first) == len(values) and _same_texts(values):
+                judged = Judged(first, text_of(first), 1.0, 0)
+            else:
+                judged = _judged(records, values)
+            if self._scores is not None and judged.run is not None:
+                judged = judged._replace(score=self._scores.of(item_id, place))
+            found.append(judged)
         return found
+
+    def _values(self, record: dict[str, Any] | None) -> list[Any]:
+        """The value of each field in a record."""
+        return [None if record is None else value_of(record, field) for field in self._fields]
+
+
+def _same_texts(values: Sequence[Any]) -> bool:
+    """Whether equal values are certainly the same text: 1 and true are equal as well."""
+    return type(values[0]) in _PLAIN or set(map(type, values)) == {int}
+
+
+def _judged(records: Sequence[dict[str, Any] | None], values: Sequence[Any]) -> Judged:
+    """The value to take for a field, from each run's record and its value of the field."""
+    texts = [
+        None if record is None else text_of(value)
+        for record, value in zip(records, values, strict=True)
+    ]
+    run, score = choose(texts)
+    return (
+        Judged(None, "", None, None)
+        if run is None
+        else Judged(values[run], texts[run] or "", score, run)
+    )
 
 
 @contextmanager
-def opened_runs(plan: Plan, benchmark: Benchmark, where: Path) -> Iterator[Runs]:
+def opened_runs(
+    plan: Plan, benchmark: Benchmark, where: Path, *, all_are_loaded: bool = False
+) -> Iterator[Runs]:
     """The runs of a plan, until the block ends.
 
     Args:
         plan: the plan.
         benchmark: what they answer.
         where: the plan's file; runs can be beside it, if they are not below the working directory.
+        all_are_loaded: every answer will be read, see `JsonLines`.
 
     Raises:
         HdbenchError: a run or the scores are not there, are others than the plan was made for, or
@@ -110,7 +139,8 @@ def opened_runs(plan: Plan, benchmark: Benchmark, where: Path) -> Iterator[Runs]
         answers = []
         for planned in plan.runs:
             path = _found(planned, where, answers_sha256)
-            answers.append(stack.enter_context(opened_run(path, benchmark)).answers)
+            opened = opened_run(path, benchmark, all_are_loaded=all_are_loaded)
+            answers.append(stack.enter_context(opened).answers)
         scores = None
         if plan.scores is not None:
             path = _found(plan.scores, where, file_sha256)

@@ -62,12 +62,15 @@ def choose(texts: Sequence[str | None]) -> Chosen:
     others = len(texts) - 1
     if others and first is not None and texts.count(first) == len(texts):
         return Chosen(0, 1.0)
+    totals = [0.0] * len(texts)
+    for place, text in enumerate(texts):
+        for other in range(place):
+            alike = similarity(text, texts[other])
+            totals[place] += alike
+            totals[other] += alike
     best = Chosen(None, 0.0)
     highest = -1.0
-    for place, text in enumerate(texts):
-        if text is None:
-            continue
-        total = sum(similarity(text, other) for at, other in enumerate(texts) if at != place)
-        if total > highest + ROUNDING:
+    for place, total in enumerate(totals):
+        if texts[place] is not None and total > highest + ROUNDING:
             best, highest = Chosen(place, total / others if others else 0.0), total
     return best

@@ -86,7 +86,7 @@ def value_of(record: Any, field: Field) -> Any:
     for place in field.places:
         value = record
         for name in place:
-            value = value.get(name) if isinstance(value, dict) else None
+            value = value.get(name) if type(value) is dict else None
         if value is not None:
             return value
     return None

@@ -5,8 +5,10 @@ from typing import Any
 
 from hdbench.common.texts import Texts
 from hdbench.statistics.acceptance import least_items
+from hdbench.trust.control import Controlled
 from hdbench.trust.deciding import RIGHTS
 from hdbench.trust.decision import Decision, Outcome, Warned
+from hdbench.trust.wish import Right
 
 _TEXTS = Texts(Path(__file__).with_name("translations"))
 
@@ -30,6 +32,48 @@ def sentences(decision: Decision, language: str = "en") -> list[str]:
     if not decision.holds:
         said[0] = text("void") + said[0]
     return said
+
+
+def control_sentences(found: Controlled, language: str = "en") -> list[str]:
+    """What a control sample says, most important first.
+
+    Args:
+        found: what was counted.
+        language: one of `hdbench.common.texts.LANGUAGES`.
+    """
+
+    def text(key: str, **values: Any) -> str:
+        return _TEXTS.text(key, language, **values)
+
+    def counted(key: str, right: Right) -> str:
+        each = found.wrong[right]
+        return text(
+            key,
+            items=found.items,
+            of=found.of,
+            values=found.values,
+            wrong=each.count,
+            right=text(f"right_{right}"),
+            rate=each.rate,
+            upper=each.upper,
+            confidence=found.confidence,
+            taken=found.taken,
+            in_whole=round(each.rate * found.taken),
+            at_most=round(each.upper * found.taken),
+        )
+
+    counts = found.wrong[found.right]
+    said = "control_holds" if counts.upper <= found.limit else "control_open"
+    other = next(right for right in RIGHTS if right != found.right)
+    sentences = [
+        counted("control", found.right),
+        text(said, limit=found.limit, confidence=found.confidence),
+        counted("control_also", other),
+    ]
+    return sentences + [
+        text("not_blind", number=number, items=found.items, how=how)
+        for how, number in sorted(found.not_blind.items())
+    ]
 
 
 def warning_in_words(warned: Warned, language: str = "en") -> str:

@@ -4,8 +4,9 @@ import logging
 import re
 import warnings
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, shortened
@@ -157,23 +158,35 @@ def _has_others_than_marc8(chunk: bytes) -> bool:
 
 def _from_xml(data: bytes, path: Path) -> Iterator[tuple[int, "Record | str"]]:
     """Each record's number, and the record or what is wrong with it."""
-    number = 0
-    for element in records_of(data, str(path), "record"):
-        if (
-            str(element.tag).rpartition("}")[0] in NAMESPACES
-        ):  # and not the wrapper of a server's reply
-            number += 1
-            yield number, _from_element(element)
+    for number, element in enumerate(marc_elements(BytesIO(data), str(path)), 1):
+        yield number, record_from(element)
 
 
-def _from_element(element: "Element") -> "Record | str":
+def marc_elements(document: BinaryIO, where: str) -> Iterator["Element"]:
+    """The records in a document of MARCXML, one after the other.
+
+    Args:
+        document: a collection or one record, also within the reply of a server.
+        where: what messages call it.
+
+    Raises:
+        HdbenchError: it is not well-formed, see `records_of`.
+    """
+    for element in records_of(document, where, "record"):
+        if str(element.tag).rpartition("}")[0] in NAMESPACES:  # and not the wrapper of a reply
+            yield element
+
+
+def record_from(element: "Element") -> "Record | str":
+    """The record that an element of MARCXML is, without its leader, or what is wrong with it.
+
+    Its fields are in the order of the element's `marc_fields`.
+    """
     from pymarc import Field, Indicators, Record, Subfield  # noqa: PLC0415
 
     fields = []
-    for child in element:
+    for child in marc_fields(element):
         name, tag = name_of(child), child.get("tag", "")
-        if name not in {"controlfield", "datafield"}:
-            continue
         if not _TAG.fullmatch(tag):
             return f"(line {child.sourceline}) has a {name} without a tag of three characters"
         if name == "controlfield":
@@ -186,6 +199,11 @@ def _from_element(element: "Element") -> "Record | str":
         subfields = [Subfield(each.get("code", ""), _text(each)) for each in inner]
         fields.append(Field(tag, indicators, subfields))
     return Record(fields=fields)
+
+
+def marc_fields(element: "Element") -> "list[Element]":
+    """The fields of a record in MARCXML."""
+    return [child for child in element if name_of(child) in {"controlfield", "datafield"}]
 
 
 def _text(element: "Element") -> str:

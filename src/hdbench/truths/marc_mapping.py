@@ -85,7 +85,7 @@ class First(NamedTuple):
 
     def read(self, record: "Record") -> str | None:
         """The text in a record."""
-        return _first(map(_trimmed, self.texts(record)))
+        return _first(map(trimmed, self.texts(record)))
 
     def texts(self, record: "Record") -> Iterator[str]:
         """Everything that is found, untrimmed."""
@@ -102,11 +102,11 @@ class Each(NamedTuple):
         """The list in a record."""
         found = [(place, field) for place in self.places for field in place.fields(record)]
         if not self.fields:
-            texts = (_trimmed(text) for place, field in found for text in place.values(field))
+            texts = (trimmed(text) for place, field in found for text in place.values(field))
             return list(filter(None, texts))
         objects = (
             {
-                name: _first(_trimmed(place.value(field)) for place in places)
+                name: _first(trimmed(place.value(field)) for place in places)
                 for name, places in self.fields.items()
             }
             for _, field in found
@@ -138,7 +138,18 @@ class MarcMapping(NamedTuple):
     def truth(self, record: "Record") -> tuple[str | None, dict[str, Any] | None]:
         """The key of a record, and its ground truth; None for what it does not have."""
         truth = self.record.read(record)
-        return _first(self.key.texts(record)), truth if _has_something(truth) else None
+        return self.key_of(record), truth if _has_something(truth) else None
+
+    def key_of(self, record: "Record") -> str | None:
+        """The key of a record."""
+        return _first(self.key.texts(record))
+
+    def node(self, field: str) -> "First | Each | Nested | None":
+        """What a field such as `imprint.place` is made from; None if it is not in the mapping."""
+        node: First | Each | Nested | None = self.record
+        for name in field.split("."):
+            node = node.fields.get(name) if isinstance(node, Nested) else None
+        return node
 
 
 def read_mapping(path: Path) -> MarcMapping:
@@ -228,13 +239,13 @@ def _unmarked(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", _SORTING.sub(r"\1", text)).split())
 
 
-def _trimmed(text: str) -> str:
+def trimmed(text: str) -> str:
     """A value without ISBD punctuation at its end, and without brackets around it.
 
     The rules are those of Traject's `trim_punctuation`.
 
     Example:
-        >>> [_trimmed(text) for text in ("Die Stadt :", "[Basel] :", "Schwabe & Co.,", "1912.")]
+        >>> [trimmed(text) for text in ("Die Stadt :", "[Basel] :", "Schwabe & Co.,", "1912.")]
         ['Die Stadt', 'Basel', 'Schwabe & Co.', '1912']
     """
     if _NOTHING.fullmatch(text):  # as fixed fields have it

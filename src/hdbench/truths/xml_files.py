@@ -5,9 +5,8 @@ libxml2 itself refuses more than 256 levels, and texts of more than 10 MB.
 
 import os
 from collections.abc import Callable, Iterator
-from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, shortened
@@ -55,11 +54,11 @@ def parse_xml(data: bytes, where: str) -> "Element":
     return root
 
 
-def records_of(data: bytes, where: str, tag: str) -> Iterator["Element"]:
+def records_of(document: BinaryIO, where: str, tag: str) -> Iterator["Element"]:
     """The elements with a tag, one after the other, so that only one of them is in memory.
 
     Args:
-        data: the document.
+        document: the document.
         where: what messages call the file.
         tag: the elements' name, in any namespace.
 
@@ -70,7 +69,7 @@ def records_of(data: bytes, where: str, tag: str) -> Iterator["Element"]:
     with needed("truths", "XML files need"):
         from lxml import etree  # noqa: PLC0415
     elements = etree.iterparse(
-        BytesIO(data),
+        document,
         events=("end",),
         tag=f"{{*}}{tag}",
         **_UNTRUSTED,

@@ -152,7 +152,9 @@ function drawStage() {
     settling: left ? "stage_settling_hint" : "stage_settled_hint",
     plain: item.blind && start.drafts.length ? "stage_blind_hint" : null,
   }[stage];
-  const text = key ? say(key, { left, all: differences.length }) : "";
+  const parts = [key && say(key, { left, all: differences.length })];
+  if (item.look_at.length) parts.push(say("look_at", { fields: item.look_at.join(", ") }));
+  const text = parts.filter(Boolean).join(" ");
   if (at("stage").textContent !== text) at("stage").textContent = text;
 }
 

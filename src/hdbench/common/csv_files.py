@@ -1,0 +1,64 @@
+"""Tables as CSV that a spreadsheet opens and in which nothing is executed."""
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+_FORMULA = re.compile(r"""((?:^|;)[\s"']*)(?=[=+\-@＝＋－＠])""")
+_APOSTROPHE = re.compile(r"""((?:^|;)[\s"']*)'(?=[=+\-@＝＋－＠])""")
+_NUMBER = re.compile(r"[+\-]?[0-9]+(?:[.,][0-9]+)?")
+_LETTER = re.compile(r"\w")
+
+
+Row = Sequence[str | int | float]
+
+
+def write_csv(path: Path, head: Sequence[str], rows: Iterable[Row]) -> None:
+    """Write a table as CSV, row by row; see `csv_rows`.
+
+    Args:
+        path: the file.
+        head: the columns' names.
+        rows: the same number of cells each.
+    """
+    with csv_rows(path, head) as add:
+        for row in rows:
+            add(row)
+
+
+@contextmanager
+def csv_rows(path: Path, head: Sequence[str]) -> Iterator[Callable[[Row], None]]:
+    """A CSV file to add rows to, until the block ends.
+
+    UTF-8 with a byte order mark, without which Excel misreads umlauts; commas; lines end in CR LF.
+    A text that a spreadsheet might take for a formula, because it begins with one of = + - @ (also
+    after a semicolon), gets an apostrophe before that sign, as OWASP advises ("CSV Injection"). A
+    text without letters and digits, such as the dash for an empty field, and a number stay as they
+    are. A lone surrogate, which a model's text can hold, becomes a JSON escape.
+
+    Args:
+        path: the file.
+        head: the columns' names.
+    """
+    with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(map(_harmless, head))
+        yield lambda row: writer.writerow([_harmless(value) for value in row])
+
+
+def as_it_was(cell: str) -> str:
+    """A text of a table that `write_csv` wrote, without the apostrophes that it added.
+
+    Example:
+        >>> as_it_was("'=2+3a"), as_it_was("Ma'=")
+        ('=2+3a', "Ma'=")
+    """
+    return _APOSTROPHE.sub(r"\1", cell) if _LETTER.search(cell) else cell
+
+
+def _harmless(value: str | int | float) -> str | int | float:
+    if not isinstance(value, str) or not _LETTER.search(value) or _NUMBER.fullmatch(value):
+        return value
+    return _FORMULA.sub(r"\1'", value)

@@ -1,0 +1,217 @@
+"""A decision carried out over all items: what is taken over, and what people have to look at."""
+
+import datetime
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from hdbench import __version__
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.csv_files import write_csv
+from hdbench.common.hashing import file_sha256
+from hdbench.common.jsonio import parse_json, whole_file, write_json
+from hdbench.common.progress import progress
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.part_scorer import seldom_collected
+from hdbench.scoring.metric import reference_for
+from hdbench.statistics.acceptance import ROUNDING
+from hdbench.trust.checked import truths_of
+from hdbench.trust.control import write_control
+from hdbench.trust.decision import Decision, decide
+from hdbench.trust.out import (
+    APPLIED,
+    CONTROL,
+    VALUES,
+    WORK_LIST,
+    Applied,
+    begin,
+    only_process,
+    read_applied,
+)
+from hdbench.trust.plan import Plan
+from hdbench.trust.runs import Judged, Runs, opened_runs, planned_fields
+from hdbench.trust.tally import CHECK, CHECKED, TAKEN, Tally
+from hdbench.trust.values import Field, text_of, value_of
+
+NO_ANSWER, LEFT_OUT, BELOW = "no answer", "field left out", "score below threshold"
+"""Why a person has to look at a value."""
+
+DIGITS = 6
+"""The decimals of a trust score in the file; the threshold is compared with all of them."""
+
+SAFE_AFTER = 10_000
+"""After so many items, what was written is forced onto the disk."""
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: int) -> Applied:
+    """Carry a decision out over all items; where it was interrupted, it goes on.
+
+    Args:
+        plan: the plan.
+        benchmark: all items, those of the sample with their truth.
+        where: the plan's file.
+        out: the folder to write; if all was written before, nothing is done.
+        control: how many items the control sample has at most.
+
+    Raises:
+        HdbenchError: nothing can be taken over, or the promise does not hold; the folder holds
+            something else, or another process writes it; see also `decide`.
+    """
+    with opened_runs(plan, benchmark, where, all_are_loaded=True) as runs:
+        decision = decide(plan, benchmark, where, runs)
+        _check(decision, where)
+        with only_process(out):
+            begin(out, where, decision)
+            if (out / APPLIED).exists():
+                return read_applied(out)
+            ids = list(benchmark.ids())
+            tally = _write_values(out / VALUES, ids, _Lines(plan, decision, benchmark, runs))
+            sha256 = file_sha256(out / VALUES)
+            drawn_from = [ids[place] for place in tally.with_taken()]
+            write_control(out / CONTROL, plan, sha256, drawn_from, control)
+            listed = _write_work_list(out / WORK_LIST, ids, tally)
+            applied = _applied(decision, tally, listed, sha256)
+            write_json(out / APPLIED, applied.model_dump(mode="json"))
+            return applied
+
+
+def _check(decision: Decision, where: Path) -> None:
+    if decision.outcome is None:
+        raise HdbenchError(
+            f"{where}: nothing can be taken over by this plan: hdbench trust decide {where} says "
+            "what is missing"
+        )
+    if not decision.holds:
+        raise HdbenchError(
+            f"{where}: what it decides is no promise: hdbench trust decide {where} says why; plan "
+            "and check a new sample"
+        )
+
+
+class _Lines:
+    """What becomes of the values of each item."""
+
+    def __init__(self, plan: Plan, decision: Decision, benchmark: Benchmark, runs: Runs) -> None:
+        outcome = decision.outcome
+        assert outcome is not None  # noqa: S101  it was checked
+        self._runs = runs
+        self._names = [run.name for run in plan.runs]
+        self._least = outcome.threshold - ROUNDING
+        self._fields = [(name, name in outcome.fields) for name in plan.fields]
+        self._checked = _checked(plan, benchmark, planned_fields(plan, benchmark))
+
+    def of(self, item: str) -> dict[str, dict[str, Any]]:
+        """Field → its value, what becomes of it, and why."""
+        if item in self._checked:
+            return self._checked[item]
+        judged = self._runs.judged(item, self._runs.records(item))
+        return {
+            name: self._value(each, is_in=is_in)
+            for (name, is_in), each in zip(self._fields, judged, strict=True)
+        }
+
+    def _value(self, judged: Judged, *, is_in: bool) -> dict[str, Any]:
+        if judged.run is None or judged.score is None:
+            return {"value": None, "decision": CHECK, "reason": NO_ANSWER}
+        found: dict[str, Any] = {"value": judged.value if judged.text else None}
+        if is_in and judged.score >= self._least:
+            found["decision"] = TAKEN
+        else:
+            found["decision"] = CHECK
+            found["reason"] = BELOW if is_in else LEFT_OUT
+        found["score"] = 1 if judged.score == 1.0 else round(judged.score, DIGITS)
+        found["run"] = self._names[judged.run]
+        return found
+
+
+def _checked(
+    plan: Plan, benchmark: Benchmark, fields: Sequence[Field]
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Id → what the items of the sample have: their truth counts, whatever a model says."""
+    metric = benchmark.spec.make_metric("documented")
+    found = {}
+    for item in truths_of(plan.sample, benchmark):
+        truth = metric.right_answer(reference_for("documented", item.ground_truth))
+        values = ((field, value_of(truth, field)) for field in fields)
+        found[item.id] = {
+            field.path: {"value": value if text_of(value) else None, "decision": CHECKED}
+            for field, value in values
+        }
+    return found
+
+
+def _write_values(path: Path, ids: Sequence[str], lines: _Lines) -> Tally:
+    """Write what is not yet written, and count everything."""
+    tally = Tally()
+    whole = 0
+    for end, fields in _written(path, ids):
+        tally.add(fields)
+        whole = end
+    with path.open("ab") as file, seldom_collected():
+        file.truncate(whole)  # what was torn when a process was killed
+        left = ids[len(tally) :]
+        for number, item in enumerate(progress(left, "Taking over", len(left)), 1):
+            fields = lines.of(item)
+            text = _encode({"id": item, "fields": fields})
+            file.write(text.encode("utf-8", "backslashreplace") + b"\n")
+            tally.add(fields)
+            if number % SAFE_AFTER == 0:
+                _force(file)
+        _force(file)
+    return tally
+
+
+def _written(path: Path, ids: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Where each whole line ends, and its fields, up to the first that is not as it should be."""
+    if not path.exists():
+        return
+    end = 0
+    with path.open("rb") as file:
+        for item, raw in zip(ids, file, strict=False):
+            try:
+                line = parse_json(raw.decode())
+            except ValueError:
+                return
+            if not raw.endswith(b"\n") or line.get("id") != item:
+                return
+            end += len(raw)
+            yield end, line["fields"]
+
+
+def _force(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _write_work_list(path: Path, ids: Sequence[str], tally: Tally) -> int:
+    """Write the items that people have to look at, and return how many there are."""
+    worst = tally.worst_first()
+    with whole_file(path) as beside:
+        rows = ((ids[place], ", ".join(names), round(doubt, 3)) for place, names, doubt in worst)
+        write_csv(beside, ("id", "fields", "doubt"), rows)
+    return len(worst)
+
+
+def _applied(decision: Decision, tally: Tally, to_look_at: int, values_sha256: str) -> Applied:
+    counts = Counter[str]()
+    for of_field in tally.counts.values():
+        counts.update(of_field)
+    return Applied(
+        hdbench=__version__,
+        finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        plan=decision.plan,
+        benchmark=decision.benchmark,
+        benchmark_version=decision.benchmark_version,
+        items=len(tally),
+        taken=counts.pop(TAKEN, 0),
+        checked=counts.pop(CHECKED, 0),
+        check=dict(counts),
+        to_look_at=to_look_at,
+        by_field={name: dict(of_field) for name, of_field in tally.counts.items()},
+        values_sha256=values_sha256,
+    )

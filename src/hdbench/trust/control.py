@@ -1,0 +1,268 @@
+"""The control sample: items whose values were taken over, drawn at random and checked blind.
+
+Only it says anew how many of the values that were taken over are wrong. What people check because
+it looked doubtful says nothing about the rest.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import yaml
+from pydantic import Field as Checked
+
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.benchmarks.provenance import BLIND
+from hdbench.common.checked import Strict, read_yaml, validate
+from hdbench.common.hashing import file_sha256
+from hdbench.common.jsonio import parse_json, plain_id, raw_lines, write_whole
+from hdbench.errors import HdbenchError
+from hdbench.scoring.metric import reference_for
+from hdbench.statistics.acceptance import Interval, bounds_of_share, upper_bound
+from hdbench.trust.checked import how_made, truths_of, wrong_by_metric
+from hdbench.trust.deciding import RIGHTS
+from hdbench.trust.out import CONTROL, VALUES, read_applied, read_begun
+from hdbench.trust.plan import MAX_FILE, Plan, Sha256, list_sha256
+from hdbench.trust.runs import Judged, planned_fields
+from hdbench.trust.tally import TAKEN
+from hdbench.trust.values import folded, text_of, texts_of
+from hdbench.trust.wish import Right
+
+_HEAD = """\
+# A control sample of hdbench trust apply: items whose values were taken over, drawn at random.
+# Check them without looking at what was taken over. hdbench annotate FOLDER --only opens them.
+"""
+
+
+class Control(Strict):
+    """A control sample.
+
+    Attributes:
+        plan: the plan's hash.
+        values_sha256: of the file of values that it was drawn from.
+        of: how many items have a value that is taken over.
+        seed: of the draw.
+        sample: the items, in the order in which they were drawn.
+    """
+
+    plan: Sha256
+    values_sha256: Sha256
+    of: Annotated[int, Checked(ge=0)]
+    seed: int
+    sample: tuple[str, ...]
+
+    def hash(self) -> str:
+        """The sha256 of the sample as JSON: keys sorted, no spaces, no escapes."""
+        said = self.model_dump(mode="json")
+        text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Found(Strict):
+    """How many of the values taken over are wrong, in the control sample.
+
+    Attributes:
+        count: how many.
+        rate: the share, 0.0 to 1.0.
+        upper: the upper bound of the share among all values taken over, see `upper_bound`.
+    """
+
+    count: int
+    rate: float
+    upper: float
+
+
+class FieldFound(Strict):
+    """The same for one field.
+
+    Attributes:
+        taken: how many of its values were taken over in the sample.
+        wrong: how many of these are wrong, by the way of being right that counts.
+        share: the bounds of the share of wrong values.
+    """
+
+    taken: int
+    wrong: int
+    share: Interval
+
+
+class Controlled(Strict):
+    """What a control sample says.
+
+    Attributes:
+        plan: the plan's hash.
+        items: how many items were checked.
+        of: from how many they were drawn.
+        values: how many of their values were taken over.
+        taken: how many values were taken over in the whole.
+        limit: see `Plan`.
+        confidence: see `Plan`.
+        right: which way of being right counts.
+        wrong: to the letter and by the threshold.
+        by_field: path → the same for one field.
+        not_blind: how truths were made that are not known to be blind → how many.
+    """
+
+    plan: str
+    items: int
+    of: int
+    values: int
+    taken: int
+    limit: float
+    confidence: float
+    right: Right
+    wrong: dict[Right, Found]
+    by_field: dict[str, FieldFound]
+    not_blind: dict[str, int]
+
+
+def draw_control(ids: Sequence[str], number: int, seed: int) -> list[str]:
+    """Draw items at random, in random order.
+
+    Args:
+        ids: those that have a value that is taken over.
+        number: how many are drawn; all of them, if there are fewer.
+        seed: the plan's.
+    """
+    rng = np.random.default_rng([seed, 2])  # 0 and 1 draw and order the plan's sample
+    order = rng.permutation(len(ids))[:number]
+    return [ids[place] for place in order.tolist()]
+
+
+def write_control(
+    path: Path, plan: Plan, values_sha256: str, ids: Sequence[str], number: int
+) -> None:
+    """Draw a control sample and write it with its hash.
+
+    Args:
+        path: the file.
+        plan: the plan.
+        values_sha256: of the file of values.
+        ids: the items that have a value that is taken over.
+        number: how many are drawn.
+
+    Raises:
+        HdbenchError: it cannot be written.
+    """
+    control = Control(
+        plan=plan.hash(),
+        values_sha256=values_sha256,
+        of=len(ids),
+        seed=plan.whole.seed,
+        sample=tuple(draw_control(ids, number, plan.whole.seed)),
+    )
+    said = {"control": 1, "hash": control.hash(), **control.model_dump(mode="json")}
+    text = _HEAD + yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=10**6)
+    write_whole(path, text.encode())
+
+
+def read_control(path: Path) -> Control:
+    """A control sample, as it was written.
+
+    Raises:
+        HdbenchError: it cannot be read, is none, or was changed since.
+    """
+    if path.is_file() and path.stat().st_size > MAX_FILE:
+        raise HdbenchError(f"{path}: larger than {MAX_FILE >> 20} MiB: not a control sample")
+    said: Any = read_yaml(path)
+    if not isinstance(said, dict) or said.pop("control", None) != 1:
+        raise HdbenchError(f"{path}: no control sample of hdbench trust apply")
+    noted = said.pop("hash", None)
+    control = validate(Control, said, path)
+    if control.hash() != noted:
+        raise HdbenchError(f"{path}: was changed after it was drawn: restore it")
+    return control
+
+
+def check_control(out: Path, benchmark: Benchmark) -> Controlled:
+    """Say anew how many of the values that were taken over are wrong.
+
+    Args:
+        out: the folder of `hdbench trust apply`.
+        benchmark: the items, those of the control sample with their truth.
+
+    Raises:
+        HdbenchError: an item has no truth yet, or one that was made from a draft; the folder is not
+            finished, or was changed; the list of items is another one.
+    """
+    plan, _ = read_begun(out)
+    applied, control = read_applied(out), read_control(out / CONTROL)
+    if not control.sample:
+        raise HdbenchError(f"{out / CONTROL}: has no items: nothing was drawn")
+    if list_sha256(benchmark.ids()) != plan.list_sha256:
+        raise HdbenchError(f"{benchmark.id}: its items are not those that {out} was made for")
+    if {file_sha256(out / VALUES), control.values_sha256} != {applied.values_sha256}:
+        raise HdbenchError(
+            f"{out / VALUES}: is not what the control sample was drawn from: restore it, or apply "
+            "the plan again into another folder"
+        )
+    truths = truths_of(control.sample, benchmark)
+    fields = planned_fields(plan, benchmark)
+    metric = benchmark.spec.make_metric("documented")
+    lines = _lines(out / VALUES, frozenset(control.sample))
+    passing, letter, threshold = [], [], []
+    for item in truths:
+        line = [lines[item.id][field.path] for field in fields]
+        reference = metric.right_answer(reference_for("documented", item.ground_truth))
+        taken = [each["decision"] == TAKEN for each in line]
+        judged = [Judged(each["value"], text_of(each["value"]), None, None) for each in line]
+        unlike = [
+            folded(each.text) != folded(true)
+            for each, true in zip(judged, texts_of(reference, fields), strict=True)
+        ]
+        passing.append(taken)
+        letter.append(unlike)
+        threshold.append(wrong_by_metric(metric, item, judged, fields) or unlike)
+    passes = np.array(passing)
+    wrong = {
+        right: passes & np.array(each)
+        for right, each in zip(RIGHTS, (letter, threshold), strict=True)
+    }
+    counting = wrong[plan.right]
+    ways = Counter(map(how_made, truths))
+    del ways[BLIND]
+    return Controlled(
+        plan=control.plan,
+        items=len(truths),
+        of=control.of,
+        values=int(passes.sum()),
+        taken=applied.taken,
+        limit=plan.limit,
+        confidence=plan.confidence,
+        right=plan.right,
+        wrong={
+            right: Found(
+                count=int(each.sum()),
+                rate=float(each.sum() / passes.sum()),
+                upper=upper_bound(passes.sum(axis=1), each.sum(axis=1), plan.confidence),
+            )
+            for right, each in wrong.items()
+        },
+        by_field={
+            field.path: _of_field(passes[:, place], counting[:, place], plan.confidence)
+            for place, field in enumerate(fields)
+            if passes[:, place].any()
+        },
+        not_blind=dict(ways),
+    )
+
+
+def _of_field(passes: Any, wrong: Any, confidence: float) -> FieldFound:
+    taken, failed = int(passes.sum()), int(wrong.sum())
+    return FieldFound(taken=taken, wrong=failed, share=bounds_of_share(failed, taken, confidence))
+
+
+def _lines(path: Path, wanted: frozenset[str]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Id → the fields of its line, for some items."""
+    found = {}
+    for _, _, raw in raw_lines(path):
+        item = plain_id(raw)
+        if item is None or item in wanted:
+            line = parse_json(raw.decode())
+            if line["id"] in wanted:
+                found[line["id"]] = line["fields"]
+    return found

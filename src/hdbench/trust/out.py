@@ -1,0 +1,148 @@
+"""The folder that a decision is carried out in: what is in it, and that only one process writes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+from filelock import FileLock, Timeout
+from pydantic import Field as Checked
+
+from hdbench.common.checked import Strict, validate
+from hdbench.common.jsonio import parse_json, write_json, write_whole
+from hdbench.errors import HdbenchError
+from hdbench.trust.decision import Decision, read_decision
+from hdbench.trust.plan import Plan, Sha256, read_plan
+
+PLAN = "plan.yaml"
+"""The plan, as it was."""
+
+DECISION = "decision.json"
+"""What was decided by it."""
+
+VALUES = "values.jsonl"
+"""What becomes of each value of each item, in the benchmark's order."""
+
+WORK_LIST = "worklist.csv"
+"""The items that a person has to look at, worst first."""
+
+CONTROL = "control.yaml"
+"""Items whose values were taken over, drawn at random, to be checked blind."""
+
+APPLIED = "applied.json"
+"""What was done; written last."""
+
+LOCK = ".lock"
+
+MAX_FILE = 2**20
+"""Maximum size in bytes of what says what was done."""
+
+Number = Annotated[int, Checked(ge=0)]
+
+
+class Applied(Strict):
+    """What was done.
+
+    Attributes:
+        hdbench: the version that finished it.
+        finished: when, in UTC.
+        plan: the plan's hash.
+        benchmark: what it was done for.
+        benchmark_version: its version.
+        items: how many items it has.
+        taken: how many values are taken over.
+        check: why values are not → how many of them a person has to look at.
+        checked: how many values the items of the sample have, whose truth counts.
+        to_look_at: how many items are on the work list.
+        by_field: path → `taken` or why not → how many.
+        values_sha256: of the file of values.
+    """
+
+    hdbench: str
+    finished: str
+    plan: Sha256
+    benchmark: str
+    benchmark_version: str
+    items: Number
+    taken: Number
+    check: dict[str, Number]
+    checked: Number
+    to_look_at: Number
+    by_field: dict[str, dict[str, Number]]
+    values_sha256: Sha256
+
+
+@contextmanager
+def only_process(out: Path) -> Iterator[None]:
+    """Keep other processes from writing into the folder, which is made if it is not there.
+
+    Raises:
+        HdbenchError: another one is, or the folder cannot be written.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / LOCK
+    if path.is_symlink():
+        raise HdbenchError(f"{path}: is a symbolic link: remove it")
+    try:
+        with FileLock(path, blocking=False):
+            yield
+    except Timeout as error:
+        raise HdbenchError(f"{out}: another hdbench is writing into it: wait for it") from error
+
+
+def begin(out: Path, plan_file: Path, decision: Decision) -> None:
+    """Note in the folder what is carried out, or check that the same was begun there before.
+
+    Raises:
+        HdbenchError: the folder holds something else.
+    """
+    noted = out / DECISION
+    for name in (PLAN, DECISION, VALUES, WORK_LIST, CONTROL, APPLIED):
+        if (out / name).is_symlink():
+            raise HdbenchError(f"{out / name}: is a symbolic link: remove it")
+    if not noted.exists():
+        if others := {path.name for path in out.iterdir()} - {LOCK, PLAN}:
+            raise HdbenchError(
+                f"{out}: is not empty (it has {min(others)}), and not from hdbench trust apply: "
+                "choose another -o"
+            )
+        write_whole(out / PLAN, plan_file.read_bytes())
+        write_json(noted, decision.model_dump(mode="json"))
+        return
+    before = read_decision(noted)
+    if before.model_copy(update={"plan_file": decision.plan_file}) != decision:
+        what = "plan" if before.plan != decision.plan else "checked sample or version of hdbench"
+        raise HdbenchError(
+            f"{out}: was begun with another {what}: choose another -o, or delete the folder"
+        )
+
+
+def read_begun(out: Path) -> tuple[Plan, Decision]:
+    """The plan and the decision that a folder was made from.
+
+    Raises:
+        HdbenchError: the folder is not one of `hdbench trust apply`.
+    """
+    if not (out / DECISION).is_file():
+        raise HdbenchError(f"{out}: not a folder of hdbench trust apply (no {DECISION})")
+    return read_plan(out / PLAN), read_decision(out / DECISION)
+
+
+def read_applied(out: Path) -> Applied:
+    """What was done, when all of it was.
+
+    Raises:
+        HdbenchError: it is not finished, or the file is unusable.
+    """
+    path = out / APPLIED
+    try:
+        if path.stat().st_size > MAX_FILE:
+            raise HdbenchError(f"{path}: larger than {MAX_FILE >> 20} MiB: not what was written")
+        said = parse_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise HdbenchError(
+            f"{out}: is not finished: run hdbench trust apply again, which resumes"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise HdbenchError(f"{path}: cannot be read: {error}") from error
+    return validate(Applied, said, path)

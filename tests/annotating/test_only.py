@@ -1,0 +1,100 @@
+"""`hdbench annotate --only`: a plan's sample, a work list or a control sample."""
+
+import socket
+
+import pytest
+from annotating.pages import serving, write_collection
+from playwright.sync_api import expect
+from trust.collection import Collection
+from trust.test_apply import applied
+
+from hdbench.annotating.editor import Editor
+from hdbench.errors import HdbenchError
+from hdbench.trust.listed import read_listed
+
+WORK_LIST = 'id,fields,doubt\r\n\'=b,"title, year",2\r\n0007,title,1\r\n'
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_collection(tmp_path / "cards", [None] * 4, ["a", "=b", "0007", "c"])
+
+
+def listed(tmp_path, text, encoding="utf-8-sig"):
+    path = tmp_path / "list.csv"
+    path.write_bytes(text.encode(encoding))
+    return read_listed(path)
+
+
+def test_only_the_items_of_the_list_are_shown_in_its_order(folder, tmp_path):
+    editor = Editor(folder, "me", only=listed(tmp_path, WORK_LIST).fields)
+    assert [each[0] for each in editor.start()["items"]] == ["=b", "0007"]
+    assert editor.item(0)["look_at"] == ("title", "year")
+    editor.change(1, {"what": "ground_truth", "field": "", "to": {"title": "F"}, "after": None})
+    assert editor.search("F") == [1]
+    with pytest.raises(HdbenchError, match="there is no such item"):
+        editor.item(2)
+    editor.close()
+    everything = Editor(folder, "me")
+    assert everything.item(2)["state"]["record"] == {"title": "F"}
+    assert everything.item(2)["look_at"] == ()
+    everything.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("id;fields\r\n7;title\r\n", "cp1252"),  # as Excel saves it
+        ("doubt\tID\n1\t7\n", "utf-16"),
+    ],
+)
+def test_a_list_may_have_been_saved_by_a_spreadsheet_program(folder, tmp_path, text, encoding):
+    editor = Editor(folder, "me", only=listed(tmp_path, text, encoding).fields)
+    assert [each[0] for each in editor.start()["items"]] == ["0007"]
+    editor.close()
+
+
+def test_what_is_no_list_or_has_other_items_is_refused(folder, tmp_path):
+    with pytest.raises(HdbenchError, match="neither a plan"):
+        listed(tmp_path, "title,year\nFaust,1808\n")
+    with pytest.raises(HdbenchError, match="lists no items"):
+        listed(tmp_path, "id,fields\n")
+    with pytest.raises(HdbenchError, match="has no item 'x'"):
+        Editor(folder, "me", only={"a": (), "x": ()})
+    Editor(folder, "me").close()  # nothing is left locked
+
+
+def test_samples_come_in_the_order_in_which_they_were_drawn_without_drafts(tmp_path, run_hdbench):
+    collection = Collection(tmp_path)
+    applied(collection)
+    folder = write_collection(tmp_path / "cards", [None] * 150, collection.ids)
+    plan = read_listed(tmp_path / "plan.yaml")
+    assert (tuple(plan.fields), plan.blind) == (collection.plan.sample, True)
+    assert len(read_listed(tmp_path / "out/control.yaml").fields) == 20
+    work = read_listed(tmp_path / "out/worklist.csv")
+    assert work.blind is False
+    assert dict(work.fields) == dict.fromkeys(collection.rest, ("shelfmark",))
+    for sample in ("plan.yaml", "out/control.yaml"):
+        command = ["annotate", folder, "--only", sample, "--drafts", "one.jsonl"]
+        told = run_hdbench(*command, cwd=tmp_path)
+        assert told.returncode == 2
+        assert f"{sample}: a sample that is checked blind: leave out --drafts" in told.stderr
+    with socket.create_server(("127.0.0.1", 0)) as taken:  # so that no page is served
+        command = ["annotate", folder, "--only", "out/worklist.csv", "--drafts", "one.jsonl"]
+        told = run_hdbench(*command, "--port", taken.getsockname()[1], cwd=tmp_path)
+    assert "is taken" in told.stderr
+
+
+@pytest.mark.slow
+def test_the_page_shows_them_and_what_to_look_at(folder, tmp_path, browser):
+    (tmp_path / "list.csv").write_text(WORK_LIST)
+    with serving(folder, "--only", tmp_path / "list.csv") as served:
+        page = browser.new_page(locale="en-GB")
+        page.goto(served.url)
+        expect(page.locator("#id")).to_have_text("=b")
+        expect(page.locator("#stage")).to_have_text("To look at: title, year")
+        expect(page.locator("#progress")).to_have_text("0 of 2 done")
+        page.get_by_role("button", name="Next").click()
+        expect(page.locator("#id")).to_have_text("0007")
+        expect(page.locator("#stage")).to_have_text("To look at: title")
+        page.close()

@@ -1,0 +1,114 @@
+import json
+
+import pytest
+from reference.acceptance import upper_bound
+from scipy import stats
+from trust.collection import Collection
+from trust.test_apply import applied
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.errors import HdbenchError
+from hdbench.trust.control import check_control, read_control
+from hdbench.trust.words import control_sentences
+
+
+@pytest.fixture
+def collection(tmp_path):
+    made = Collection(tmp_path)
+    applied(made)
+    return made
+
+
+def controlled(collection, changed=(), **how):
+    """What the control sample says if some of its items have another truth than the models."""
+    sample = read_control(collection.folder / "out/control.yaml").sample
+    truths = {item: collection.truth(item) for item in sample}
+    for place, values in changed:
+        truths[sample[place]] |= values
+    collection.write_truths(collection.checked() | truths, **how)
+    return check_control(collection.folder / "out", load_benchmark(str(collection.benchmark)))
+
+
+def test_the_sample_is_drawn_from_the_items_with_values_that_were_taken_over(collection):
+    control = read_control(collection.folder / "out/control.yaml")
+    assert len(control.sample) == len(set(control.sample)) == 20
+    assert control.of == 90
+    assert set(control.sample) <= set(collection.rest)
+    ordered = [collection.ids.index(item) for item in control.sample]
+    assert ordered != sorted(ordered)
+
+
+def test_its_figures_are_those_of_the_rule_from_its_items_alone(collection):
+    # Of 20 items with 4 values each, one has a wrong title, and one a wrong year and place.
+    other = {"year": 1, "imprint": {"place": "Chur"}}
+    found = controlled(collection, [(3, {"title": "?"}), (11, other)])
+    assert (found.items, found.of, found.values, found.taken) == (20, 90, 80, 360)
+    letter = found.wrong["letter"]
+    assert (letter.count, letter.rate) == (3, 3 / 80)
+    assert letter.upper == pytest.approx(upper_bound([4] * 20, [1, 2] + [0] * 18))
+    # By hand: the design effect is 3, and (t / z)^2 = (1.3277 / 1.2816)^2.
+    worth = 80 / 3 / (1.3277 / 1.2816) ** 2
+    by_hand = stats.beta.ppf(0.9, 3 / 80 * worth + 1, worth - 3 / 80 * worth)
+    assert letter.upper == pytest.approx(by_hand, abs=1e-4)
+    assert found.by_field["title"].wrong == 1
+    assert found.by_field["keywords"].wrong == 0
+    # None of 20 wrong: 1 - 0.1 ** (1 / 20).
+    assert found.by_field["keywords"].share.upper == pytest.approx(1 - 0.1 ** (1 / 20))
+    assert "shelfmark" not in found.by_field
+    first, second, _ = control_sentences(found)
+    assert "20 items drawn at random from 90" in first
+    assert "3 of 80 such values were wrong to the letter (3.8%)" in first
+    assert "above the limit of the plan, 5.0%" in second
+    german = control_sentences(found, "de")
+    assert "waren 3 von 80 solchen Werten falsch" in german[0]
+    assert "über der Grenze des Plans, 5,0\xa0%" in german[1]
+
+
+def test_a_value_nearly_right_counts_as_wrong_to_the_letter_only(collection):
+    first = read_control(collection.folder / "out/control.yaml").sample[0]
+    title = collection.truth(first)["title"] + "."  # a similarity of at least 14 / 15
+    found = controlled(collection, [(0, {"title": title})])
+    assert found.wrong["letter"].count == 1
+    assert found.wrong["threshold"].count == 0
+
+
+def test_truths_that_were_not_made_blind_are_named_or_refused(collection):
+    found = controlled(collection, provenance="imported")
+    assert found.not_blind == {"imported": 20}
+    assert (
+        "20 of the 20 ground truths are not known to have been made blind"
+        in control_sentences(found)[-1]
+    )
+    with pytest.raises(HdbenchError, match="correcting a draft"):
+        controlled(collection, provenance="draft:one")
+
+
+def test_what_was_changed_or_is_not_checked_is_refused(collection):
+    benchmark = load_benchmark(str(collection.benchmark))
+    with pytest.raises(HdbenchError, match="20 of 20 items of the sample have no ground truth yet"):
+        check_control(collection.folder / "out", benchmark)
+    controlled(collection)
+    path = collection.folder / "out/control.yaml"
+    whole = path.read_text()
+    path.write_text(whole.replace("of: 90", "of: 91"))
+    with pytest.raises(HdbenchError, match="was changed after it was drawn"):
+        check_control(collection.folder / "out", benchmark)
+    path.write_text(whole)
+    values = collection.folder / "out/values.jsonl"
+    values.write_text(values.read_text().replace("Titel 7", "Titel 8"))
+    with pytest.raises(HdbenchError, match="is not what the control sample was drawn from"):
+        check_control(collection.folder / "out", benchmark)
+    (collection.folder / "out/applied.json").unlink()
+    with pytest.raises(HdbenchError, match="is not finished"):
+        check_control(collection.folder / "out", benchmark)
+    with pytest.raises(HdbenchError, match="not a folder of hdbench trust apply"):
+        check_control(collection.folder, benchmark)
+
+
+def test_the_command_prints_and_writes_it(collection, run_hdbench):
+    controlled(collection)
+    told = run_hdbench("trust", "control", "out", "--json", "c.json", cwd=collection.folder)
+    assert told.returncode == 0, told.stderr
+    assert "0 of 80 such values were wrong to the letter (0.0%)" in told.stdout
+    said = json.loads((collection.folder / "c.json").read_text())
+    assert said["wrong"]["letter"]["upper"] == pytest.approx(upper_bound([4] * 20, [0] * 20))

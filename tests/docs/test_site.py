@@ -1,0 +1,139 @@
+"""The documentation site, as docs/build_site.py builds it."""
+
+import shutil
+import subprocess
+import sys
+import threading
+import tomllib
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlsplit
+
+import lxml.html
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "build/site"
+CONFIGURATION = ROOT / "zensical.toml"
+MADE = {"docs/reference/cli.md"}  # by the build
+
+
+def in_navigation(entries):
+    """The pages below an entry of the navigation."""
+    for entry in entries:
+        for value in entry.values() if isinstance(entry, dict) else [entry]:
+            yield from in_navigation(value) if isinstance(value, list) else [value]
+
+
+def test_every_page_is_in_the_navigation():
+    navigation = tomllib.loads(CONFIGURATION.read_text())["project"]["nav"]
+    pages = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("metrics/*/README.md")]
+    named = set(in_navigation(navigation))
+    assert {page.relative_to(ROOT).as_posix() for page in pages} - named == set()
+    assert [name for name in named - MADE if not (ROOT / name).is_file()] == []
+
+
+@pytest.fixture(scope="module")
+def site():
+    """The folder with the built site."""
+    script = [sys.executable, ROOT / "docs/build_site.py"]
+    done = subprocess.run(script, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return SITE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("link", ["missing.md", "#missing", "other.md#missing"])
+def test_a_link_that_leads_nowhere_ends_the_build(tmp_path, link):
+    pages = tmp_path / "build/pages/docs"
+    pages.mkdir(parents=True)
+    (pages / "index.md").write_text(f"# Title\n\n[There]({link})\n")
+    (pages / "other.md").write_text("# Other\n")
+    shutil.copyfile(CONFIGURATION, tmp_path / CONFIGURATION.name)
+    build = [sys.executable, "-m", "zensical", "build", "--strict"]
+    done = subprocess.run(build, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "1 issue found" in done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_links_and_images_lead_to_files_and_anchors_and_nothing_is_asked_elsewhere(site):
+    pages = {path: lxml.html.parse(path).getroot() for path in site.rglob("*.html")}
+    anchors = {path: set(page.xpath("//@id | //a/@name")) for path, page in pages.items()}
+    assert len(pages) > 30
+    wrong = []
+    for path, page in pages.items():
+        if path.name == "404.html":  # is shown at any place, so its links begin at the root
+            continue
+        for element, attribute, link, _ in page.iterlinks():
+            address, anchor = urldefrag(link)
+            if urlsplit(link).scheme:
+                is_asked_for = attribute == "src" or element.get("rel") in ("stylesheet", "icon")
+                if is_asked_for and not link.startswith("data:"):
+                    wrong.append((path.name, link))
+                continue
+            target = (path.parent / unquote(address)).resolve() if address else path
+            if not target.is_file() or (anchor and unquote(anchor) not in anchors.get(target, ())):
+                wrong.append((path.name, link))
+    assert wrong == []
+
+
+@pytest.mark.slow
+def test_the_commands_stand_in_their_reference_with_their_options(site):
+    text = lxml.html.parse(site / "docs/reference/cli.html").getroot().text_content()
+    for shown in ("hdbench score", "--held-out FILE", "hdbench errata review", "hdbench publish"):
+        assert shown in text
+
+
+@pytest.mark.slow
+def test_the_classes_and_their_examples_stand_in_the_reference_of_python(site):
+    page = lxml.html.parse(site / "docs/reference/python.html").getroot()
+    for name in ("hdbench.api.score", "hdbench.scoring.record_f1.RecordF1"):
+        assert page.get_element_by_id(name) is not None
+    examples = [each.text_content() for each in page.cssselect("code")]
+    assert any('make_metric("zettel_f1", threshold=0.8)' in each for each in examples)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def served(site):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.slow
+def test_pages_fit_are_accessible_and_ask_no_other_host(served, visit_at):
+    names = ("index", "score-your-answers", "reference/cli", "de/was-heisst-0-84", "alignment")
+    page = visit_at(served, awaited="article")
+    assert page.url == f"{served}docs/index.html"
+    found = []
+    for name in names:
+        page.goto(f"{served}docs/{name}.html")
+        for scheme, width in (("light", 1280), ("dark", 390)):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            page.set_viewport_size({"width": width, "height": 900})
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                found.append((name, width, "is wider than the window"))
+            for each in Axe().run(page).response["violations"]:
+                places = [node["target"] for node in each["nodes"]]
+                found.append((name, scheme, each["id"], places[:3]))
+    assert found == []
+
+
+@pytest.mark.slow
+def test_search_finds_a_page(served, visit_at):
+    page = visit_at(served, awaited="article")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("bootstrap")
+    page.get_by_role("link", name="What the intervals mean").first.wait_for()

@@ -1,0 +1,129 @@
+"""The tutorials in docs/, followed block by block in an empty folder."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers.pages import blocks
+from helpers.plain import PLAIN
+from running.faulty_server import FaultyServer, Response, completion
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def printed(text):
+    """The lines of an output, without those that are empty."""
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def shows(block, output):
+    """Whether the lines of a block are among those of an output, in order; … is anything."""
+    rest = iter(printed(output))
+    patterns = [".*".join(map(re.escape, line.split("…"))) for line in printed(block)]
+    return all(any(re.fullmatch(pattern, line) for line in rest) for pattern in patterns)
+
+
+class Reader:
+    """Somebody who follows a page: saves its files, runs its commands, looks at what they print."""
+
+    def __init__(self, folder, run_hdbench, replaced=(), new=False, environment=PLAIN):
+        self.folder, self.outputs = folder, []
+        self._run_hdbench, self._replaced, self._new = run_hdbench, dict(replaced), new
+        self._environment = dict(environment)
+
+    def follow(self, page):
+        for block in blocks(DOCS / page):
+            if block.file:
+                path = self.folder / block.file
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(block.text, encoding="utf-8")
+            elif block.language == "sh":
+                for line in block.text.splitlines():
+                    self._type(line)
+            elif block.language == "text":
+                assert any(shows(block.text, output) for output in self.outputs), block.text
+            else:
+                assert block.text.startswith(">>>"), f"{page}: is this a file? {block.text}"
+                (self.folder / "examples.txt").write_text(block.text, encoding="utf-8")
+                self._python("-m", "doctest", "examples.txt")
+        return self
+
+    def _type(self, line):
+        for shown, used in self._replaced.items():
+            line = line.replace(shown, used)
+        program, *arguments = shlex.split(line, comments=True)
+        if program == "export":
+            self._environment |= [arguments[0].split("=")]
+        elif program == "python":
+            self._python(*arguments)
+        elif program == "pip":
+            self._install(*arguments)
+        else:
+            assert program == "hdbench", line
+            options = {"cwd": self.folder, "new": self._new, **self._environment}
+            done = self._run_hdbench(*arguments, **options)
+            assert done.returncode == 0, (line, done.stdout, done.stderr)
+            self.outputs.append(done.stdout + done.stderr)
+
+    def _python(self, *arguments):
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.folder,
+            env=os.environ | self._environment,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, (arguments, done.stdout, done.stderr)
+
+    def _install(self, install, *what):
+        """Beside the environment of the tests, not into it."""
+        assert install == "install"
+        alone = ("--no-deps", "--no-index", "--no-build-isolation", "--target", "installed")
+        self._python("-m", "pip", "install", *alone, *what)
+        path = (str(self.folder / "installed"), self._environment["PYTHONPATH"])
+        self._environment["PYTHONPATH"] = os.pathsep.join(path)
+
+
+@pytest.mark.parametrize("page", ["score-your-answers.md", "compare-two.md"])
+def test_what_it_shows_is_what_happens(page, tmp_path, run_hdbench):
+    Reader(tmp_path, run_hdbench).follow(page)
+
+
+@pytest.mark.slow
+def test_a_metric_is_written_and_used(tmp_path, run_hdbench):
+    Reader(tmp_path, run_hdbench, new=True).follow("write-a-metric.md")
+
+
+def test_a_model_behind_an_api_reads_the_cards(tmp_path, run_hdbench):
+    record = {"author": {"last_name": "Curie"}}
+    answer = Response(completion(json.dumps(record)))
+    with FaultyServer(lambda _: answer, models=["vision-large"]) as server:
+        replaced = {"https://api.example.org/v1": server.url}
+        reader = Reader(tmp_path, run_hdbench, replaced).follow("api-key.md")
+        assert len({b"".join(each.images) for each in server.requests}) == 8
+        assert len(server.requests) == 1 + 8
+        assert {each.headers["authorization"] for each in server.requests} == {"Bearer your-key"}
+    dry, *_, scored, status = reader.outputs[1:]
+    assert "8 to ask" in dry
+    assert "127.0.0.1" in dry
+    assert "8 answered" in scored
+    assert "8 of 8 items answered" in status
+
+
+@pytest.mark.slow
+def test_a_local_model_reads_the_cards(tmp_path, run_hdbench):
+    from helpers.tiny_llava import save_tiny_llava  # noqa: PLC0415  slow to import
+
+    save_tiny_llava(tmp_path / "Qwen/Qwen3-VL-4B-Instruct")  # a folder is taken before the Hub
+    reader = Reader(tmp_path, run_hdbench, [("-tokens 512", "-tokens 16")], environment={})
+    reader.follow("run-a-model.md")
+    answers = (tmp_path / "runs/qwen/answers.jsonl").read_text().splitlines()
+    assert len({json.loads(line)["id"] for line in answers}) == len(answers) == 8
+    assert "runs on this machine" in reader.outputs[1]
+    assert (tmp_path / "report/index.html").is_file()
+    assert json.loads((tmp_path / "runs/unseen/run.json").read_text())

@@ -1,4 +1,4 @@
-"""Build the documentation site: python docs/build_site.py
+"""Build the documentation site into build/site; it takes no arguments.
 
 The pages are gathered in build/pages, each where it is in the repository, so that links lead to the
 same file here and there. A link or an anchor that leads nowhere ends the build with an error.
@@ -18,10 +18,12 @@ SHOWN = (
     *("CHANGELOG.md", "CONTRIBUTING.md"),
 )
 LINKED = (
-    *("docs/*.csv", "docs/*.svg", "dataset_scripts/*/sample/**/*.jpg"),
+    *("docs/*.css", "docs/*.csv", "docs/*.svg", "dataset_scripts/*/sample/**/*.jpg"),
     *("dataset_scripts/*/sample/report.png", "tests/space/screenshots/*.png", "tests/speed/*.py"),
 )
-AT_THE_ROOT = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={0}">'
+AT_THE_ROOT = (
+    '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={0}">'
+)
 
 
 def gather() -> None:
@@ -31,7 +33,7 @@ def gather() -> None:
         place = PAGES / path.relative_to(ROOT)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, place)
-    (PAGES / "index.html").write_text(AT_THE_ROOT.format("docs/index.html"), encoding="utf-8")
+    (PAGES / "index.html").write_text(AT_THE_ROOT, encoding="utf-8")
 
 
 def write_commands() -> None:
@@ -47,4 +49,4 @@ if __name__ == "__main__":
     gather()
     write_commands()
     zensical = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
-    sys.exit(subprocess.run(zensical, cwd=ROOT).returncode)
+    sys.exit(subprocess.run(zensical, cwd=ROOT, check=False).returncode)

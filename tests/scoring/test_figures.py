@@ -140,6 +140,10 @@ class Mine(ZettelF1):
 
 class Taken(ZettelF1):
     pass
+
+class Bare(ZettelF1):
+    name = "mine"
+    figures = ZettelF1.figures[:1]
 """
 
 
@@ -152,6 +156,7 @@ class Taken(ZettelF1):
             "metric 'other' of theirs: its class is called 'mine': give both the same name",
         ),
         ("zettel_f1 = theirs:Taken", "metric 'zettel_f1' of theirs: another metric has this name"),
+        ("mine = theirs:Bare", "has no items_perfect among its figures: add *PERFECT"),
         ("mine = theirs:PATH", "metric 'mine' of theirs: cannot be loaded: "),
         ("mine = os:path", "must be a class derived from hdbench.scoring.metric.Metric"),
     ],

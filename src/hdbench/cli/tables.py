@@ -257,7 +257,8 @@ def _reading_table(details: Sequence[Mapping[str, Any]]) -> Table:
     for item in details:
         by_status.setdefault(item["status"], []).append(item["id"])
     for status, ids in by_status.items():
-        shown = ", ".join(ids) if status != "clean" else f"{len(ids)} items"
+        few = status != "clean" or len(ids) == 1
+        shown = ", ".join(ids) if few else f"{len(ids)} items"
         table.add_row(status, printable(shown, 10 * MAX_NOTE))
     return table
 

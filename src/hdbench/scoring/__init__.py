@@ -7,7 +7,7 @@ from hdbench import __version__
 from hdbench.errors import HdbenchError
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 from hdbench.scoring.letters_f1 import LettersF1
-from hdbench.scoring.metric import Metric
+from hdbench.scoring.metric import PERFECT, Metric
 from hdbench.scoring.record_f1 import RecordF1
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
 from hdbench.scoring.text_cer import TextCer
@@ -30,6 +30,8 @@ def _installed() -> dict[str, type[Metric]]:
             raise HdbenchError(f"{of}: cannot be loaded: {error}: update or remove it") from error
         if not (isinstance(metric, type) and issubclass(metric, Metric)):
             raise HdbenchError(f"{of}: must be a class derived from hdbench.scoring.metric.Metric")
+        if not set(PERFECT) <= set(metric.figures):
+            raise HdbenchError(f"{of}: has no items_perfect among its figures: add *PERFECT")
         if metric.name != entry.name:
             raise HdbenchError(
                 f"{of}: its class is called {metric.name!r}: give both the same name"

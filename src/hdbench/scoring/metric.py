@@ -136,7 +136,8 @@ class Metric(ABC):
         rules: the version of its rules; a different version can give a different score.
         statistics: the names of an item's statistics.
         item_figure: the statistic that says how good one item is, higher is better.
-        figures: what `rates` gives, in order; the first one is the headline.
+        figures: what `rates` gives, in order; the first one is the headline, and `PERFECT` is among
+            them.
         field_figures: what `field_rates` gives for a field; the first one says how good it is. None
             where fields have no figures of their own.
         option_names: its options, which are keyword arguments of its class.

@@ -21,9 +21,9 @@ LINKED = (
     *("docs/*.css", "docs/*.csv", "docs/*.svg", "dataset_scripts/*/sample/**/*.jpg"),
     *("dataset_scripts/*/sample/report.png", "tests/space/screenshots/*.png", "tests/speed/*.py"),
 )
-AT_THE_ROOT = (
-    '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={0}">'
-)
+AT_THE_ROOT = """<!doctype html>
+<meta charset="utf-8"><meta http-equiv="refresh" content="0; url=docs/index.html">
+"""
 
 
 def gather() -> None:

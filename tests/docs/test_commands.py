@@ -10,6 +10,7 @@ from helpers.pages import commands
 from hdbench.cli import app
 
 ROOT = Path(__file__).parents[2]
+HDBENCH = typer.main.get_command(app)
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 
 
@@ -24,7 +25,7 @@ def of_hdbench(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_option_that_a_page_shows_exists(page):
     for words in of_hdbench(page):
-        command, rest = typer.main.get_command(app), list(words)
+        command, rest = HDBENCH, list(words)
         while rest and rest[0] in getattr(command, "commands", {}):
             command = command.commands[rest.pop(0)]
         known = {name for each in command.params for name in (*each.opts, *each.secondary_opts)}

@@ -6,9 +6,11 @@ import re
 import shlex
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from helpers.forks import Forks
 from helpers.pages import blocks
 from helpers.plain import PLAIN
 from running.faulty_server import FaultyServer, Response, completion
@@ -116,12 +118,19 @@ def test_a_model_behind_an_api_reads_the_cards(tmp_path, run_hdbench):
 
 
 @pytest.mark.slow
-def test_a_local_model_reads_the_cards(tmp_path, run_hdbench):
+def test_a_local_model_reads_the_cards(tmp_path):
     from helpers.tiny_llava import save_tiny_llava  # noqa: PLC0415  slow to import
 
     save_tiny_llava(tmp_path / "Qwen/Qwen3-VL-4B-Instruct")  # a folder is taken before the Hub
-    reader = Reader(tmp_path, run_hdbench, [("-tokens 512", "-tokens 16")], environment={})
-    reader.follow("run-a-model.md")
+    forks = Forks("torch", "transformers.models.llava", "hdbench.cli", OMP_NUM_THREADS="1")
+
+    def run(*arguments, cwd, new, **environment):
+        return forks.run("-m", "hdbench", *arguments, cwd=cwd, env=os.environ | environment)
+
+    fewer = {"-tokens 512": "-tokens 16"}
+    with closing(forks):
+        reader = Reader(tmp_path, run, fewer, environment={"COLUMNS": "100"})
+        reader.follow("run-a-model.md")
     answers = (tmp_path / "runs/qwen/answers.jsonl").read_text().splitlines()
     assert len({json.loads(line)["id"] for line in answers}) == len(answers) == 8
     assert "runs on this machine" in reader.outputs[1]

@@ -11,9 +11,13 @@ from pathlib import Path
 
 import pytest
 from helpers.forks import Forks
+from helpers.invented_cards import InventedCards
 from helpers.pages import blocks
 from helpers.plain import PLAIN
 from running.faulty_server import FaultyServer, Response, completion
+
+from hdbench.annotating.editor import Editor
+from hdbench.trust.listed import read_listed
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -33,8 +37,11 @@ def shows(block, output):
 class Reader:
     """Somebody who follows a page: saves its files, runs its commands, looks at what they print."""
 
-    def __init__(self, folder, run_hdbench, replaced=(), new=False, environment=PLAIN):
+    def __init__(
+        self, folder, run_hdbench, replaced=(), *, new=False, environment=PLAIN, annotate=None
+    ):
         self.folder, self.outputs = folder, []
+        self._annotate = annotate  # what is done at the page that hdbench annotate opens
         self._run_hdbench, self._replaced, self._new = run_hdbench, dict(replaced), new
         self._environment = dict(environment)
 
@@ -65,6 +72,8 @@ class Reader:
             self._python(*arguments)
         elif program == "pip":
             self._install(*arguments)
+        elif self._annotate and arguments[0] == "annotate":
+            self._annotate(*arguments[1:])
         else:
             assert program == "hdbench", line
             options = {"cwd": self.folder, "new": self._new, **self._environment}
@@ -136,3 +145,42 @@ def test_a_local_model_reads_the_cards(tmp_path):
     assert "runs on this machine" in reader.outputs[1]
     assert (tmp_path / "report/index.html").is_file()
     assert json.loads((tmp_path / "runs/unseen/run.json").read_text())
+
+
+@pytest.mark.slow
+def test_150_checked_cards_lead_to_a_decision(tmp_path, run_hdbench):
+    cards = InventedCards()
+    cards.write_scans(tmp_path / "scans")
+    cards.write_answers(tmp_path / "runs")
+    shown = {}
+
+    def annotate(collection, *options):
+        given = dict(zip(options[::2], options[1::2], strict=True))
+        listed = read_listed(tmp_path / given["--only"])
+        drafts = [tmp_path / given["--drafts"]] if "--drafts" in given else []
+        assert listed.blind != bool(drafts)
+        editor = Editor(tmp_path / collection, given["--as"], drafts, only=listed.fields)
+        with closing(editor):
+            shown[given["--only"]] = items = [item for item, *_ in editor.start()["items"]]
+            for number, item in enumerate(items) if listed.blind else ():
+                typed = {"what": "ground_truth", "field": "", "to": cards.truths[item]}
+                editor.change(number, typed)
+            if drafts:
+                assert editor.item(0)["look_at"]
+                assert editor.drafts(0)
+
+    Reader(tmp_path, run_hdbench, annotate=annotate).follow("decision.md")
+    checked, control = set(shown["plan.yaml"]), set(shown["out/control.yaml"])
+    assert (len(checked), len(control), checked & control) == (150, 100, set())
+    assert len(shown["out/worklist.csv"]) == 2000 - len(checked)
+    taken = wrong = 0
+    for line in (tmp_path / "out/values.jsonl").read_text().splitlines():
+        item = json.loads(line)
+        for field, value in item["fields"].items():
+            if value["decision"] == "taken":
+                taken += 1
+                wrong += value["value"] != cards.truths[item["id"]][field]
+    said = " ".join((DOCS / "decision.md").read_text().split())
+    assert f"Of the {taken:,} values, {wrong} are wrong, {wrong / taken:.1%}" in said.replace(
+        " %", "%"
+    )

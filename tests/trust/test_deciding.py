@@ -4,6 +4,7 @@ import pytest
 from helpers.planned_cards import RIGHT, Catalogue, agreeing
 from scipy import stats
 
+from hdbench.statistics.acceptance import GRID
 from hdbench.trust.words import sentences
 
 ITEMS = 2000
@@ -90,6 +91,40 @@ def test_the_step_that_fails_by_hand(checked):
     assert last.wrong == 3 + even
     assert last.bound == pytest.approx(bound(300, 3 + even))
     assert not last.accepted
+
+
+def test_the_curve_by_hand_also_beyond_the_walk(checked):
+    catalogue, even = checked
+
+    decision = catalogue.decide()
+
+    assert [point.threshold for point in decision.curve] == list(GRID)
+    for point in decision.curve:
+        loose = point.threshold <= 0.9  # from there on, the wrong places of even items pass
+        passing = 300 if loose else 300 - even
+        assert (point.passing, point.share) == (passing, passing / 300)
+        for right, titles in (("letter", 3), ("threshold", 0)):
+            wrong = point.wrong[right]
+            count = titles + (even if loose else 0)
+            assert (wrong.count, wrong.rate) == (count, count / passing)
+            assert wrong.upper == pytest.approx(bound(passing, count))
+    chosen = next(point for point in decision.curve if point.threshold == 0.92)
+    assert chosen.wrong == decision.outcome.wrong
+    # What the walk looked at has the same figures in both places.
+    for step, point in zip(decision.counting.steps, decision.curve, strict=False):
+        assert (step.passing, step.bound) == (point.passing, point.wrong["letter"].upper)
+
+
+def test_thresholds_that_no_value_reaches_are_not_on_the_curve(tmp_path):
+    catalogue = Catalogue(tmp_path)
+    for number, name in enumerate("abc"):
+        catalogue.run(name, {"title": "xyz"[number] * 3, "place": "uvw"[number] * 3})
+    catalogue.check(catalogue.plan(100, fields=["title", "place"]).sample)
+
+    decision = catalogue.decide()
+
+    assert [point.threshold for point in decision.curve] == [0]
+    assert (decision.curve[0].passing, decision.curve[0].wrong["letter"].rate) == (200, 1)
 
 
 def test_the_sentences_have_these_numbers(checked):

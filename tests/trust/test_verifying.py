@@ -58,10 +58,13 @@ def test_a_threshold_that_was_changed(decided):
     walks = json.loads(path.read_text())["walks"]
     walks[0]["steps"][2]["bound"] += 0.001
     walks[0]["threshold"] = 0.9
-    change(path, walks=walks)
+    curve = json.loads(path.read_text())["curve"]
+    curve[3]["wrong"]["threshold"]["count"] = 0
+    change(path, walks=walks, curve=curve)
 
-    first, second = verify_decision(path).differences
+    first, second, of_curve = verify_decision(path).differences
 
+    assert of_curve == "curve.0.94.wrong.threshold.count: 0 → 3"
     assert first.startswith("walks.letter by rule.steps.0.96.bound: 0.0")
     assert second == "walks.letter by rule.threshold: 0.9 → 0.0"
 

@@ -1,6 +1,7 @@
 """The decision: what may be taken over, with everything that it rests on, as plain data."""
 
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -73,6 +74,25 @@ class Wrong(Strict):
     at_most_in_whole: int
 
 
+class CurvePoint(Strict):
+    """What one threshold gives in the sample, whether the walk came to it or not.
+
+    A promise it is only at the threshold that the walk chose: figures of the others describe the
+    sample.
+
+    Attributes:
+        threshold: the least trust score.
+        passing: how many values of the fields that are in pass; at least one.
+        share: the share of all values of the plan's fields that passes, 0.0 to 1.0.
+        wrong: to the letter and by the benchmark's threshold.
+    """
+
+    threshold: float
+    passing: int
+    share: float
+    wrong: dict[Right, Wrong]
+
+
 class Outcome(Strict):
     """What is taken over.
 
@@ -137,6 +157,8 @@ class Decision(Strict):
         provenance: how truths were made → how many of them.
         truths_sha256: of the truths.
         walks: all of them; the one whose `right` and `verdict` the plan names counts.
+        curve: what each threshold of the plan gives that any value of the sample reaches, from
+            strict to loose, for the fields of the walk that counts; empty if no field is in.
         outcome: what is taken over; None if that is nothing.
         needed: how many items a sample would need for something to pass, most likely; None if
             something does, or if no size that was tried is large enough.
@@ -161,6 +183,7 @@ class Decision(Strict):
     provenance: dict[str, int]
     truths_sha256: str
     walks: Annotated[tuple[WalkRecord, ...], Checked(min_length=1)]
+    curve: tuple[CurvePoint, ...]
     outcome: Outcome | None
     needed: int | None
     warnings: tuple[Warned, ...]
@@ -215,6 +238,7 @@ def decide(plan: Plan, benchmark: Benchmark, where: Path, opened: Runs | None = 
         provenance=dict(sample.provenance),
         truths_sha256=sample.truths_sha256,
         walks=tuple(_record(plan, *key, found) for key, found in walks.items()),
+        curve=tuple(_curve(plan, sample, counts)),
         outcome=outcome,
         needed=None if outcome else needed_items(plan, sample, counts),
         warnings=tuple(warned),
@@ -259,16 +283,19 @@ def _record(plan: Plan, right: Right, verdict: VerdictName, found: Walk) -> Walk
     )
 
 
-def _outcome(plan: Plan, sample: CheckedSample, found: Walk) -> Outcome | None:
-    if found.chosen is None:
-        return None
-    threshold, fields = found.chosen.threshold, found.fields
+def _curve(plan: Plan, sample: CheckedSample, found: Walk) -> Iterator[CurvePoint]:
+    for threshold in plan.grid:
+        if passing(sample.scores[:, found.fields], threshold).any():
+            yield _point(plan, sample, found.fields, threshold)
+
+
+def _point(
+    plan: Plan, sample: CheckedSample, fields: Sequence[int], threshold: float
+) -> CurvePoint:
     passes = passing(sample.scores[:, fields], threshold)
     number = int(passes.sum())
-    values = len(plan.sample) * len(plan.fields)
-    of_whole = plan.whole.of * len(plan.fields)
-    share = number / values
-    whole = share * of_whole
+    share = number / (len(plan.sample) * len(plan.fields))
+    whole = share * plan.whole.of * len(plan.fields)
     wrong = {}
     for right in RIGHTS:
         count = int((passes & sample.wrong[right][:, fields]).sum())
@@ -280,16 +307,26 @@ def _outcome(plan: Plan, sample: CheckedSample, found: Walk) -> Outcome | None:
             in_whole=round(count / number * whole),
             at_most_in_whole=round(upper * whole),
         )
+    return CurvePoint(threshold=threshold, passing=number, share=share, wrong=wrong)
+
+
+def _outcome(plan: Plan, sample: CheckedSample, found: Walk) -> Outcome | None:
+    if found.chosen is None:
+        return None
+    threshold, fields = found.chosen.threshold, found.fields
+    point = _point(plan, sample, fields, threshold)
+    passes = passing(sample.scores[:, fields], threshold)
+    of_whole = plan.whole.of * len(plan.fields)
     each = by_field(plan, sample, plan.right, threshold)
     return Outcome(
         threshold=threshold,
         fields=tuple(plan.fields[place] for place in fields),
-        values=values,
-        passing=number,
-        share=share,
+        values=len(plan.sample) * len(plan.fields),
+        passing=point.passing,
+        share=point.share,
         untouched_items=int(passes.all(axis=1).sum()) if not found.left_out else 0,
-        wrong=wrong,
+        wrong=point.wrong,
         of_whole=of_whole,
-        passing_in_whole=round(whole),
+        passing_in_whole=round(point.share * of_whole),
         by_field={plan.fields[place]: each[place] for place in fields},
     )

@@ -77,5 +77,6 @@ def _figures(decision: Decision) -> Any:
     for walk in said["walks"]:
         walk["steps"] = {f"{step['threshold']:g}": step for step in walk["steps"]}
     said["walks"] = {f"{walk['right']} by {walk['verdict']}": walk for walk in said["walks"]}
+    said["curve"] = {f"{point['threshold']:g}": point for point in said["curve"]}
     said["warnings"] = {str(place): each for place, each in enumerate(said["warnings"], 1)}
     return rounded({"outcome": said["outcome"], **said})

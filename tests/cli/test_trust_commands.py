@@ -55,8 +55,11 @@ def test_from_a_plan_to_a_verified_decision(desk, hdbench):
 
     text = (catalogue.folder / "p.yaml").read_text()
     catalogue.check(re.findall(r"^- '?(\d{4})\b", text, re.MULTILINE), right)
-    decided = hdbench("trust", "decide", "p.yaml", "--json", "d.json")
+    written = ("--json", "d.json", "--page", "d.html", "--language", "de")
+    decided = hdbench("trust", "decide", "p.yaml", *written)
     assert decided.returncode == 0, decided.stderr
+    assert decided.stdout.endswith("\nd.json\nd.html\n")
+    assert "Wie viel muss geprüft werden?" in (catalogue.folder / "d.html").read_text()
     assert decided.stdout.startswith("About 4,000 of the 4,000 values in 2,000 items (100.0%)")
     assert f"plan {noted[:12]}… of 20" in decided.stdout
     tables = decided.stdout.partition("Loosest thresholds")[2].splitlines()
@@ -77,6 +80,17 @@ def test_from_a_plan_to_a_verified_decision(desk, hdbench):
     assert "items: 7 → 2000" in verified.stdout
     refused = hdbench("verify", "d.json", "--answers", "a")
     assert (refused.returncode, "those of its plan" in refused.stderr) == (2, True)
+
+
+def test_a_page_replaces_nothing_but_a_page(desk, hdbench):
+    hdbench("trust", "plan", "hdb/cards", "a", "b", "-o", "kept.yaml")
+    before = (desk[0].folder / "kept.yaml").read_text()
+
+    refused = hdbench("trust", "decide", "kept.yaml", "--page", "kept.yaml")
+
+    assert refused.returncode == 2
+    assert "kept.yaml: a page is HTML" in refused.stderr
+    assert (desk[0].folder / "kept.yaml").read_text() == before
 
 
 def test_that_nothing_is_taken_over_is_a_result(desk, hdbench):

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -138,6 +138,13 @@ def decide(
         Path | None,
         typer.Option("--json", help="Write everything to this file.", metavar="OUT"),
     ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a page with the sentences, the curve and the tables.", metavar="OUT.html"
+        ),
+    ] = None,
+    language: Annotated[Literal["en", "de"], typer.Option(help="The page's language.")] = "en",
 ) -> None:
     """Decide what can be taken over, from the truth of the sample.
 
@@ -149,13 +156,22 @@ def decide(
     from hdbench.trust.decision import decide as decide_by  # noqa: PLC0415
     from hdbench.trust.plan import read_plan  # noqa: PLC0415
 
+    if page:
+        from hdbench.report.trust_page import (  # noqa: PLC0415
+            check_page,
+            write_decision_page,
+        )
+
+        check_page(page)  # before the work
     plan = read_plan(plan_file)
     decision = decide_by(plan, load_benchmark(benchmark or plan.benchmark), plan_file)
     if json_out:
         write_json(json_out, decision.model_dump(mode="json"))
+    if page:
+        write_decision_page(page, decision, language)
     print_decision(Console(), decision)
-    if json_out:
-        typer.echo(escaped(str(json_out)))
+    for written in filter(None, (json_out, page)):
+        typer.echo(escaped(str(written)))
 
 
 @trust.command()

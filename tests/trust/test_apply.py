@@ -113,7 +113,22 @@ def test_what_was_torn_is_written_again_and_nothing_twice(collection, kept):
     assert {name: (again / name).read_bytes() for name in DERIVED} == whole
 
 
-@pytest.mark.parametrize("wrong", [b'{"id": "c0007", "fields": {}}\n', b"\x00\x00\n", b"{}\n[]\n"])
+ODD = json.dumps({"decision": "taken", "score": "1"})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        b'{"id": "c0007", "fields": {}}\n',
+        b"\x00\x00\n",
+        b"{}\n[]\n",
+        b"[]\n",
+        b'{"id": "c0003"}\n',
+        b'{"id": "c0003", "fields": {"title": {"decision": "taken"}}}\n',
+        b'{"id": "c0003", "fields": {%s}}\n'
+        % ", ".join(f'"{name}": {ODD}' for name in FIELDS).encode(),
+    ],
+)
 def test_a_line_that_is_not_as_it_should_be_is_written_again(collection, wrong):
     applied(collection)
     path = collection.folder / "out/values.jsonl"
@@ -189,6 +204,31 @@ def test_a_folder_is_for_one_decision(collection):
     (collection.folder / "mine/thesis.txt").touch()
     with pytest.raises(HdbenchError, match=r"is not empty \(it has thesis.txt\)"):
         applied(collection, "mine")
+
+
+def test_what_was_finished_is_not_taken_from_changed_values_nor_with_another_control(collection):
+    done = applied(collection)
+    assert applied(collection) == done
+    with pytest.raises(HdbenchError, match=r"--control 30: .* a control sample of 20 already"):
+        applied(collection, control=30)
+    path = collection.folder / "out/values.jsonl"
+    path.write_text(path.read_text().replace("Titel 7", "Titel 8"))
+    with pytest.raises(HdbenchError, match=r"values.jsonl: was changed after it was written"):
+        applied(collection)
+
+
+def test_a_folder_that_cannot_be_made_and_a_file_that_cannot_be_written_are_said(collection):
+    (collection.folder / "file").touch()
+    with pytest.raises(HdbenchError, match="file: cannot be made: File exists: choose another"):
+        applied(collection, "file")
+    (collection.folder / "begun/values.jsonl").mkdir(parents=True)
+    applied(collection)
+    for name in ("plan.yaml", "decision.json"):
+        (collection.folder / "begun" / name).write_bytes(
+            (collection.folder / "out" / name).read_bytes()
+        )
+    with pytest.raises(HdbenchError, match=r"values.jsonl: cannot be written: .*, which resumes"):
+        applied(collection, "begun")
 
 
 def test_links_in_the_folder_are_not_followed(collection):

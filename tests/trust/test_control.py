@@ -1,6 +1,7 @@
 import json
 
 import pytest
+import yaml
 from reference.acceptance import upper_bound
 from scipy import stats
 from trust.collection import Collection
@@ -8,7 +9,8 @@ from trust.test_apply import applied
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
-from hdbench.trust.control import check_control, read_control
+from hdbench.trust.control import Control, check_control, read_control
+from hdbench.trust.plan import write_plan
 from hdbench.trust.words import control_sentences
 
 
@@ -83,6 +85,14 @@ def test_truths_that_were_not_made_blind_are_named_or_refused(collection):
         controlled(collection, provenance="draft:one")
 
 
+def reordered(text):
+    """A control sample in another order, with the hash that fits."""
+    said = yaml.safe_load(text)
+    del said["control"], said["hash"]
+    said["sample"] = said["sample"][::-1]
+    return yaml.safe_dump({"control": 1, "hash": Control(**said).hash(), **said})
+
+
 def test_what_was_changed_or_is_not_checked_is_refused(collection):
     benchmark = load_benchmark(str(collection.benchmark))
     with pytest.raises(HdbenchError, match="20 of 20 items of the sample have no ground truth yet"):
@@ -93,7 +103,17 @@ def test_what_was_changed_or_is_not_checked_is_refused(collection):
     path.write_text(whole.replace("of: 90", "of: 91"))
     with pytest.raises(HdbenchError, match="was changed after it was drawn"):
         check_control(collection.folder / "out", benchmark)
+    path.write_text(reordered(whole))
+    with pytest.raises(HdbenchError, match="not those that the seed of the plan draws"):
+        check_control(collection.folder / "out", benchmark)
     path.write_text(whole)
+    plan = collection.folder / "out/plan.yaml"
+    kept = plan.read_text()
+    plan.unlink()
+    write_plan(plan, collection.plan.model_copy(update={"limit": 0.1}))
+    with pytest.raises(HdbenchError, match=r"plan.yaml: not the plan of"):
+        check_control(collection.folder / "out", benchmark)
+    plan.write_text(kept)
     values = collection.folder / "out/values.jsonl"
     values.write_text(values.read_text().replace("Titel 7", "Titel 8"))
     with pytest.raises(HdbenchError, match="is not what the control sample was drawn from"):

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from hdbench.benchmarks import sample
 from hdbench.collecting.whole import Whole
-from hdbench.common.checked import Strict, read_yaml, validate
+from hdbench.common.checked import Strict, check_file, read_yaml, validate
 from hdbench.common.grouping import grouped
 from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError
@@ -247,6 +247,5 @@ def read_sample(path: Path) -> Sample:
     Raises:
         HdbenchError: it cannot be read, or is not a sample; the message names the key.
     """
-    if path.is_file() and path.stat().st_size > MAX_FILE:
-        raise HdbenchError(f"{path}: larger than {MAX_FILE >> 20} MiB: not a sample")
+    check_file(path, MAX_FILE, "a sample")
     return validate(Sample, read_yaml(path), path)

@@ -1,6 +1,7 @@
 """Read and check the files that people write: YAML, text, and values that must fit a model."""
 
 import math
+import stat
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +21,27 @@ class Strict(BaseModel):
     """Unknown keys are rejected: a misspelt one must not go unnoticed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+def check_file(path: Path, most: int, what: str) -> None:
+    """Refuse what is larger than a file can be, or is none: a device would never come to an end.
+
+    Args:
+        path: the file.
+        most: maximum size in bytes, some MiB.
+        what: what it should be, such as `a plan`.
+
+    Raises:
+        HdbenchError: it is not there, is no regular file, or is too large.
+    """
+    try:
+        about = path.stat()
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+    if not stat.S_ISREG(about.st_mode):
+        raise HdbenchError(f"{path}: not a file, so it cannot be {what}")
+    if about.st_size > most:
+        raise HdbenchError(f"{path}: larger than {most >> 20} MiB: not {what}")
 
 
 def read_yaml(path: Path) -> Any:

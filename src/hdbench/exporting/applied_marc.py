@@ -13,7 +13,7 @@ from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.reading.ids import plain_form
 from hdbench.trust.out import VALUES, read_applied, read_begun
-from hdbench.trust.tally import TAKEN
+from hdbench.trust.tally import IS_TAKEN, TAKEN
 from hdbench.trust.values import text_of
 from hdbench.truths.marc import marc_elements, record_from
 from hdbench.truths.marc_filling import Filled, Left, Process, fill
@@ -186,7 +186,7 @@ class _Values:
         self._path = path
         self._offsets: dict[str, int] = {}
         for number, offset, raw in raw_lines(path):
-            if b'"decision": "taken"' in raw:
+            if IS_TAKEN in raw:
                 item = plain_id(raw) or parse_line(raw, f"{path}:{number}")["id"]
                 self._offsets[item] = offset
         self._forms: dict[str, str] | None = None

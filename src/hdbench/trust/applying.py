@@ -4,7 +4,7 @@ import datetime
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,14 +12,14 @@ from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.csv_files import write_csv
 from hdbench.common.hashing import file_sha256
-from hdbench.common.jsonio import parse_json, whole_file, write_json
+from hdbench.common.jsonio import parse_line, whole_file, write_json
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.part_scorer import seldom_collected
 from hdbench.scoring.metric import reference_for
 from hdbench.statistics.acceptance import ROUNDING
 from hdbench.trust.checked import truths_of
-from hdbench.trust.control import write_control
+from hdbench.trust.control import read_control, write_control
 from hdbench.trust.decision import Decision, decide
 from hdbench.trust.out import (
     APPLIED,
@@ -37,6 +37,7 @@ from hdbench.trust.tally import CHECK, CHECKED, TAKEN, Tally
 from hdbench.trust.values import Field, text_of, value_of
 
 NO_ANSWER, LEFT_OUT, BELOW = "no answer", "field left out", "score below threshold"
+REASONS = (NO_ANSWER, LEFT_OUT, BELOW)
 """Why a person has to look at a value."""
 
 DIGITS = 6
@@ -68,9 +69,15 @@ def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: 
         with only_process(out):
             begin(out, where, decision)
             if (out / APPLIED).exists():
-                return read_applied(out)
+                return _finished(out, control)
             ids = list(benchmark.ids())
-            tally = _write_values(out / VALUES, ids, _Lines(plan, decision, benchmark, runs))
+            try:
+                tally = _write_values(out / VALUES, ids, _Lines(plan, decision, benchmark, runs))
+            except OSError as error:
+                raise HdbenchError(
+                    f"{out / VALUES}: cannot be written: {error.strerror}: fix it and run the same "
+                    "command again, which resumes"
+                ) from error
             sha256 = file_sha256(out / VALUES)
             drawn_from = [ids[place] for place in tally.with_taken()]
             write_control(out / CONTROL, plan, sha256, drawn_from, control)
@@ -78,6 +85,23 @@ def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: 
             applied = _applied(decision, tally, listed, sha256)
             write_json(out / APPLIED, applied.model_dump(mode="json"))
             return applied
+
+
+def _finished(out: Path, control: int) -> Applied:
+    """What was done before; nothing of it has changed since, and the same is asked for."""
+    applied, drawn = read_applied(out), read_control(out / CONTROL)
+    if file_sha256(out / VALUES) != applied.values_sha256:
+        raise HdbenchError(
+            f"{out / VALUES}: was changed after it was written: restore it, or delete the folder "
+            "and apply the plan again"
+        )
+    if len(drawn.sample) != min(control, drawn.of):
+        raise HdbenchError(
+            f"--control {control}: {out} has a control sample of {len(drawn.sample):,} already, "
+            "and its size is not changed afterwards: leave this option as it was, or choose "
+            "another -o"
+        )
+    return applied
 
 
 def _check(decision: Decision, where: Path) -> None:
@@ -100,7 +124,8 @@ class _Lines:
         outcome = decision.outcome
         assert outcome is not None  # noqa: S101  it was checked
         self._runs = runs
-        self._names = [run.name for run in plan.runs]
+        self.names = frozenset(plan.fields)
+        self._models = [run.name for run in plan.runs]
         self._least = outcome.threshold - ROUNDING
         self._fields = [(name, name in outcome.fields) for name in plan.fields]
         self._checked = _checked(plan, benchmark, planned_fields(plan, benchmark))
@@ -125,7 +150,7 @@ class _Lines:
             found["decision"] = CHECK
             found["reason"] = BELOW if is_in else LEFT_OUT
         found["score"] = 1 if judged.score == 1.0 else round(judged.score, DIGITS)
-        found["run"] = self._names[judged.run]
+        found["run"] = self._models[judged.run]
         return found
 
 
@@ -149,7 +174,7 @@ def _write_values(path: Path, ids: Sequence[str], lines: _Lines) -> Tally:
     """Write what is not yet written, and count everything."""
     tally = Tally()
     whole = 0
-    for end, fields in _written(path, ids):
+    for end, fields in _written(path, ids, lines.names):
         tally.add(fields)
         whole = end
     with path.open("ab") as file, seldom_collected():
@@ -166,7 +191,9 @@ def _write_values(path: Path, ids: Sequence[str], lines: _Lines) -> Tally:
     return tally
 
 
-def _written(path: Path, ids: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _written(
+    path: Path, ids: Sequence[str], names: Set[str]
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Where each whole line ends, and its fields, up to the first that is not as it should be."""
     if not path.exists():
         return
@@ -174,13 +201,29 @@ def _written(path: Path, ids: Sequence[str]) -> Iterator[tuple[int, dict[str, An
     with path.open("rb") as file:
         for item, raw in zip(ids, file, strict=False):
             try:
-                line = parse_json(raw.decode())
-            except ValueError:
+                line = parse_line(raw, path)
+            except HdbenchError:
                 return
-            if not raw.endswith(b"\n") or line.get("id") != item:
+            fields = line.get("fields")
+            if not raw.endswith(b"\n") or line.get("id") != item or not _is_whole(fields, names):
                 return
             end += len(raw)
-            yield end, line["fields"]
+            yield end, fields
+
+
+def _is_whole(fields: Any, names: Set[str]) -> bool:
+    """Whether each field has what is counted of it."""
+    return (
+        isinstance(fields, dict)
+        and fields.keys() == names
+        and all(
+            isinstance(each, dict)
+            and each.get("decision") in (TAKEN, CHECK, CHECKED)
+            and (each["decision"] != CHECK or each.get("reason") in REASONS)
+            and isinstance(each.get("score", 0), int | float)
+            for each in fields.values()
+        )
+    )
 
 
 def _force(file: IO[bytes]) -> None:

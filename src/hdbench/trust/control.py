@@ -17,9 +17,9 @@ from pydantic import Field as Checked
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.provenance import BLIND
-from hdbench.common.checked import Strict, read_yaml, validate
+from hdbench.common.checked import Strict, check_file, read_yaml, validate
 from hdbench.common.hashing import file_sha256
-from hdbench.common.jsonio import parse_json, plain_id, raw_lines, write_whole
+from hdbench.common.jsonio import parse_line, plain_id, raw_lines, write_whole
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import reference_for
 from hdbench.statistics.acceptance import Interval, bounds_of_share, upper_bound
@@ -28,7 +28,7 @@ from hdbench.trust.deciding import RIGHTS
 from hdbench.trust.out import CONTROL, VALUES, read_applied, read_begun
 from hdbench.trust.plan import MAX_FILE, Plan, Sha256, list_sha256
 from hdbench.trust.runs import Judged, planned_fields
-from hdbench.trust.tally import TAKEN
+from hdbench.trust.tally import IS_TAKEN, TAKEN
 from hdbench.trust.values import folded, text_of, texts_of
 from hdbench.trust.wish import Right
 
@@ -166,8 +166,7 @@ def read_control(path: Path) -> Control:
     Raises:
         HdbenchError: it cannot be read, is none, or was changed since.
     """
-    if path.is_file() and path.stat().st_size > MAX_FILE:
-        raise HdbenchError(f"{path}: larger than {MAX_FILE >> 20} MiB: not a control sample")
+    check_file(path, MAX_FILE, "a control sample")
     said: Any = read_yaml(path)
     if not isinstance(said, dict) or said.pop("control", None) != 1:
         raise HdbenchError(f"{path}: no control sample of hdbench trust apply")
@@ -203,7 +202,12 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     truths = truths_of(control.sample, benchmark)
     fields = planned_fields(plan, benchmark)
     metric = benchmark.spec.make_metric("documented")
-    lines = _lines(out / VALUES, frozenset(control.sample))
+    lines, drawn_from = _lines(out / VALUES, frozenset(control.sample))
+    if draw_control(drawn_from, len(control.sample), plan.whole.seed) != list(control.sample):
+        raise HdbenchError(
+            f"{out / CONTROL}: its items are not those that the seed of the plan draws: items were "
+            "chosen, so that they say nothing about the others: restore the file"
+        )
     passing, letter, threshold = [], [], []
     for item in truths:
         line = [lines[item.id][field.path] for field in fields]
@@ -256,13 +260,18 @@ def _of_field(passes: Any, wrong: Any, confidence: float) -> FieldFound:
     return FieldFound(taken=taken, wrong=failed, share=bounds_of_share(failed, taken, confidence))
 
 
-def _lines(path: Path, wanted: frozenset[str]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Id → the fields of its line, for some items."""
-    found = {}
-    for _, _, raw in raw_lines(path):
+def _lines(
+    path: Path, wanted: frozenset[str]
+) -> tuple[dict[str, dict[str, dict[str, Any]]], list[str]]:
+    """Id → the fields of its line, for some items; and all items with a value taken over."""
+    found, with_taken = {}, []
+    for number, _, raw in raw_lines(path):
         item = plain_id(raw)
         if item is None or item in wanted:
-            line = parse_json(raw.decode())
-            if line["id"] in wanted:
-                found[line["id"]] = line["fields"]
-    return found
+            line = parse_line(raw, f"{path}:{number}")
+            item = line["id"]
+            if item in wanted:
+                found[item] = line["fields"]
+        if IS_TAKEN in raw:
+            with_taken.append(item)
+    return found, with_taken

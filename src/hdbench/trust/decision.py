@@ -9,7 +9,7 @@ from pydantic import Field as Checked
 
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.checked import Strict, validate
+from hdbench.common.checked import Strict, check_file, validate
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError
 from hdbench.statistics.acceptance import Interval, Step
@@ -260,9 +260,8 @@ def read_decision(path: Path) -> Decision:
     Raises:
         HdbenchError: it cannot be read, or is none.
     """
+    check_file(path, MAX_FILE, "a decision")
     try:
-        if path.stat().st_size > MAX_FILE:
-            raise HdbenchError(f"{path}: larger than {MAX_FILE >> 20} MiB: not a decision")
         said = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from hdbench.common.checked import check_file
 from hdbench.common.csv_files import as_it_was
 from hdbench.errors import HdbenchError
 from hdbench.reading.csv_lines import decode_or_cp1252, delimiter_of, lines
@@ -41,9 +42,8 @@ def read_listed(path: Path) -> Listed:
         HdbenchError: it is none of them, cannot be read or has no item, or a plan or control sample
             was changed.
     """
+    check_file(path, MAX_FILE, "a list of items")
     try:
-        if path.stat().st_size > MAX_FILE:
-            raise HdbenchError(f"{path}: larger than {MAX_FILE >> 20} MiB: not a list of items")
         data = path.read_bytes()
     except OSError as error:
         raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error

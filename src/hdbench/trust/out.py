@@ -8,7 +8,7 @@ from typing import Annotated
 from filelock import FileLock, Timeout
 from pydantic import Field as Checked
 
-from hdbench.common.checked import Strict, validate
+from hdbench.common.checked import Strict, check_file, validate
 from hdbench.common.jsonio import parse_json, write_json, write_whole
 from hdbench.errors import HdbenchError
 from hdbench.trust.decision import Decision, read_decision
@@ -79,7 +79,10 @@ def only_process(out: Path) -> Iterator[None]:
     Raises:
         HdbenchError: another one is, or the folder cannot be written.
     """
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HdbenchError(f"{out}: cannot be made: {error.strerror}: choose another -o") from error
     path = out / LOCK
     if path.is_symlink():
         raise HdbenchError(f"{path}: is a symbolic link: remove it")
@@ -121,11 +124,14 @@ def read_begun(out: Path) -> tuple[Plan, Decision]:
     """The plan and the decision that a folder was made from.
 
     Raises:
-        HdbenchError: the folder is not one of `hdbench trust apply`.
+        HdbenchError: the folder is not one of `hdbench trust apply`, or has another plan.
     """
     if not (out / DECISION).is_file():
         raise HdbenchError(f"{out}: not a folder of hdbench trust apply (no {DECISION})")
-    return read_plan(out / PLAN), read_decision(out / DECISION)
+    plan, decision = read_plan(out / PLAN), read_decision(out / DECISION)
+    if plan.hash() != decision.plan:
+        raise HdbenchError(f"{out / PLAN}: not the plan of {out / DECISION}: put that one there")
+    return plan, decision
 
 
 def read_applied(out: Path) -> Applied:
@@ -135,14 +141,11 @@ def read_applied(out: Path) -> Applied:
         HdbenchError: it is not finished, or the file is unusable.
     """
     path = out / APPLIED
+    if not path.exists():
+        raise HdbenchError(f"{out}: is not finished: run hdbench trust apply again, which resumes")
+    check_file(path, MAX_FILE, "what was written")
     try:
-        if path.stat().st_size > MAX_FILE:
-            raise HdbenchError(f"{path}: larger than {MAX_FILE >> 20} MiB: not what was written")
         said = parse_json(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise HdbenchError(
-            f"{out}: is not finished: run hdbench trust apply again, which resumes"
-        ) from error
     except (OSError, ValueError) as error:
         raise HdbenchError(f"{path}: cannot be read: {error}") from error
     return validate(Applied, said, path)

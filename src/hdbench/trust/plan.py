@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.sample import Sample
-from hdbench.common.checked import Strict, read_yaml, validate
+from hdbench.common.checked import Strict, check_file, read_yaml, validate
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError
@@ -229,8 +229,7 @@ def read_plan(path: Path) -> Plan:
     Raises:
         HdbenchError: it cannot be read, is no plan, or was changed since.
     """
-    if path.is_file() and path.stat().st_size > MAX_FILE:
-        raise HdbenchError(f"{path}: larger than {MAX_FILE >> 20} MiB: not a plan")
+    check_file(path, MAX_FILE, "a plan")
     said: Any = read_yaml(path)
     if not isinstance(said, dict) or said.pop("plan", None) != 1:
         raise HdbenchError(f"{path}: no plan of hdbench trust plan, or of another version")

@@ -10,6 +10,10 @@ import numpy as np
 TAKEN, CHECK, CHECKED = "taken", "check", "checked"
 """What becomes of a value: it is taken over, a person has to look at it, or one did already."""
 
+IS_TAKEN = b'"decision": "taken"'
+"""In the line of an item of which a value is taken over, and in no other: quotation marks within
+texts are escaped."""
+
 
 class Tally:
     """Counts, and what the work list and the control sample are made from.

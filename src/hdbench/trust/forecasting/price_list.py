@@ -8,8 +8,7 @@ from typing import Annotated, Self
 from pydantic import Field, RootModel, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from hdbench.common.checked import Strict, read_yaml, validate
-from hdbench.errors import HdbenchError
+from hdbench.common.checked import Strict, check_file, read_yaml, validate
 
 MAX_FILE = 2**20
 """Maximum size in bytes of a price list."""
@@ -76,6 +75,5 @@ def read_prices(path: Path) -> dict[str, Price]:
     Raises:
         HdbenchError: the file cannot be read, or a price lacks its date or source.
     """
-    if path.is_file() and path.stat().st_size > MAX_FILE:
-        raise HdbenchError(f"{path}: larger than {MAX_FILE >> 20} MiB: not a price list")
+    check_file(path, MAX_FILE, "a price list")
     return validate(_PriceList, read_yaml(path), path).root

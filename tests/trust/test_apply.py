@@ -168,7 +168,12 @@ def test_without_a_terminal_the_command_says_how_far_it_is_and_what_it_did(colle
     assert told.returncode == 0, told.stderr
     assert "150 of 150 done" in told.stderr
     assert "355 of 750 values taken over, in 150 items" in told.stdout
-    assert "hdbench annotate FOLDER --only out/worklist.csv" in told.stdout
+    *_, first, then = told.stdout.splitlines()
+    assert first == (
+        "first check the control sample, without drafts: hdbench annotate FOLDER --only "
+        "out/control.yaml, then hdbench trust control out"
+    )
+    assert then == "90 items to look at: hdbench annotate FOLDER --only out/worklist.csv"
     again = run_hdbench("trust", "apply", "plan.yaml", "-o", "out", cwd=collection.folder)
     assert again.stdout == told.stdout
 

@@ -81,7 +81,7 @@ def test_truths_that_were_not_made_blind_are_named_or_refused(collection):
         "20 of the 20 ground truths are not known to have been made blind"
         in control_sentences(found)[-1]
     )
-    with pytest.raises(HdbenchError, match="correcting a draft"):
+    with pytest.raises(HdbenchError, match="to be checked before the work list"):
         controlled(collection, provenance="draft:one")
 
 

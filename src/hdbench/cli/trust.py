@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from hdbench.cli.app import TRUST, OfBenchmark, app
+from hdbench.cli.app import TRUST, app
 from hdbench.errors import escaped
 
 
@@ -24,6 +24,11 @@ class Verdict(StrEnum):
     rule = "rule"
     exact = "exact"
 
+
+OfPlan = Annotated[
+    str | None,
+    typer.Option(help="The benchmark; by default the one that the plan names.", metavar="PATH"),
+]
 
 trust = typer.Typer(
     help="Which values can be taken over unseen: plan a sample, check it, decide.",
@@ -133,7 +138,7 @@ def decide(
         Path, typer.Argument(help="The plan; its sample has been checked.", metavar="PLAN")
     ],
     *,
-    benchmark: OfBenchmark = None,
+    benchmark: OfPlan = None,
     json_out: Annotated[
         Path | None,
         typer.Option("--json", help="Write everything to this file.", metavar="OUT"),

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from hdbench.cli.app import OfBenchmark
-from hdbench.cli.trust import trust
+from hdbench.cli.trust import OfPlan, trust
 from hdbench.errors import HdbenchError, escaped
 
 
@@ -65,13 +64,13 @@ def apply(
             metavar="MAPPING",
         ),
     ] = None,
-    benchmark: OfBenchmark = None,
+    benchmark: OfPlan = None,
 ) -> None:
     """Take values over, item by item, and list what people have to look at.
 
-    OUT gets values.jsonl (each value with its decision, trust score and run), worklist.csv (what to
-    look at, worst first) and control.yaml (items to be checked blind); hdbench annotate --only
-    opens both.
+    OUT gets values.jsonl (each value with its decision, trust score and run), control.yaml (items
+    to be checked blind, before anything else) and worklist.csv (what to look at, worst first);
+    hdbench annotate --only opens both.
     """
     from hdbench.benchmarks.benchmark import load_benchmark  # noqa: PLC0415  slow to import
     from hdbench.cli.trust_tables import print_applied, print_marc  # noqa: PLC0415
@@ -116,7 +115,7 @@ def control(
         ),
     ],
     *,
-    benchmark: OfBenchmark = None,
+    benchmark: OfPlan = None,
     json_out: Annotated[
         Path | None,
         typer.Option("--json", help="Write everything to this file.", metavar="FILE"),

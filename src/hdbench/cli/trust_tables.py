@@ -130,12 +130,13 @@ def print_applied(console: Console, applied: "Applied", out: Path) -> None:
         out: the folder.
     """
     values = applied.taken + applied.checked + sum(applied.check.values())
-    title = f"{applied.taken:,} of {values:,} values taken over, in {applied.items:,} items"
+    items = _counted(applied.items, "item", "items")
+    title = f"{applied.taken:,} of {values:,} values taken over, in {items}"
     console.print(Text(title), style="bold", highlight=False, soft_wrap=True)
     reasons = [f"{why}: {number:,}" for why, number in applied.check.items()]
     lines = [f"checked by people already: {applied.checked:,}", *reasons]
     for line in lines:
-        console.print(line, highlight=False, soft_wrap=True)
+        console.print(printable(line, MAX_NOTE), highlight=False, soft_wrap=True)
     console.print()
     heads = ("taken over", "to look at", "checked")
     table = plain_table("By field", "field", right=heads)
@@ -144,11 +145,18 @@ def print_applied(console: Console, applied: "Applied", out: Path) -> None:
         look = sum(counts.values()) - taken - checked
         table.add_row(heading(name, FIELD_WIDTH), f"{taken:,}", f"{look:,}", f"{checked:,}")
     console.print(table)
-    work = f"{applied.to_look_at:,} items to look at: hdbench annotate FOLDER --only"
-    console.print(printable(f"{work} {out / WORK_LIST}", MAX_NOTE), soft_wrap=True, highlight=False)
-    blind = f"to be checked blind: hdbench annotate FOLDER --only {out / CONTROL}"
-    then = f"then hdbench trust control {out}"
-    console.print(printable(f"{blind}, {then}", MAX_NOTE), soft_wrap=True, highlight=False)
+    annotate = "hdbench annotate FOLDER --only"
+    look = _counted(applied.to_look_at, "item", "items")
+    lines = [f"{look} to look at: {annotate} {out / WORK_LIST}"]
+    if applied.taken:
+        # First: an item that was checked with a draft in sight says nothing about the others.
+        lines = [
+            f"first check the control sample, without drafts: {annotate} {out / CONTROL}, then "
+            f"hdbench trust control {out}",
+            *lines,
+        ]
+    for line in lines:
+        console.print(printable(line, MAX_NOTE), soft_wrap=True, highlight=False)
 
 
 def print_marc(console: Console, written: "Written", out: Path) -> None:
@@ -159,10 +167,13 @@ def print_marc(console: Console, written: "Written", out: Path) -> None:
         written: what it was.
         out: the folder.
     """
+    records = _counted(written.records, "record", "records")
+    added = _counted(written.values, "subfield", "subfields")
+    left = _counted(written.left, "value", "values")
     lines = (
-        f"{out / RECORDS}: {written.records:,} records, {written.touched:,} of them filled",
-        f"{out / TAKEN_LIST}: {written.values:,} subfields that were added",
-        f"{out / LEFT_LIST}: {written.left:,} values that are in no record, and why",
+        f"{out / RECORDS}: {records}, {written.touched:,} of them filled",
+        f"{out / TAKEN_LIST}: {added} added",
+        f"{out / LEFT_LIST}: {left} taken over, but in no record, and why",
     )
     for line in lines:
         console.print(printable(line, MAX_NOTE), soft_wrap=True, highlight=False)
@@ -178,7 +189,7 @@ def print_controlled(console: Console, found: "Controlled") -> None:
     first, *others = control_sentences(found)
     console.print(Text(first), style="bold", highlight=False, soft_wrap=True)
     for line in others:
-        console.print(Text(line), soft_wrap=True, highlight=False)
+        console.print(printable(line, MAX_NOTE), soft_wrap=True, highlight=False)
     console.print()
     table = plain_table("By field", "field", right=("taken over", "wrong", "upper bound"))
     for name, each in found.by_field.items():
@@ -186,3 +197,7 @@ def print_controlled(console: Console, found: "Controlled") -> None:
         table.add_row(heading(name, FIELD_WIDTH), *cells)
     console.print(table)
     console.print(Text(f"plan {found.plan[:12]}", style="dim"), highlight=False)
+
+
+def _counted(number: int, one: str, more: str) -> str:
+    return f"{number:,} {one if number == 1 else more}"

@@ -27,6 +27,9 @@ Flags = NDArray[np.bool_]
 UNKNOWN = "unknown"
 """The provenance of a truth whose origin its row does not say."""
 
+AGAIN = "make a new plan, and check its sample without drafts"
+"""What to do if truths of a plan's sample were made from drafts."""
+
 
 class SharedErrors(NamedTuple):
     """The errors of two runs.
@@ -183,8 +186,13 @@ class _Errors:
         return ((one, two) for one in range(self._runs) for two in range(one + 1, self._runs))
 
 
-def truths_of(sample: Sequence[str], benchmark: Benchmark) -> list[Item]:
+def truths_of(sample: Sequence[str], benchmark: Benchmark, instead: str = AGAIN) -> list[Item]:
     """The items of a sample with their truths, in the sample's order.
+
+    Args:
+        sample: their ids.
+        benchmark: the items.
+        instead: what to do if a truth was made from a draft.
 
     Raises:
         HdbenchError: one has none yet, or one that was made from a draft.
@@ -203,7 +211,7 @@ def truths_of(sample: Sequence[str], benchmark: Benchmark) -> list[Item]:
         raise HdbenchError(
             f"{benchmark.id}: {len(drafted):,} ground truths of the sample were made by correcting "
             f"a draft, such as {drafted[0].id}: people overlook errors in drafts, so nothing can "
-            "be promised: make a new plan, and check its sample without drafts"
+            f"be promised: {instead}"
         )
     return truths
 

@@ -61,6 +61,7 @@ def test_its_figures_are_those_of_the_rule_from_its_items_alone(collection):
     assert "20 items drawn at random from 90" in first
     assert "3 of 80 such values were wrong to the letter (3.8%)" in first
     assert "above the limit of the plan, 5.0%" in second
+    assert "3 of 80 were wrong" in control_sentences(found)[2]
     german = control_sentences(found, "de")
     assert "waren 3 von 80 solchen Werten falsch" in german[0]
     assert "über der Grenze des Plans, 5,0\xa0%" in german[1]
@@ -78,7 +79,7 @@ def test_truths_that_were_not_made_blind_are_named_or_refused(collection):
     found = controlled(collection, provenance="imported")
     assert found.not_blind == {"imported": 20}
     assert (
-        "20 of the 20 ground truths are not known to have been made blind"
+        "For 20 of the 20 items, it is not known that the ground truth was made blind"
         in control_sentences(found)[-1]
     )
     with pytest.raises(HdbenchError, match="to be checked before the work list"):

@@ -146,7 +146,7 @@ def test_truth_that_may_not_be_blind(planned, how):
 
     notice = warned(catalogue.decide())["not_blind"]
 
-    assert warning_in_words(notice).startswith("7 of the 100 ground truths are not known to have")
+    assert warning_in_words(notice).startswith("For 7 of the 100 items, it is not known that")
     assert f"(provenance: {how or 'unknown'})" in warning_in_words(notice)
 
 

@@ -1,5 +1,6 @@
 """A benchmark: a dataset repository that describes how it is scored."""
 
+import json
 import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
@@ -317,6 +318,8 @@ class Benchmark:
 
 def _row(where: str, line: dict[str, Any]) -> tuple[str, str, str | None, Provenance | None]:
     item_id, truth = line.get("id"), line.get("ground_truth")
+    if isinstance(truth, dict):  # a collection has it so before it is built
+        truth = json.dumps(truth, ensure_ascii=False)
     if not isinstance(item_id, str) or not isinstance(truth, str | None):
         raise HdbenchError(f'{where}: needs "id" and "ground_truth", each a text in quotes')
     if "ground_truth" not in line:

@@ -54,6 +54,11 @@ def print_plan(console: Console, plan: "Plan", path: Path) -> None:
         )
         console.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
     console.print(f"hash: {plan.hash()}", markup=False, highlight=False)
+    then = (
+        f"next: hdbench annotate FOLDER --only {path}, without drafts; then hdbench trust decide "
+        f"{path}"
+    )
+    console.print(printable(then, MAX_NOTE), highlight=False, soft_wrap=True)
     console.print(printable(str(path)), highlight=False)
 
 
@@ -147,7 +152,9 @@ def print_applied(console: Console, applied: "Applied", out: Path) -> None:
     console.print(table)
     annotate = "hdbench annotate FOLDER --only"
     look = _counted(applied.to_look_at, "item", "items")
-    lines = [f"{look} to look at: {annotate} {out / WORK_LIST}"]
+    lines = [f"{look} to look at"]
+    if applied.to_look_at:
+        lines = [f"{look} to look at: {annotate} {out / WORK_LIST}"]
     if applied.taken:
         # First: an item that was checked with a draft in sight says nothing about the others.
         lines = [

@@ -202,8 +202,9 @@ def truths_of(sample: Sequence[str], benchmark: Benchmark, instead: str = AGAIN)
     if missing := [item for item in sample if item not in found]:
         raise HdbenchError(
             f"{benchmark.id}: {len(missing):,} of {len(sample):,} items of the sample have no "
-            f"ground truth yet, such as {missing[0]}: check them too, as without them the sample "
-            "is no longer random; where nobody can read a value, leave the field empty"
+            f"ground truth yet, such as {missing[0]}: check them too (hdbench annotate "
+            "--only), as without them the sample is no longer random; where nobody can read a "
+            "value, leave the field empty"
         )
     truths = [found[item] for item in sample]
     drafted = [item for item in truths if item.provenance and item.provenance.run]

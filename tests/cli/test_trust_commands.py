@@ -48,6 +48,7 @@ def test_from_a_plan_to_a_verified_decision(desk, hdbench):
     ]
     noted = re.fullmatch("hash: ([0-9a-f]{64})", said[4])[1]
     assert said[5] == "p.yaml"
+    assert "hdbench annotate FOLDER --only p.yaml, without drafts" in said[6]
 
     early = hdbench("trust", "decide", "p.yaml")
     assert early.returncode == 2

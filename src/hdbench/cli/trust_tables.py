@@ -58,8 +58,8 @@ def print_plan(console: Console, plan: "Plan", path: Path) -> None:
         f"next: hdbench annotate FOLDER --only {path}, without drafts; then hdbench trust decide "
         f"{path}"
     )
-    console.print(printable(then, MAX_NOTE), highlight=False, soft_wrap=True)
     console.print(printable(str(path)), highlight=False)
+    console.print(printable(then, MAX_NOTE), highlight=False, soft_wrap=True)
 
 
 def _right(plan: "Plan") -> str:

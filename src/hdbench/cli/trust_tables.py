@@ -151,10 +151,10 @@ def print_applied(console: Console, applied: "Applied", out: Path) -> None:
         table.add_row(heading(name, FIELD_WIDTH), f"{taken:,}", f"{look:,}", f"{checked:,}")
     console.print(table)
     annotate = "hdbench annotate FOLDER --only"
-    look = _counted(applied.to_look_at, "item", "items")
-    lines = [f"{look} to look at"]
+    left = _counted(applied.to_look_at, "item", "items")
+    lines = [f"{left} to look at"]
     if applied.to_look_at:
-        lines = [f"{look} to look at: {annotate} {out / WORK_LIST}"]
+        lines = [f"{left} to look at: {annotate} {out / WORK_LIST}"]
     if applied.taken:
         # First: an item that was checked with a draft in sight says nothing about the others.
         lines = [

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeGuard
 
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
@@ -211,7 +211,7 @@ def _written(
             yield end, fields
 
 
-def _is_whole(fields: Any, names: Set[str]) -> bool:
+def _is_whole(fields: Any, names: Set[str]) -> TypeGuard[dict[str, Any]]:
     """Whether each field has what is counted of it."""
     return (
         isinstance(fields, dict)

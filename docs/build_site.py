@@ -23,6 +23,7 @@ LINKED = (
 )
 AT_THE_ROOT = """<!doctype html>
 <meta charset="utf-8"><meta http-equiv="refresh" content="0; url=docs/index.html">
+<link rel="icon" href="data:,">
 """
 
 

@@ -43,7 +43,7 @@ IMPORTED = """
 httpx2 hdbench.cli hdbench.building.builder hdbench.building.errata_add hdbench.compare
 hdbench.evaluation.verify hdbench.exporting.run_answers hdbench.leaderboard.formats
 hdbench.publishing.repositories hdbench.publishing.wheel hdbench.report.folder
-hdbench.report.workbook hdbench.running.dry_run hdbench.running.evaluating
+hdbench.report.plots hdbench.report.workbook hdbench.running.dry_run hdbench.running.evaluating
 """
 
 

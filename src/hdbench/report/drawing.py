@@ -68,6 +68,20 @@ class Drawing:
         return drawn
 
 
+class DrawingHere:
+    """The same in this process, which has imported matplotlib already."""
+
+    def begin(self, result: Result, errors: Mapping[str, Any]) -> None:
+        """Keep what is to be drawn; see `Drawing.begin`."""
+        self._drawn = result, errors
+
+    def plots(self) -> dict[str, bytes]:
+        """Draw the plots."""
+        from hdbench.report.plots import plots  # noqa: PLC0415  imports matplotlib
+
+        return plots(*self._drawn)
+
+
 @contextmanager
 def _alive() -> Iterator[None]:
     try:

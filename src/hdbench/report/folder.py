@@ -1,5 +1,6 @@
 """`hdbench report`: the folder of a report, whole or not at all."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from hdbench.evaluation.runs import benchmark_of, load_runs
 from hdbench.evaluation.score import Settings
 from hdbench.report.csv_files import csv_bytes, csv_files
 from hdbench.report.details import WHOLE, Details
-from hdbench.report.drawing import Drawing
+from hdbench.report.drawing import Drawing, DrawingHere
 from hdbench.report.page import report_page
 from hdbench.report.rows import field_rows
 from hdbench.report.thumbnails import keep_in
@@ -165,8 +166,13 @@ def check_floor(result: Result, floor: Result, path: Path) -> None:
     check_comparable("the run", result, str(path), floor)
 
 
-def _drawing(stack: ExitStack, notes: list[str]) -> Drawing | None:
-    """The process that draws the plots; None, and a note, if there can be none."""
+def _drawing(stack: ExitStack, notes: list[str]) -> Drawing | DrawingHere | None:
+    """What draws the plots; None, and a note, if there can be none.
+
+    A process of its own pays if it imports matplotlib, the longest part, beside the scoring.
+    """
+    if sys.modules.get("matplotlib") is not None:
+        return DrawingHere()
     try:
         return stack.enter_context(Drawing.started())
     except MissingExtraError as error:

@@ -37,11 +37,16 @@ def run_without(*extras, arguments, cwd):
     return subprocess.run(
         [sys.executable, "-c", MAIN, hidden, *map(str, arguments)],
         cwd=cwd,
-        env=os.environ | PLAIN | {"HF_HOME": str(cwd / "cache"), "COLUMNS": "100"},
+        env=os.environ | PLAIN | _caches(cwd) | {"COLUMNS": "100"},
         capture_output=True,
         text=True,
         timeout=120,
     )
+
+
+def _caches(folder):
+    """Nothing is kept from other tests, such as thumbnails, for which no PDF need be opened."""
+    return {"HF_HOME": str(folder / "cache"), "HDBENCH_CACHE": str(folder / "cache/hdbench")}
 
 
 def assert_is_missing(done, what, extra):

@@ -142,4 +142,6 @@ def test_search_finds_a_page(served, visit_at):
     page.goto(f"{served}docs/index.html", wait_until="networkidle")  # its script has run
     page.keyboard.press("Control+k")
     page.locator("input:focus").fill("bootstrap")
-    page.get_by_text("How it is computed").first.wait_for()
+    found = page.get_by_role("link").filter(has_text="How it is computed").first
+    found.wait_for()
+    assert found.get_attribute("href").partition("?")[0].endswith("intervals.html")

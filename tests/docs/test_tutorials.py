@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from helpers.forks import Forks
 from helpers.invented_cards import InventedCards
-from helpers.pages import blocks
+from helpers.pages import blocks, commands
 from helpers.plain import PLAIN
 from running.faulty_server import FaultyServer, Response, completion
 
@@ -35,12 +35,18 @@ def shows(block, output):
 
 
 class Reader:
-    """Somebody who follows a page: saves its files, runs its commands, looks at what they print."""
+    """Somebody who follows a page: saves its files, runs its commands, looks at what they print.
+
+    Attributes:
+        folder: where.
+        outputs: what each command of hdbench printed.
+        not_printed: what the page shows as printed, and no command so far had.
+    """
 
     def __init__(
         self, folder, run_hdbench, replaced=(), *, new=False, environment=PLAIN, annotate=None
     ):
-        self.folder, self.outputs = folder, []
+        self.folder, self.outputs, self.not_printed = folder, [], []
         self._annotate = annotate  # what is done at the page that hdbench annotate opens
         self._run_hdbench, self._replaced, self._new = run_hdbench, dict(replaced), new
         self._environment = dict(environment)
@@ -55,7 +61,8 @@ class Reader:
                 for line in block.text.splitlines():
                     self._type(line)
             elif block.language == "text":
-                assert any(shows(block.text, output) for output in self.outputs), block.text
+                if not any(shows(block.text, output) for output in self.outputs):
+                    self.not_printed.append(block.text)
             else:
                 assert block.text.startswith(">>>"), f"{page}: is this a file? {block.text}"
                 (self.folder / "examples.txt").write_text(block.text, encoding="utf-8")
@@ -102,12 +109,19 @@ class Reader:
 
 @pytest.mark.parametrize("page", ["score-your-answers.md", "compare-two.md"])
 def test_what_it_shows_is_what_happens(page, tmp_path, run_hdbench):
-    Reader(tmp_path, run_hdbench).follow(page)
+    reader = Reader(tmp_path, run_hdbench).follow(page)
+    assert reader.not_printed == []
+    typed = [line for line in commands(DOCS / page) if line.startswith("hdbench ")]
+    assert len(reader.outputs) == len(typed) > 0
 
 
 @pytest.mark.slow
 def test_a_metric_is_written_and_used(tmp_path, run_hdbench):
-    Reader(tmp_path, run_hdbench, new=True).follow("write-a-metric.md")
+    reader = Reader(tmp_path, run_hdbench, new=True).follow("write-a-metric.md")
+    assert reader.not_printed == []
+    *_, built, scored = reader.outputs
+    assert "hdb/years" in built
+    assert "tolerance=10" in scored
 
 
 def test_a_model_behind_an_api_reads_the_cards(tmp_path, run_hdbench):
@@ -119,6 +133,7 @@ def test_a_model_behind_an_api_reads_the_cards(tmp_path, run_hdbench):
         assert len({b"".join(each.images) for each in server.requests}) == 8
         assert len(server.requests) == 1 + 8
         assert {each.headers["authorization"] for each in server.requests} == {"Bearer your-key"}
+    assert reader.not_printed == []
     dry, *_, scored, status = reader.outputs[1:]
     assert "8 to ask" in dry
     assert "127.0.0.1" in dry
@@ -140,6 +155,7 @@ def test_a_local_model_reads_the_cards(tmp_path):
     with closing(forks):
         reader = Reader(tmp_path, run, fewer, environment={"COLUMNS": "100"})
         reader.follow("run-a-model.md")
+    assert reader.not_printed == []
     answers = (tmp_path / "runs/qwen/answers.jsonl").read_text().splitlines()
     assert len({json.loads(line)["id"] for line in answers}) == len(answers) == 8
     assert "runs on this machine" in reader.outputs[1]
@@ -169,7 +185,8 @@ def test_150_checked_cards_lead_to_a_decision(tmp_path, run_hdbench):
                 assert editor.item(0)["look_at"]
                 assert editor.drafts(0)
 
-    Reader(tmp_path, run_hdbench, annotate=annotate).follow("decision.md")
+    reader = Reader(tmp_path, run_hdbench, annotate=annotate).follow("decision.md")
+    assert reader.not_printed == []
     checked, control = set(shown["plan.yaml"]), set(shown["out/control.yaml"])
     assert (len(checked), len(control), checked & control) == (150, 100, set())
     assert len(shown["out/worklist.csv"]) == 2000 - len(checked)

@@ -102,7 +102,7 @@ def test_what_was_changed_or_is_not_checked_is_refused(collection):
     path = collection.folder / "out/control.yaml"
     whole = path.read_text()
     path.write_text(whole.replace("of: 90", "of: 91"))
-    with pytest.raises(HdbenchError, match="was changed after it was drawn"):
+    with pytest.raises(HdbenchError, match="was changed after it was made"):
         check_control(collection.folder / "out", benchmark)
     path.write_text(reordered(whole))
     with pytest.raises(HdbenchError, match="not those that the seed of the plan draws"):

@@ -82,7 +82,7 @@ def test_the_command_says_what_all_costs(run_hdbench, collection):
         ((), "error: hdb/cards: does not say what it is a sample of"),
         (("--total", 1000, "--plot", "f.pdf"), "error: f.pdf: a plot is written as .png or .svg"),
         (("--total", 1000, "--prices", "none.yaml"), "error: none.yaml: cannot be read"),
-        (("--total", 1000, "--plan", "prices.yaml"), "error: prices.yaml: no plan of"),
+        (("--total", 1000, "--plan", "prices.yaml"), "error: prices.yaml: not a plan of"),
         (("--total", 1000, "--wage", "nan"), "error: --wage nan: must be from 0 to 1,000,000"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The commands that carry a decision out, and that check what it did."""
+"""The commands that apply a decision, and that check what it did."""
 
 from enum import StrEnum
 from pathlib import Path

@@ -67,7 +67,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def in_lines(every: float = IN_LINES) -> Iterator[None]:
-    """Where there is no terminal for a bar, print the progress within the block now and then.
+    """Where there is no terminal for a bar, print the progress within the block regularly.
 
     Args:
         every: seconds between two lines on standard error.

@@ -346,6 +346,11 @@ def reference_for(protocol: ProtocolName, ground_truth: dict[str, Any]) -> dict[
     return {key: value for key, value in ground_truth.items() if key != AS_PUBLISHED}
 
 
+def perfect_answer(metric: Metric, ground_truth: dict[str, Any]) -> dict[str, Any]:
+    """The answer to an item that has no error, by the metric's protocol."""
+    return metric.right_answer(reference_for(metric.protocol, ground_truth))
+
+
 def check_protocol(protocol: str) -> ProtocolName:
     """The protocol of that name.
 

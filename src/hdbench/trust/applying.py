@@ -16,7 +16,7 @@ from hdbench.common.jsonio import parse_line, whole_file, write_json
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.part_scorer import seldom_collected
-from hdbench.scoring.metric import reference_for
+from hdbench.scoring.metric import perfect_answer
 from hdbench.statistics.acceptance import ROUNDING
 from hdbench.trust.checked import truths_of
 from hdbench.trust.control import read_control, write_control
@@ -50,7 +50,7 @@ _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: int) -> Applied:
-    """Carry a decision out over all items; where it was interrupted, it goes on.
+    """Apply a decision to all items; after an interruption, it resumes where it stopped.
 
     Args:
         plan: the plan.
@@ -161,7 +161,7 @@ def _checked(
     metric = benchmark.spec.make_metric("documented")
     found = {}
     for item in truths_of(plan.sample, benchmark):
-        truth = metric.right_answer(reference_for("documented", item.ground_truth))
+        truth = perfect_answer(metric, item.ground_truth)
         values = ((field, value_of(truth, field)) for field in fields)
         found[item.id] = {
             field.path: {"value": value if text_of(value) else None, "decision": CHECKED}

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.errors import HdbenchError
-from hdbench.scoring.metric import Metric, reference_for
+from hdbench.scoring.metric import Metric, perfect_answer, reference_for
 from hdbench.trust.earlier import known_before
 from hdbench.trust.plan import Plan, list_sha256
 from hdbench.trust.runs import Judged, Runs, opened_runs, planned_fields
 from hdbench.trust.sample import check_drawn
 from hdbench.trust.values import Field, folded, texts_of
+from hdbench.trust.wish import RIGHTS, Right
 
 Flags = NDArray[np.bool_]
 
@@ -99,28 +100,31 @@ def check_sample(
     opening = opened_runs(plan, benchmark, where) if opened is None else nullcontext(opened)
     with opening as runs:
         for item in truths:
-            reference = metric.right_answer(reference_for("documented", item.ground_truth))
-            true = texts_of(reference, fields)
+            true = texts_of(perfect_answer(metric, item.ground_truth), fields)
             records = runs.records(item.id)
             errors.add(runs.texts(records), true)
             judged = runs.judged(item.id, records)
-            letter = [
-                folded(each.text) != folded(text) for each, text in zip(judged, true, strict=True)
-            ]
-            rows.append((judged, letter, wrong_by_metric(metric, item, judged, fields) or letter))
+            rows.append((judged, wrong_values(metric, item, judged, fields)))
     return CheckedSample(
-        scores=np.array([[_score(each) for each in row] for row, _, _ in rows]),
-        wrong={
-            "letter": np.array([letter for _, letter, _ in rows]),
-            "threshold": np.array([threshold for _, _, threshold in rows]),
-        },
-        empty=np.array([[not each.text for each in row] for row, _, _ in rows]),
+        scores=np.array([[_score(each) for each in row] for row, _ in rows]),
+        wrong={right: np.array([wrong[right] for _, wrong in rows]) for right in RIGHTS},
+        empty=np.array([[not each.text for each in row] for row, _ in rows]),
         known=max(plan.known, known_before(benchmark.folder, set(plan.sample), plan.created)),
         shared_errors=errors.shared(),
         unanswered=errors.unanswered,
         provenance=Counter(map(how_made, truths)),
         truths_sha256=_hash(truths),
     )
+
+
+def wrong_values(
+    metric: Metric, item: Item, judged: Sequence[Judged], fields: Sequence[Field]
+) -> dict[Right, list[bool]]:
+    """Whether each value of an item is wrong, for each way of being right."""
+    true = texts_of(perfect_answer(metric, item.ground_truth), fields)
+    letter = [folded(each.text) != folded(text) for each, text in zip(judged, true, strict=True)]
+    threshold = wrong_by_metric(metric, item, judged, fields) or letter
+    return {"letter": letter, "threshold": threshold}
 
 
 def wrong_by_metric(

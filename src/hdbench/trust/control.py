@@ -4,33 +4,29 @@ Only it says anew how many of the values that were taken over are wrong. What pe
 it looked doubtful says nothing about the rest.
 """
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import yaml
 from pydantic import Field as Checked
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.provenance import BLIND
-from hdbench.common.checked import Strict, check_file, read_yaml, validate
+from hdbench.common.checked import Strict
 from hdbench.common.hashing import file_sha256
-from hdbench.common.jsonio import parse_line, plain_id, raw_lines, write_whole
+from hdbench.common.jsonio import parse_line, plain_id, raw_lines
 from hdbench.errors import HdbenchError
-from hdbench.scoring.metric import reference_for
 from hdbench.statistics.acceptance import Interval, bounds_of_share, upper_bound
-from hdbench.trust.checked import how_made, truths_of, wrong_by_metric
-from hdbench.trust.deciding import RIGHTS
+from hdbench.trust.checked import how_made, truths_of, wrong_values
 from hdbench.trust.out import CONTROL, VALUES, read_applied, read_begun
-from hdbench.trust.plan import MAX_FILE, Plan, Sha256, list_sha256
+from hdbench.trust.plan import Plan, list_sha256
 from hdbench.trust.runs import Judged, planned_fields
+from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
 from hdbench.trust.tally import IS_TAKEN, TAKEN
-from hdbench.trust.values import folded, text_of, texts_of
-from hdbench.trust.wish import Right
+from hdbench.trust.values import text_of
+from hdbench.trust.wish import RIGHTS, Right
 
 _HEAD = """\
 # A control sample of hdbench trust apply: items whose values were taken over, drawn at random.
@@ -45,7 +41,7 @@ DRAFTED = (
 """What is said if its truths were made from drafts."""
 
 
-class Control(Strict):
+class Control(Sealed):
     """A control sample.
 
     Attributes:
@@ -61,12 +57,6 @@ class Control(Strict):
     of: Annotated[int, Checked(ge=0)]
     seed: int
     sample: tuple[str, ...]
-
-    def hash(self) -> str:
-        """The sha256 of the sample as JSON: keys sorted, no spaces, no escapes."""
-        said = self.model_dump(mode="json")
-        text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()
 
 
 class Found(Strict):
@@ -162,9 +152,7 @@ def write_control(
         seed=plan.whole.seed,
         sample=tuple(draw_control(ids, number, plan.whole.seed)),
     )
-    said = {"control": 1, "hash": control.hash(), **control.model_dump(mode="json")}
-    text = _HEAD + yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=10**6)
-    write_whole(path, text.encode())
+    write_sealed(path, "control", control, head=_HEAD)
 
 
 def read_control(path: Path) -> Control:
@@ -173,15 +161,7 @@ def read_control(path: Path) -> Control:
     Raises:
         HdbenchError: it cannot be read, is none, or was changed since.
     """
-    check_file(path, MAX_FILE, "a control sample")
-    said: Any = read_yaml(path)
-    if not isinstance(said, dict) or said.pop("control", None) != 1:
-        raise HdbenchError(f"{path}: no control sample of hdbench trust apply")
-    noted = said.pop("hash", None)
-    control = validate(Control, said, path)
-    if control.hash() != noted:
-        raise HdbenchError(f"{path}: was changed after it was drawn: restore it")
-    return control
+    return read_sealed(path, "control", Control, what="a control sample", to_do="restore it")
 
 
 def check_control(out: Path, benchmark: Benchmark) -> Controlled:
@@ -215,24 +195,14 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
             f"{out / CONTROL}: its items are not those that the seed of the plan draws: items were "
             "chosen, so that they say nothing about the others: restore the file"
         )
-    passing, letter, threshold = [], [], []
+    passing, failing = [], []
     for item in truths:
         line = [lines[item.id][field.path] for field in fields]
-        reference = metric.right_answer(reference_for("documented", item.ground_truth))
-        taken = [each["decision"] == TAKEN for each in line]
         judged = [Judged(each["value"], text_of(each["value"]), None, None) for each in line]
-        unlike = [
-            folded(each.text) != folded(true)
-            for each, true in zip(judged, texts_of(reference, fields), strict=True)
-        ]
-        passing.append(taken)
-        letter.append(unlike)
-        threshold.append(wrong_by_metric(metric, item, judged, fields) or unlike)
+        passing.append([each["decision"] == TAKEN for each in line])
+        failing.append(wrong_values(metric, item, judged, fields))
     passes = np.array(passing)
-    wrong = {
-        right: passes & np.array(each)
-        for right, each in zip(RIGHTS, (letter, threshold), strict=True)
-    }
+    wrong = {right: passes & np.array([each[right] for each in failing]) for right in RIGHTS}
     counting = wrong[plan.right]
     ways = Counter(map(how_made, truths))
     del ways[BLIND]

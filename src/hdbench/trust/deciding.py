@@ -20,9 +20,8 @@ from hdbench.statistics.acceptance import (
 )
 from hdbench.trust.checked import CheckedSample, Flags
 from hdbench.trust.plan import Plan
-from hdbench.trust.wish import Right, VerdictName
+from hdbench.trust.wish import RIGHTS, Right, VerdictName
 
-RIGHTS: tuple[Right, ...] = ("letter", "threshold")
 VERDICTS: tuple[VerdictName, ...] = ("rule", "exact")
 
 FACTORS = (1.25, 1.5, 2, 3, 4, 6, 10)

@@ -15,7 +15,6 @@ from hdbench.errors import HdbenchError
 from hdbench.statistics.acceptance import Interval, Step
 from hdbench.trust.checked import CheckedSample, check_sample
 from hdbench.trust.deciding import (
-    RIGHTS,
     FieldResult,
     Walk,
     bound_at,
@@ -27,7 +26,7 @@ from hdbench.trust.deciding import (
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import Runs
 from hdbench.trust.warnings import warnings_of
-from hdbench.trust.wish import Right, VerdictName
+from hdbench.trust.wish import RIGHTS, Right, VerdictName
 
 _BEGIN = re.compile(rb'\s*\{\s*"decision":')
 

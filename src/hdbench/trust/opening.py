@@ -19,11 +19,13 @@ class Opened(NamedTuple):
         name: its model, or its file if it does not name one.
         answers: to the items of the benchmark.
         info: what a run folder says about itself; None if it is not one.
+        run: all of it.
     """
 
     name: str
     answers: Answers
     info: RunInfo | None
+    run: OpenedRun
 
 
 @contextmanager
@@ -51,4 +53,4 @@ def opened_run(
         (model,) = run.models
         of_file = path.resolve().name.partition(".")[0]
         name = run.info.model if run.info is not None else model or of_file
-        yield Opened(name, run.answers(model), run.info)
+        yield Opened(name, run.answers(model), run.info, run)

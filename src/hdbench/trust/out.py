@@ -12,7 +12,8 @@ from hdbench.common.checked import Strict, check_file, validate
 from hdbench.common.jsonio import parse_json, write_json, write_whole
 from hdbench.errors import HdbenchError
 from hdbench.trust.decision import Decision, read_decision
-from hdbench.trust.plan import Plan, Sha256, read_plan
+from hdbench.trust.plan import Plan, read_plan
+from hdbench.trust.sealed import Sha256
 
 PLAN = "plan.yaml"
 """The plan, as it was."""

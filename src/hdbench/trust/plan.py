@@ -2,13 +2,11 @@
 
 import datetime
 import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import yaml
 from pydantic import Field as Checked
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
@@ -16,9 +14,8 @@ from pydantic_core import PydanticCustomError
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.sample import Sample
-from hdbench.common.checked import Strict, check_file, read_yaml, validate
+from hdbench.common.checked import Strict
 from hdbench.common.hashing import file_sha256
-from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError
 from hdbench.results.files import answers_sha256
 from hdbench.statistics.acceptance import CONFIDENCE, GRID, least_items
@@ -26,6 +23,7 @@ from hdbench.trust.given_scores import read_scores
 from hdbench.trust.grid import grid_of
 from hdbench.trust.opening import opened_run
 from hdbench.trust.sample import draw_items
+from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
 from hdbench.trust.wish import (
     MAX_LIMIT,
     Right,
@@ -35,11 +33,6 @@ from hdbench.trust.wish import (
     check_wish,
     chosen_fields,
 )
-
-Sha256 = Annotated[str, Checked(pattern=r"^[0-9a-f]{64}$")]
-
-MAX_FILE = 64 * 2**20
-"""Maximum size in bytes of a plan."""
 
 _HEAD = """\
 # A plan of hdbench trust. It holds only as it is: changing it, even by a letter, makes it void.
@@ -74,7 +67,7 @@ class PlannedScores(Strict):
     sha256: Sha256
 
 
-class Plan(Strict):
+class Plan(Sealed):
     """What will be decided, and how.
 
     Attributes:
@@ -134,12 +127,6 @@ class Plan(Strict):
         """How many items need a value that passes."""
         return least_items(self.limit, self.confidence)
 
-    def hash(self) -> str:
-        """The sha256 of the plan as JSON: keys sorted, none that is null, no spaces, no escapes."""
-        said = self.model_dump(mode="json", exclude_none=True)
-        text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()
-
 
 def make_plan(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Plan:
     """Draw the sample and fix everything else.
@@ -150,8 +137,7 @@ def make_plan(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Plan:
         wish: what was asked for.
 
     Raises:
-        HdbenchError: there is no promise to be had in this way; the message says why, and what to
-            do.
+        HdbenchError: nothing can be promised in this way; the message says why, and what to do.
     """
     check_wish(wish)
     fields, several = chosen_fields(benchmark, wish.fields)
@@ -218,9 +204,7 @@ def write_plan(path: Path, plan: Plan) -> None:
     """
     if path.exists():
         raise HdbenchError(f"{path}: exists already: a plan is never replaced: choose another -o")
-    said = {"plan": 1, "hash": plan.hash(), **plan.model_dump(mode="json", exclude_none=True)}
-    text = _HEAD + yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=10**6)
-    write_whole(path, text.encode())
+    write_sealed(path, "plan", plan, head=_HEAD)
 
 
 def read_plan(path: Path) -> Plan:
@@ -229,15 +213,10 @@ def read_plan(path: Path) -> Plan:
     Raises:
         HdbenchError: it cannot be read, is no plan, or was changed since.
     """
-    check_file(path, MAX_FILE, "a plan")
-    said: Any = read_yaml(path)
-    if not isinstance(said, dict) or said.pop("plan", None) != 1:
-        raise HdbenchError(f"{path}: no plan of hdbench trust plan, or of another version")
-    noted = said.pop("hash", None)
-    plan = validate(Plan, said, path)
-    if plan.hash() != noted:
-        raise HdbenchError(
-            f"{path}: was changed after it was made (its hash is {plan.hash()[:12]}…, and it says "
-            f"{str(noted)[:12]}…): restore it, or make a new plan and check a new sample"
-        )
-    return plan
+    return read_sealed(
+        path,
+        "plan",
+        Plan,
+        what="a plan",
+        to_do="restore it, or make a new plan and check a new sample",
+    )

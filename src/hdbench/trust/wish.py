@@ -1,4 +1,4 @@
-"""What a person asks of a plan, and why some of it cannot be had."""
+"""What a person asks of a plan, and which wishes cannot be met."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +14,8 @@ from hdbench.trust.values import fields_of
 
 Right = Literal["letter", "threshold"]
 VerdictName = Literal["rule", "exact"]
+
+RIGHTS: tuple[Right, ...] = ("letter", "threshold")
 
 MAX_LIMIT = 0.5
 """The highest limit: with more wrong values than right ones, nothing is worth taking over."""

@@ -6,9 +6,8 @@ from typing import Any
 from hdbench.common.texts import Texts
 from hdbench.statistics.acceptance import least_items
 from hdbench.trust.control import Controlled
-from hdbench.trust.deciding import RIGHTS
 from hdbench.trust.decision import Decision, Outcome, Warned
-from hdbench.trust.wish import Right
+from hdbench.trust.wish import RIGHTS, Right
 
 _TEXTS = Texts(Path(__file__).with_name("translations"))
 

@@ -19,9 +19,9 @@ from hdbench.running.shards.ranks import KEPT_EVERY
 from hdbench.running.shards.remote import Remote
 
 FIRST_KEPT = 15.0
-"""Seconds after which a rank keeps something for the first time: that it has begun."""
+"""Seconds until a rank first stores something: that it has started."""
 ATTEMPTS = 6
-"""To keep the last answers of a rank; the waits between them add up to a minute."""
+"""How often storing a rank's last answers is tried; the waits add up to a minute."""
 
 
 class AskingThere(PipelineStep):  # type: ignore[misc]  # datatrove has no types
@@ -61,7 +61,7 @@ class AskingThere(PipelineStep):  # type: ignore[misc]  # datatrove has no types
 
 @contextmanager
 def _kept(remote: Remote, shards: Shards, rank: int) -> Iterator[None]:
-    """Copy what a rank has into the storage, now and then, and at the end however that comes."""
+    """Copy what a rank has into the storage regularly, and at the end, however it ends."""
 
     def keep() -> None:
         remote.keep(shards, rank)
@@ -92,13 +92,13 @@ def now_and_then(
     tell_failure: Callable[[str], None],
     first: float | None = None,
 ) -> Iterator[None]:
-    """Do something every some seconds, in a thread, as long as the context lasts.
+    """Do something regularly, in a thread, while the context lasts.
 
     Args:
         action: what to do; if it raises HdbenchError, it is done again later.
         seconds: how often.
         tell_failure: is told why it failed.
-        first: seconds until it is done for the first time, if they are others.
+        first: seconds until it is done for the first time; by default `seconds`.
     """
     over = threading.Event()
 

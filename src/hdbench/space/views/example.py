@@ -7,7 +7,7 @@ from typing import Any
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import write_whole
-from hdbench.scoring.metric import reference_for
+from hdbench.scoring.metric import perfect_answer
 
 OWN = "example_predictions.jsonl"
 MADE = "example_made_from_the_truth.jsonl"
@@ -40,7 +40,7 @@ def write_example(benchmark: Benchmark, folder: Path) -> Path:
             break
         if position % ABSENT_EVERY == ABSENT_EVERY - 1:
             continue
-        answer = metric.right_answer(reference_for(metric.protocol, item.ground_truth))
+        answer = perfect_answer(metric, item.ground_truth)
         if position % WRONG_EVERY == WRONG_EVERY - 1:
             answer = _with_error(answer, _longest(answer))
         lines.append(json.dumps({"id": item.id, "prediction": answer}) + "\n")

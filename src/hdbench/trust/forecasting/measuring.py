@@ -1,23 +1,23 @@
 """What runs answered to items with a truth: work, tokens and seconds of each, and trust scores."""
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.reading.answers import Answers
 from hdbench.reading.run_info import RunInfo
-from hdbench.scoring.metric import Metric, ProtocolName, reference_for
+from hdbench.scoring.metric import Metric, ProtocolName, perfect_answer, reference_for
 from hdbench.trust.checked import wrong_by_metric
 from hdbench.trust.forecasting.work import Work, keystrokes, work
+from hdbench.trust.opening import Opened, opened_run
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import Judged, Runs
 from hdbench.trust.values import Field, fields_of, text_of, texts_of
@@ -90,13 +90,6 @@ class Measured:
     rule: MeasuredRule | None
 
 
-class _Opened(NamedTuple):
-    run: OpenedRun
-    answers: Answers
-    path: Path
-    model: str
-
-
 def measure(
     benchmark: Benchmark,
     paths: Sequence[Path],
@@ -117,9 +110,10 @@ def measure(
         HdbenchError: a run cannot be read or is not to this benchmark; there is nothing to compare.
     """
     metric = benchmark.spec.make_metric(protocol)
-    with _opened(benchmark, paths) as opened:
+    with ExitStack() as stack:
+        opened = [stack.enter_context(opened_run(path, benchmark)) for path in paths]
         items, not_asked = _items(benchmark, opened, plan)
-        truths = [metric.right_answer(reference_for(protocol, item.ground_truth)) for item in items]
+        truths = [perfect_answer(metric, item.ground_truth) for item in items]
         single, without, has_lists = _fields(benchmark, truths, plan)
         measured = _Measuring(metric, single, without, opened, has_lists=has_lists)
         for item, truth in zip(items, truths, strict=True):
@@ -131,7 +125,7 @@ def measure(
             [field.path for field in single],
             [field.path for field in without],
             has_lists,
-            measured.runs(number),
+            measured.runs(paths, number),
             measured.rule() if len(paths) > 1 and single else None,
         )
 
@@ -144,7 +138,7 @@ class _Measuring:
         metric: Metric,
         fields: Sequence[Field],
         without: Sequence[Field],
-        opened: Sequence[_Opened],
+        opened: Sequence[Opened],
         *,
         has_lists: bool,
     ) -> None:
@@ -207,20 +201,20 @@ class _Measuring:
             plain == field.path or plain.startswith(f"{field.path}.") for field in self._known
         )
 
-    def runs(self, items: int) -> list[MeasuredRun]:
-        """What each run cost, if the benchmark has that many items."""
+    def runs(self, paths: Sequence[Path], items: int) -> list[MeasuredRun]:
+        """What each run cost, if it lies there and the benchmark has that many items."""
         return [
             MeasuredRun(
-                str(each.path),
-                each.model,
+                str(path),
+                each.name,
                 works,
                 answered,
                 [tokens for tokens, _ in used],
                 [seconds for _, seconds in used],
-                _recorded(each.run.info, items),
+                _recorded(each.info, items),
             )
-            for each, works, answered, used in zip(
-                self._opened, self._works, self._answered, self._used, strict=True
+            for path, each, works, answered, used in zip(
+                paths, self._opened, self._works, self._answered, self._used, strict=True
             )
         ]
 
@@ -235,24 +229,8 @@ class _Measuring:
         )
 
 
-@contextmanager
-def _opened(benchmark: Benchmark, paths: Sequence[Path]) -> Iterator[list[_Opened]]:
-    with ExitStack() as stack:
-        found = []
-        for path in paths:
-            run = stack.enter_context(OpenedRun.opened(path, benchmark))
-            if len(run.models) > 1:
-                raise HdbenchError(
-                    f"{path}: has answers of {len(run.models)} models: give one file for each"
-                )
-            model = run.info.model if run.info else run.models[0]
-            name = model or path.resolve().name.partition(".")[0]
-            found.append(_Opened(run, run.answers(run.models[0]), path, name))
-        yield found
-
-
 def _items(
-    benchmark: Benchmark, opened: Sequence[_Opened], plan: Plan | None
+    benchmark: Benchmark, opened: Sequence[Opened], plan: Plan | None
 ) -> tuple[list[Item], int]:
     """The items that count, and how many were left out."""
     known = list(benchmark.items())

@@ -8,11 +8,9 @@ from hdbench.common.texts import Texts, decimal, grouped
 from hdbench.statistics.means import Estimate
 from hdbench.trust.forecasting.amounts import Known, ModelForecast
 from hdbench.trust.forecasting.forecast import Forecast
-from hdbench.trust.wish import Right
+from hdbench.trust.wish import RIGHTS
 
 _TEXTS = Texts(Path(__file__).parents[1] / "translations")
-
-_RIGHTS: tuple[Right, ...] = ("letter", "threshold")
 
 
 def model_sentence(forecast: Forecast, model: ModelForecast, language: str = "en") -> str:
@@ -86,7 +84,7 @@ def rule_sentences(forecast: Forecast, language: str = "en") -> list[str]:
             in_whole=wrong[right].in_whole,
             at_most=wrong[right].at_most_in_whole,
         )
-        for right in _RIGHTS
+        for right in RIGHTS
     ]
     if not forecast.promise.holds:
         said = _text("void", language) + said

@@ -1,0 +1,80 @@
+"""Files that hold only as they were written: YAML with its own hash."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import yaml
+from pydantic import Field
+
+from hdbench.common.checked import Strict, check_file, read_yaml, validate
+from hdbench.common.jsonio import write_whole
+from hdbench.errors import HdbenchError
+
+MAX_FILE = 64 * 2**20
+"""Maximum size in bytes of such a file."""
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Sealed(Strict):
+    """What is written with its hash."""
+
+    def hash(self) -> str:
+        """The sha256 of it as JSON: keys sorted, none that is null, no spaces, no escapes."""
+        text = json.dumps(self.said(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def said(self) -> dict[str, Any]:
+        """It as plain data, without what is null."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+
+AnySealed = TypeVar("AnySealed", bound=Sealed)
+
+
+def write_sealed(path: Path, kind: str, content: Sealed, *, head: str) -> None:
+    """Write a file with its hash.
+
+    Args:
+        path: the file.
+        kind: the key that says what it is: `plan`, or `control`.
+        content: what is in it.
+        head: the comment that it begins with.
+
+    Raises:
+        HdbenchError: it cannot be written.
+    """
+    said = {kind: 1, "hash": content.hash(), **content.said()}
+    text = head + yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=10**6)
+    write_whole(path, text.encode())
+
+
+def read_sealed(
+    path: Path, kind: str, model: type[AnySealed], *, what: str, to_do: str
+) -> AnySealed:
+    """A file, as it was written.
+
+    Args:
+        path: the file.
+        kind: see `write_sealed`.
+        model: the class of what is in it.
+        what: what people call it, such as "a plan".
+        to_do: what to do if it was changed since.
+
+    Raises:
+        HdbenchError: it cannot be read, is something else, or was changed since.
+    """
+    check_file(path, MAX_FILE, what)
+    said: Any = read_yaml(path)
+    if not isinstance(said, dict) or said.pop(kind, None) != 1:
+        raise HdbenchError(f"{path}: not {what} of hdbench trust, or of another version")
+    noted = said.pop("hash", None)
+    content = validate(model, said, path)
+    if content.hash() != noted:
+        raise HdbenchError(
+            f"{path}: was changed after it was made (its hash is {content.hash()[:12]}…, and it "
+            f"says {str(noted)[:12]}…): {to_do}"
+        )
+    return content

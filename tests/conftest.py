@@ -13,7 +13,7 @@ from helpers import needs
 from helpers.forks import Forks
 from helpers.run_folders import write_cards
 from hypothesis import settings
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
@@ -38,6 +38,8 @@ os.environ["HDBENCH_CACHE"] = f"{CACHE.name}/hdbench"
 
 OF_GRADIO = "Method not implemented."  # what its own script warns of after each upload
 
+PATIENCE = 120_000
+"""How many milliseconds a page is waited for: tests beside others may have a tenth of a core."""
 
 IMPORTED = """
 httpx2 hdbench.cli hdbench.building.builder hdbench.building.errata_add hdbench.compare
@@ -106,6 +108,7 @@ def browser():
     """Debian's Chromium, as a person has it."""
     arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
     arguments.append("--disable-background-networking")
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=arguments
@@ -125,6 +128,7 @@ def visit_at(browser):
             viewport={"width": width, "height": height}, locale=language, **options
         )
         contexts.append(context)
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))

@@ -50,7 +50,7 @@ def own_chromium(chromium):
             yield browser.contexts[0].pages[0], kill
         finally:
             kill()
-            process.wait(timeout=30)
+            process.wait(timeout=120)
 
 
 class Typist:
@@ -103,7 +103,7 @@ def kill_while_typing(folder, chromium, seed, what):
         if what == "browser":
             served.end()
         else:
-            served.process.wait(timeout=30)
+            served.process.wait(timeout=120)
     with Store.open(folder, "anna") as store:
         record = store.state("b1").record or {}
     for name, typed, saved in zip(("title", "text"), typist.typed, typist.saved, strict=True):

@@ -85,12 +85,12 @@ class Served:
     def kill(self):
         """`kill -9`."""
         self.process.kill()
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=120)
 
     def end(self):
         """Ctrl+C."""
         self.process.terminate()
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=120)
 
 
 @contextmanager

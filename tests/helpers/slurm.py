@@ -141,7 +141,7 @@ class Slurm:
 
 
 def _until(done, what: str) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not done():
         assert time.monotonic() < end, f"{what} does not start"
         time.sleep(0.05)

@@ -88,7 +88,7 @@ def test_a_second_process_in_the_same_folder_is_refused(tmp_path):
     with opened(tmp_path / "run"):
         process = context.Process(target=try_it, args=(queue,))
         process.start()
-        said = queue.get(timeout=30)
+        said = queue.get(timeout=120)
         process.join()
     assert "another hdbench is writing to this folder" in said
     with opened(tmp_path / "run"):
@@ -153,7 +153,7 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
     process.start()
     seen = []
     while not seen or isinstance(seen[-1], int):
-        seen.append(queue.get(timeout=30))
+        seen.append(queue.get(timeout=120))
     process.join()
     assert "cannot be written" in seen[-1]
     assert "the command resumes where it stopped" in seen[-1]

@@ -19,7 +19,7 @@ def upload(page, name, content):
 
 
 def report(page):
-    page.locator("#report iframe").wait_for(timeout=30_000)
+    page.locator("#report iframe").wait_for()
     return page.frame_locator("#report iframe")
 
 

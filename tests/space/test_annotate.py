@@ -387,7 +387,7 @@ def test_two_people_annotate_on_a_server_that_is_killed(place, sample, browser):
         expect(ben.get_by_label("Title", exact=True)).to_have_value("Faust")
 
         server.kill()
-        server.wait(timeout=30)
+        server.wait(timeout=120)
         fill(anna, "Title", "Faust I")
         expect(anna.locator("#saving")).to_have_text("not saved")
         server = start()

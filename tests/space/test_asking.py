@@ -205,7 +205,7 @@ def test_a_visitor_whose_upload_is_gone_is_told_so(browser, url, scratch, langua
     page.goto(url)
     page.locator("#score").wait_for()
     upload(page, "gone.jsonl", '{"id": "sample-01", "prediction": {}}')
-    page.locator("#report iframe").wait_for(timeout=60_000)
+    page.locator("#report iframe").wait_for()
     for path in scratch.rglob("gone.jsonl"):
         path.unlink()
     page.locator("#score").click()

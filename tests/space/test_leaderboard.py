@@ -86,7 +86,6 @@ def opened(visit_at, url):
 
     def opened(name="Leaderboard", **options):
         page = visit_at(url, **options)
-        page.set_default_timeout(60_000)
         tab = page.get_by_role("tab", name=name)
         if not tab.is_visible():
             page.locator(".overflow-menu > button").click()

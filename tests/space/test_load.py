@@ -186,7 +186,7 @@ def test_who_finds_the_queue_full_is_told_what_to_do(many_cards, visit_at, tmp_p
                 with pytest.raises(AppError, match=re.escape(FULL[language])):
                     client.predict("cards", handle_file(tmp_path / "one.jsonl"), api_name="/score")
                 upload(page, "one.jsonl", answers(1))
-                page.get_by_text(FULL[language]).wait_for(timeout=60_000)
+                page.get_by_text(FULL[language]).wait_for()
                 problem = page.locator("#first .hdb-problem").inner_text()
                 assert problem == f"Nicht begonnen: {FULL[language]}"
             finally:
@@ -311,9 +311,9 @@ def test_a_result_is_announced_where_a_screen_reader_watches(visit, language, re
     region.evaluate("(element) => { window.watched = element; }")
     page.locator("#example").focus()
     page.keyboard.press("Enter")
-    page.locator("#report iframe").wait_for(timeout=60_000)
+    page.locator("#report iframe").wait_for()
     score = page.locator(".hdb-big b").inner_text()
-    page.wait_for_function("window.watched.textContent.includes('.')", timeout=60_000)
+    page.wait_for_function("window.watched.textContent.includes('.')")
     assert page.evaluate("window.watched.textContent") == ready.format(score)
     assert page.evaluate("window.watched.isConnected")
     assert page.evaluate("document.activeElement.id") == "example"

@@ -37,8 +37,6 @@ from hdbench.space.tabs.run_view import run_answers, run_record, run_status, tim
 
 pytestmark = pytest.mark.slow
 
-PATIENCE = 120_000  # milliseconds: a model has to be loaded, perhaps on a busy machine
-
 SERVED = """
 import sys
 from pathlib import Path
@@ -81,7 +79,6 @@ def visit(visit_at, served):
 
     def visit(model="quick", url=served[0], tab="Run a model", **options):
         page = visit_at(url, **options)
-        page.set_default_timeout(PATIENCE)
         page.get_by_role("tab", name="Score" if tab == "Run a model" else "Bewerten").wait_for()
         open_tab(page, tab)
         choose(page, "#run-model", model)

@@ -35,7 +35,7 @@ def call(url, data):
     if posted.status_code != 200:
         return posted.text
     event = posted.json()["event_id"]
-    return httpx.get(f"{url}gradio_api/call/score/{event}", timeout=30).text
+    return httpx.get(f"{url}gradio_api/call/score/{event}", timeout=120).text
 
 
 def test_the_score_is_the_record_of_hdbench_score(client, sample):

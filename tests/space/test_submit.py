@@ -120,7 +120,7 @@ def scored_page(space_url, hub, visit_at, sample):
         upload(page, name, content or (sample / EXAMPLE).read_bytes())
         report(page)
         page.locator("#submit-panel").get_by_role("button", name=panel).first.click()
-        page.locator("#submit-model").wait_for(timeout=60_000)
+        page.locator("#submit-model").wait_for()
         return page
 
     return scored_page
@@ -136,7 +136,7 @@ def fill(page, *, model="Qwen/Qwen3-VL", provider="somebody", name="A library", 
 
 def submit(page, waiting_for="#submit-told .hdb-summary, #submit-told .hdb-problem"):
     page.locator("#submit-send").click()
-    page.locator(waiting_for).wait_for(timeout=60_000)
+    page.locator(waiting_for).wait_for()
     return page.locator("#submit-told").inner_text()
 
 
@@ -244,11 +244,11 @@ def test_nothing_is_submitted_without_consent_and_names(scored_page, hub, reposi
     page.locator("#submit-consent input").check()
     fill(page, provider=" ")
     page.locator("#submit-send").click()
-    page.locator("#submit-told").get_by_text("enter who ran the model").wait_for(timeout=60_000)
+    page.locator("#submit-told").get_by_text("enter who ran the model").wait_for()
     fill(page, model="a\u202eb")
     page.locator("#submit-provider").locator("textarea, input").fill("somebody")
     page.locator("#submit-send").click()
-    page.locator("#submit-told").get_by_text("invisible characters").wait_for(timeout=60_000)
+    page.locator("#submit-told").get_by_text("invisible characters").wait_for()
     assert repository.pulls == []
     assert hub.requests == []
 
@@ -259,11 +259,11 @@ def test_the_same_answers_are_proposed_once(scored_page, hub, repository):
     submit(page)
     fill(page, model="another name")
     page.locator("#submit-send").click()
-    page.locator("#submit-told").get_by_text("have already been proposed").wait_for(timeout=60_000)
+    page.locator("#submit-told").get_by_text("have already been proposed").wait_for()
     assert "/discussions/1" in page.locator("#submit-told").inner_text()
     repository.merge(1)
     page.locator("#submit-send").click()
-    page.locator("#submit-told").get_by_text("already on the leaderboard").wait_for(timeout=60_000)
+    page.locator("#submit-told").get_by_text("already on the leaderboard").wait_for()
     assert len(repository.pulls) == 1
 
 
@@ -275,7 +275,7 @@ def test_what_the_hub_refuses_is_one_line_without_the_token(
 
     def told(reason):
         page.locator("#submit-send").click()
-        page.locator("#submit-told").get_by_text(reason).wait_for(timeout=60_000)
+        page.locator("#submit-told").get_by_text(reason).wait_for()
         lines = page.locator("#submit-told").inner_text().strip().splitlines()
         assert len(lines) == 1
         assert lines[0].startswith("Nothing was submitted: ")
@@ -401,8 +401,8 @@ def test_the_panel_is_gone_when_nothing_is_scored(scored_page):
     page = scored_page()
     page.locator("#file").get_by_role("button").first.click()
     upload(page, "none.jsonl", '{"id": "nobody", "prediction": 1')
-    page.locator("#first .hdb-problem").wait_for(timeout=60_000)
-    page.locator("#submit-panel").wait_for(state="hidden", timeout=60_000)
+    page.locator("#first .hdb-problem").wait_for()
+    page.locator("#submit-panel").wait_for(state="hidden")
     assert not page.locator("#submit-panel").is_visible()
 
 
@@ -413,7 +413,7 @@ def test_it_speaks_german(scored_page, repository):
     assert told.startswith("Es wurde nichts eingereicht: Bitte kreuzen Sie an")
     page.locator("#submit-consent input").check()
     page.locator("#submit-send").click()
-    page.locator("#submit-told").get_by_text("Eingereicht.").wait_for(timeout=60_000)
+    page.locator("#submit-told").get_by_text("Eingereicht.").wait_for()
     assert len(repository.pulls) == 1
 
 

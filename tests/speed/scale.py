@@ -91,7 +91,12 @@ def measured(
 ) -> dict[str, Any]:
     """Seconds, seconds of computing and peak memory of a process and those that it starts."""
     start = time.perf_counter()
-    process = subprocess.Popen([sys.executable, *command], cwd=folder, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.DEVNULL,
+    )
     peaks = [0]
     watch = Thread(target=watched, args=(process.pid, peaks), daemon=True)
     watch.start()

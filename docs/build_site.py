@@ -18,7 +18,7 @@ SHOWN = (
     *("CHANGELOG.md", "CONTRIBUTING.md"),
 )
 LINKED = (
-    *("docs/*.css", "docs/*.csv", "docs/*.svg", "dataset_scripts/*/sample/**/*.jpg"),
+    *("docs/*.css", "docs/*.csv", "docs/*.json", "docs/*.svg", "dataset_scripts/*/sample/**/*.jpg"),
     *("dataset_scripts/*/sample/report.png", "tests/space/screenshots/*.png", "tests/speed/*.py"),
 )
 AT_THE_ROOT = """<!doctype html>

@@ -139,9 +139,9 @@ def test_pages_fit_are_accessible_and_ask_no_other_host(served, visit_at):
 @pytest.mark.slow
 def test_search_finds_a_page(served, visit_at):
     page = visit_at(served, awaited="article")
-    page.goto(f"{served}docs/index.html", wait_until="networkidle")  # its script has run
+    with page.expect_response("**/workers/search.*.js"):  # then the page listens
+        page.goto(f"{served}docs/index.html", wait_until="networkidle")
     page.keyboard.press("Control+k")
     page.locator("input:focus").fill("bootstrap")
-    found = page.get_by_role("link").filter(has_text="How it is computed").first
-    found.wait_for()
-    assert found.get_attribute("href").partition("?")[0].endswith("intervals.html")
+    found = page.get_by_text("How it is computed").first.locator("xpath=ancestor::a")
+    assert found.get_attribute("href").partition("?")[0].endswith("/intervals.html")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import hdbench
-from hdbench.building.recipe import recipe_names
+from hdbench.benchmarks.names import recipe_names
 from hdbench.scoring import METRICS
 
 pytestmark = pytest.mark.slow

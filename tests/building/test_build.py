@@ -15,7 +15,7 @@ from datasets import load_dataset
 from PIL import Image
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.building.recipe import recipe_names
+from hdbench.benchmarks.names import recipe_names
 from hdbench.scoring import METRICS
 
 COMMIT = "82faeda52ce43844920a4b031ad0b0ede184c94f"

@@ -12,7 +12,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdbench.building.recipe import find_recipe, read_registry, recipe_names
+from hdbench.benchmarks.names import recipe_names
+from hdbench.building.recipe import find_recipe, read_registry
 from hdbench.building.results_dataset import build_results
 from hdbench.errors import HdbenchError
 from hdbench.reading.run_info import Prompt, RunInfo, read_run_info

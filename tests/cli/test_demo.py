@@ -7,7 +7,8 @@ import shutil
 import pytest
 from helpers.plain import PLAIN
 
-from hdbench.building.recipe import find_recipe, recipe_names
+from hdbench.benchmarks.names import recipe_names
+from hdbench.building.recipe import find_recipe
 from hdbench.common.jsonio import read_jsonl
 
 

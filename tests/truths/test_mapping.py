@@ -426,11 +426,13 @@ def test_an_empty_row_and_one_without_a_key():
     [
         (
             {"Tite": "title"},
-            "--map Tite=title: t.csv has no column of that name (did you mean 'Titel'",
+            "--map Tite=title: t.csv has no column of that name: it has Titel, Jahr; did you mean "
+            "Titel?",
         ),
         (
             {"Titel": "imprint.yaer"},
-            "--map Titel=imprint.yaer: the benchmark has no such field (did",
+            "--map Titel=imprint.yaer: the benchmark has no such field: it has "
+            f"{', '.join(field.path for field in FIELDS)}; did you mean imprint.year?",
         ),
         ({"Titel": "id", "Jahr": "id"}, "--map Jahr=id: another column is already given as id"),
         (

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.benchmarks.agreement import AGREEMENT, Agreement
+from hdbench.benchmarks.names import DESCRIPTION, full_name, what_to_do
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, read_spec
 from hdbench.common.checked import read_text_file, validate
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_json, parse_line, plain_id, raw_lines, read_jsonl
+from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
 from hdbench.reading.schema import AnswerSchema
 
@@ -21,7 +23,6 @@ METADATA = "metadata.jsonl"
 PROMPTS = "prompt*.txt"
 """The prompts that models were given: the benchmark's own, and others from published runs."""
 
-_DESCRIPTION = "benchmark.yaml"
 _ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
@@ -247,7 +248,7 @@ class Benchmark:
                 raise HdbenchError(
                     f"{self.folder / METADATA}:{line.number}: {STRATUM}: {place!r} is not a whole "
                     f"number from 0 to {len(sample.strata) - 1}: the place of one of the strata in "
-                    f"{_DESCRIPTION}"
+                    f"{DESCRIPTION}"
                 )
             found[str(line.value.get("id"))] = place
         return found
@@ -259,8 +260,11 @@ class Benchmark:
             HdbenchError: there is no such column; see also `strata`.
         """
         if name not in self.spec.columns:
-            has = ", ".join(self.spec.columns) or "none"
-            raise HdbenchError(f"{self.id}: no column {name!r}; it has: {has}")
+            columns = self.spec.columns
+            has = ", ".join(columns) or "none"
+            raise HdbenchError(
+                f"{self.id}: no column {name!r}: it has {has}{did_you_mean(name, columns)}"
+            )
         sample = self.spec.sample
         if name == STRATUM and sample is not None:
             named = [", ".join(each.values.values()) or None for each in sample.strata]
@@ -307,7 +311,7 @@ class Benchmark:
 
     def scored_by(self) -> list[Path]:
         """The files that decide what an answer scores."""
-        named = (_DESCRIPTION, METADATA, self._schema.name, AGREEMENT)
+        named = (DESCRIPTION, METADATA, self._schema.name, AGREEMENT)
         own = [self.folder / name for name in named]
         return [path for path in (*own, *sorted(self.folder.glob(PROMPTS))) if path.is_file()]
 
@@ -333,7 +337,7 @@ def load_benchmark(name: str, *, revision: str | None = None, media: bool = Fals
     From the Hub, what describes it is fetched, and its media only if requested.
 
     Args:
-        name: the folder, or the dataset's name with the namespace.
+        name: the folder, or the dataset's name; `zettelkatalog` is `hdb/zettelkatalog`.
         revision: a tag, branch or commit on the Hub; if given, the benchmark always comes from
             there.
         media: whether its media are needed.
@@ -342,13 +346,13 @@ def load_benchmark(name: str, *, revision: str | None = None, media: bool = Fals
         NoBenchmarkError: there is no such benchmark, or it cannot be fetched.
         HdbenchError: its `benchmark.yaml` is unusable, or the revision cannot be fetched.
     """
+    name = full_name(name, on_the_hub=revision is not None)
     folder = Path(name)
-    if revision is None and (folder / _DESCRIPTION).is_file():
-        return Benchmark(name, folder, read_spec(folder / _DESCRIPTION))
+    if revision is None and (folder / DESCRIPTION).is_file():
+        return Benchmark(name, folder, read_spec(folder / DESCRIPTION))
     if not _ON_THE_HUB.fullmatch(name) or (revision is None and folder.is_dir()):
         raise NoBenchmarkError(
-            f"{name}: no benchmark here (no {folder / _DESCRIPTION}): "
-            f"build it with: hdbench build {folder.name}"
+            f"{name}: no benchmark here (no {folder / DESCRIPTION}): {what_to_do(name)}"
         )
     from hdbench.common.hub import fetch_dataset  # noqa: PLC0415  slow to import
 
@@ -358,11 +362,10 @@ def load_benchmark(name: str, *, revision: str | None = None, media: bool = Fals
         if revision is not None:
             raise
         raise NoBenchmarkError(
-            f"{name}: no benchmark here (build it with: hdbench build {folder.name}), and none on "
-            f"the Hub: {error}"
+            f"{name}: no benchmark here ({what_to_do(name)}), and none on the Hub: {error}"
         ) from error
-    if not (folder / _DESCRIPTION).is_file():
+    if not (folder / DESCRIPTION).is_file():
         raise HdbenchError(
-            f"{name}: this dataset on the Hub is not a benchmark: it has no {_DESCRIPTION}"
+            f"{name}: this dataset on the Hub is not a benchmark: it has no {DESCRIPTION}"
         )
-    return Benchmark(name, folder, read_spec(folder / _DESCRIPTION), folder.name, folder.parents[1])
+    return Benchmark(name, folder, read_spec(folder / DESCRIPTION), folder.name, folder.parents[1])

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from hdbench.benchmarks.sample import STRATUM, Sample
 from hdbench.common.checked import Strict, read_yaml, validate
+from hdbench.common.names import bare
 from hdbench.errors import HdbenchError
 from hdbench.scoring import check_headline, make_metric
 from hdbench.scoring.metric import Metric, ProtocolName, check_protocol
@@ -118,7 +119,7 @@ class BenchmarkSpec(Strict):
     Attributes:
         name: the dataset's name without the namespace.
         version: the dataset's version, `1.0.0`; that of a sample ends in `+sample`.
-        metric: the metric's name without the namespace.
+        metric: the metric's name; the namespace is left out.
         headline: the figure used for ranking.
         higher_is_better: the headline's direction.
         protocols: protocol → the options of the metric that it has here, by their names; a protocol
@@ -154,7 +155,7 @@ class BenchmarkSpec(Strict):
     name: str
     title: str
     version: str
-    metric: str
+    metric: Annotated[str, AfterValidator(bare)]
     headline: str
     higher_is_better: bool
     protocols: dict[ProtocolName, dict[str, Any]] = Field(default_factory=dict)

@@ -1,8 +1,8 @@
 """Licences under which a dataset may be built and published without further permission."""
 
-import difflib
-
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
+from hdbench.common.names import nearest
 
 UNSTATED = "other"
 """What stands for a licence if none is stated."""
@@ -30,8 +30,8 @@ def unusable(licence: str) -> tuple[str, str] | None:
     try:
         canonicalize_license_expression(licence)
     except InvalidLicenseExpression:
-        near = difflib.get_close_matches(licence.lower().replace(" ", "-")[:100], OPEN_LICENCES, 1)
-        question = f"did you mean {near[0]}? Otherwise " if near else ""
+        near = nearest(licence.lower().replace(" ", "-"), OPEN_LICENCES)
+        question = f"did you mean {near}? Otherwise " if near else ""
         choices = ", ".join(OPEN_LICENCES)
         remedy = f"{question}choose one of {choices}, or {UNSTATED} if none is stated"
         return "SPDX knows no such licence", remedy

@@ -10,6 +10,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple, Self
 
 from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.spec import (
     MEDIA_KEYS,
@@ -30,6 +31,7 @@ from hdbench.building.source import (
 from hdbench.common import resources
 from hdbench.common.checked import read_yaml, validate
 from hdbench.common.jsonio import read_jsonl
+from hdbench.common.names import bare, did_you_mean
 from hdbench.errors import HdbenchError
 
 
@@ -210,23 +212,18 @@ def _load_script(path: Path) -> ModuleType:
     return module
 
 
-def recipe_names() -> list[str]:
-    """The benchmarks that this hdbench can build."""
-    own = resources.folder("dataset_scripts")
-    return sorted(place.name for place in own.iterdir() if _is_recipe(place))
-
-
 def plain_folder(name: str) -> Path | None:
     """The folder of somebody's own benchmark in the plain form, to which a name or path leads.
 
     Whatever is wrong with it; None for the benchmarks that hdbench has, and where a `build.py`
     makes the rows.
     """
-    folder = Path(name)
-    is_own = _is_recipe(folder) or (folder / METADATA).is_file()
-    if not is_own or name in recipe_names() or (folder / "build.py").is_file():
+    if bare(name) in recipe_names():
         return None
-    return folder
+    folders = (Path(bare(name)), Path(name))  # built in hdb/, it is still made from its own folder
+    found = (each for each in folders if _is_recipe(each) or (each / METADATA).is_file())
+    folder = next(found, None)
+    return None if folder is None or (folder / "build.py").is_file() else folder
 
 
 def find_recipe(name: str, *, sample: bool = False) -> Recipe:
@@ -235,12 +232,14 @@ def find_recipe(name: str, *, sample: bool = False) -> Recipe:
     Raises:
         HdbenchError: there is none, or one of its files is unusable.
     """
-    own = resources.folder("dataset_scripts")
-    folder = next((place for place in (own / name, Path(name)) if _is_recipe(place)), None)
+    own, short = resources.folder("dataset_scripts"), bare(name)
+    places = (own / short, Path(short), Path(name))
+    folder = next((place for place in places if _is_recipe(place)), None)
     if folder is None:
+        known = recipe_names()
         raise HdbenchError(
-            f"{name}: neither a benchmark that hdbench has ({', '.join(recipe_names())}) nor a "
-            "folder with a benchmark.yaml"
+            f"{name}: neither a benchmark that hdbench has ({', '.join(known)}) nor a folder with "
+            f"a benchmark.yaml{did_you_mean(short, known)}"
         )
     spec = read_spec(folder / "benchmark.yaml")
     errata = Errata()

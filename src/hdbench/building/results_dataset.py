@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import UrlSource
 from hdbench.building.card import fill_card
 from hdbench.building.namespace import writing
-from hdbench.building.recipe import find_recipe, read_registry, recipe_names
+from hdbench.building.recipe import find_recipe, read_registry
 from hdbench.building.recorded import read_recorded
 from hdbench.building.run_tables import (
     ANSWERS_TABLE,

@@ -126,8 +126,10 @@ def annotate(
         raise HdbenchError("--review: shows the items of its own list: leave out --only")
     if review:
         from hdbench.annotating.reviewing.review import Review  # noqa: PLC0415
+        from hdbench.benchmarks.names import full_name  # noqa: PLC0415
 
-        serve(Review(folder, review, annotator, language), port=port, started=_say_address)
+        reviewed = Review(Path(full_name(str(folder))), review, annotator, language)
+        serve(reviewed, port=port, started=_say_address)
         return
     listed = _listed(only, with_drafts=bool(drafts)) if only else None
     editor = Editor(folder, annotator, drafts or (), language, listed)

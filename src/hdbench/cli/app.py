@@ -1,5 +1,6 @@
 """The start of the command line: the application, what commands share, and how it ends."""
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -96,6 +97,13 @@ By = Annotated[
         metavar="COLUMN",
     ),
 ]
+
+
+def finite(value: float | None) -> float | None:
+    """Refuse NaN, which a range lets pass, and infinity."""
+    if value is not None and not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is not a finite number.")
+    return value
 
 
 def _print_version(wanted: bool) -> None:

@@ -100,12 +100,14 @@ def build(
     The Spaces are put next to them. Afterwards `load_dataset("hdb/NAME")` and
     `evaluate.load("hdb/METRIC")` read from there.
     """
+    from hdbench.benchmarks.names import recipe_names  # noqa: PLC0415
     from hdbench.building.builder import build as build_dataset  # noqa: PLC0415  slow to import
     from hdbench.building.builder import install_spaces  # noqa: PLC0415
-    from hdbench.building.recipe import find_recipe, recipe_names  # noqa: PLC0415
+    from hdbench.building.recipe import find_recipe  # noqa: PLC0415
     from hdbench.building.results_dataset import NAME, build_results  # noqa: PLC0415
+    from hdbench.common.names import bare  # noqa: PLC0415
 
-    if NAME in (names or ()) and not every:
+    if NAME in map(bare, names or ()) and not every:
         if len(names or ()) > 1 or sample or allow_missing or accept_changed:
             raise HdbenchError(f"{NAME}: is built on its own, and takes only --source and --out")
         typer.echo(build_results(out, source))
@@ -190,8 +192,8 @@ def add(
     field: Annotated[
         str,
         typer.Argument(
-            help="Where in its ground truth: publication.year, advertisements[3].date, "
-            "persons[name=Frey].alternateName; [*] for every item of a list."
+            help="Where in its ground truth: publication.year, advertisements[3].date or "
+            "advertisements.3.date, persons[name=Frey].alternateName; [*] for every item of a list."
         ),
     ],
     old: Annotated[

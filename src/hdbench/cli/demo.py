@@ -10,9 +10,10 @@ from rich.console import Console
 from rich.markup import escape
 
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import read_spec
 from hdbench.building.builder import build, install_spaces
-from hdbench.building.recipe import find_recipe, recipe_names
+from hdbench.building.recipe import find_recipe
 from hdbench.cli.tables import print_result
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
@@ -31,6 +32,7 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
         HdbenchError: `out` holds a benchmark of that name that is not the sample.
     """
     recipe = find_recipe(benchmark, sample=True)
+    benchmark = recipe.spec.name
     _refuse_to_replace(out / benchmark)
     built = build(recipe, out)
     install_spaces(out)

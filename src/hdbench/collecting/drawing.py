@@ -15,6 +15,7 @@ from hdbench.collecting.whole import Whole
 from hdbench.common.checked import Strict, check_file, read_yaml, validate
 from hdbench.common.grouping import grouped
 from hdbench.common.jsonio import write_whole
+from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
 
 LEAST = 2
@@ -148,7 +149,8 @@ def _strata(whole: Whole, by: Sequence[str]) -> tuple[list[str], dict[Values, li
     for name in by:
         if name not in whole.columns or not name:
             has = ", ".join(filter(None, whole.columns)) or "none: only a table has columns"
-            raise HdbenchError(f"{whole.name}: no column {name!r}; it has: {has}")
+            near = did_you_mean(name, whole.columns)
+            raise HdbenchError(f"{whole.name}: no column {name!r}: it has {has}{near}")
     columns = [grouped(whole.columns[name]) for name in by]
     notes = [f"{name}: {each.note}" for name, each in zip(by, columns, strict=True) if each.note]
     for name, each in zip(by, columns, strict=True):

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.benchmarks.names import full_name, recipe_names
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import BenchmarkSpec, read_spec
 from hdbench.building.licences import unusable
-from hdbench.building.recipe import recipe_names
 from hdbench.collecting.drawing import read_sample
 from hdbench.collecting.matching import match_truths
 from hdbench.collecting.media import Media, find_media
@@ -23,6 +23,7 @@ from hdbench.collecting.truth_files import open_truth
 from hdbench.common import resources
 from hdbench.common.checked import read_text_file
 from hdbench.common.jsonio import parse_json
+from hdbench.common.names import bare, did_you_mean
 from hdbench.errors import HdbenchError
 from hdbench.reading.schema import AnswerSchema
 from hdbench.truths.fields import FieldPath, field_paths
@@ -249,13 +250,13 @@ def find_like(name: str) -> Like:
     Raises:
         HdbenchError: there is none of that name, or it has no usable schema.
     """
-    folder = Path(name)
+    folder = Path(full_name(name))
     if not (folder / "benchmark.yaml").is_file():
-        own = name.rpartition("/")[2]
-        if own not in recipe_names():
+        own, known = bare(name), recipe_names()
+        if own not in known:
             raise HdbenchError(
                 f"--like {name}: neither a folder with a benchmark.yaml nor one of hdbench's "
-                f"benchmarks ({', '.join(recipe_names())})"
+                f"benchmarks ({', '.join(known)}){did_you_mean(own, known)}"
             )
         folder = Path(str(resources.folder("dataset_scripts") / own))
     schema = parse_json(read_text_file(folder / "answer.schema.json"))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
+from hdbench.benchmarks.names import full_name
 from hdbench.errors import HdbenchError, escaped
 from hdbench.reading import READ_AS, READING
 from hdbench.results.files import given_options, read_results
@@ -27,13 +28,14 @@ def cite(path: Path | str) -> str:
 
     Args:
         path: a result of `hdbench score --json`, with its benchmark where it was when scored; or
-            the folder of a benchmark.
+            the folder of a benchmark, or its name.
 
     Raises:
         HdbenchError: it is neither, or the benchmark is not there.
     """
-    if Path(path).is_dir():
-        benchmark = load_benchmark(str(path))
+    folder = full_name(str(path))
+    if Path(folder).is_dir():
+        benchmark = load_benchmark(folder)
         return _text(benchmark, [__version__], [_of_benchmark(benchmark)])
     results = list(read_results(path).values())
     names = list(dict.fromkeys(result.dataset.get("benchmark", "") for result in results))

@@ -17,6 +17,7 @@ from hdbench.benchmarks.spec import HELD_OUT_ENDING, Rights
 from hdbench.building.licences import OPEN_LICENCES
 from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.common.checked import validate
+from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
 from hdbench.publishing.wheel import NAME as WHEEL
 from hdbench.publishing.wheel import make_wheel
@@ -86,7 +87,7 @@ def find_repositories(
         folder: what `hdbench build` wrote, such as `hdb`.
         endpoint: the Hub's address, from which Spaces install their wheel.
         namespace: the name on the Hub; by default the folder's.
-        only: names of repositories; by default all.
+        only: names of repositories, with the namespace or without it; by default all.
 
     Raises:
         HdbenchError: there is none, or none with a name in `only`; a card has no YAML or no
@@ -96,8 +97,12 @@ def find_repositories(
     if not folder.is_dir():
         raise HdbenchError(f"{folder}: no such folder: build it first, with hdbench build --all")
     names = sorted(each.name for each in folder.iterdir() if (each / CARD).is_file())
+    only = [name.rpartition("/")[2] for name in only]
     if unknown := sorted(set(only) - set(names)):
-        raise HdbenchError(f"{folder}: has no {unknown[0]!r}: it has {', '.join(names) or 'none'}")
+        raise HdbenchError(
+            f"{folder}: has no {unknown[0]!r}: it has {', '.join(names) or 'none'}"
+            f"{did_you_mean(unknown[0], names)}"
+        )
     owner = namespace or folder.resolve().name
     found = [
         _repository(folder / name, owner, names, endpoint)

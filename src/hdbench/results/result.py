@@ -191,6 +191,11 @@ class Result:
         """The name of the figure used for ranking: the benchmark's, else the metric's first."""
         return self.dataset.get("headline") or self.metric.headline
 
+    def reaches(self, least: float) -> bool:
+        """Whether the headline is as good as a value, or better: an error rate is not above it."""
+        value = float(self.figures()[self.headline])
+        return value >= least if self.higher_is_better else value <= least
+
     @property
     def higher_is_better(self) -> bool:
         """The headline's direction."""

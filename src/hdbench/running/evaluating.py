@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
+from hdbench.common.names import bare
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import score
 from hdbench.results.result import Result
@@ -40,11 +41,7 @@ class Evaluation(NamedTuple):
     @property
     def passed(self) -> bool:
         """Whether nothing was demanded, or the demand is met."""
-        if self.least is None:
-            return True
-        return (self.value >= self.least) == self.result.higher_is_better or (
-            self.value == self.least
-        )
+        return self.least is None or self.result.reaches(self.least)
 
 
 class Skipped(NamedTuple):
@@ -66,10 +63,7 @@ def find_benchmarks(namespace: Path, names: Sequence[str]) -> list[Benchmark]:
         HdbenchError: there is none, or none with one of the names.
     """
     if names:
-        return [
-            load_benchmark(name if "/" in name else str(namespace / name), media=True)
-            for name in names
-        ]
+        return [load_benchmark(name, media=True) for name in names]
     folders = sorted(path.parent for path in namespace.glob("*/benchmark.yaml"))
     if not folders:
         raise HdbenchError(f"{namespace}: no benchmark here: build them with: hdbench build --all")
@@ -87,6 +81,7 @@ def read_demands(texts: Sequence[str], benchmarks: Sequence[Benchmark]) -> dict[
     demands = {}
     for text in texts:
         name, _, value = text.partition("=")
+        name = bare(name)
         if name not in known:
             raise HdbenchError(
                 f"--fail-under {text}: {name!r} is not evaluated: name one of "

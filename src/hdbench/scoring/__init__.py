@@ -4,6 +4,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from hdbench import __version__
+from hdbench.common.names import bare, did_you_mean
 from hdbench.errors import HdbenchError
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 from hdbench.scoring.letters_f1 import LettersF1
@@ -46,7 +47,7 @@ METRICS = _installed()
 
 
 def make_metric(name: str, protocol: str = "documented", /, **options: Any) -> Metric:
-    """The metric of that name, with a protocol and options bound.
+    """The metric of that name (`zettel_f1` or `hdb/zettel_f1`), with a protocol and options bound.
 
     Raises:
         HdbenchError: there is no such metric, protocol or option, or a value is out of range.
@@ -55,12 +56,19 @@ def make_metric(name: str, protocol: str = "documented", /, **options: Any) -> M
         >>> make_metric("zettel_f1", threshold=0.8).options
         {'threshold': 0.8, 'weights': 1}
     """
+    name = bare(name)
     if name not in METRICS:
-        raise HdbenchError(f"no metric {name!r}: this hdbench has {', '.join(METRICS)}")
+        raise HdbenchError(
+            f"no metric {name!r}: this hdbench has {', '.join(METRICS)}"
+            f"{did_you_mean(name, METRICS)}"
+        )
     known = METRICS[name].option_names
     for option in options:
         if option not in known:
-            raise HdbenchError(f"{name} has no option {option!r}: it has {', '.join(known)}")
+            raise HdbenchError(
+                f"{name} has no option {option!r}: it has {', '.join(known)}"
+                f"{did_you_mean(option, known)}"
+            )
     return METRICS[name](protocol, **options)
 
 

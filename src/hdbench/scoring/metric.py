@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
+from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
 from hdbench.scoring.rates import numbers
 
@@ -360,7 +361,8 @@ def check_protocol(protocol: str) -> ProtocolName:
     for known in PROTOCOLS:
         if protocol == known:
             return known
-    raise HdbenchError(f"no protocol {protocol!r}: choose one of {', '.join(PROTOCOLS)}")
+    near = did_you_mean(protocol, PROTOCOLS)
+    raise HdbenchError(f"no protocol {protocol!r}: choose one of {', '.join(PROTOCOLS)}{near}")
 
 
 def check_flag(name: str, value: Any) -> bool:

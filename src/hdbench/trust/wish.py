@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
 from hdbench.statistics.acceptance import CONFIDENCE, by_betting, by_rule, least_items
 from hdbench.trust.values import fields_of
@@ -145,7 +146,8 @@ def chosen_fields(benchmark: Benchmark, wanted: Sequence[str]) -> tuple[list[str
             )
         if name not in known:
             raise HdbenchError(
-                f"--fields {name}: no such field; {benchmark.id} has {', '.join(known) or 'none'}"
+                f"--fields {name}: no such field: {benchmark.id} has {', '.join(known) or 'none'}"
+                f"{did_you_mean(name, known)}"
             )
     for field in single:
         if field.path in names and not schema.type_of(field.names):

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from rapidfuzz import fuzz, process
-
+from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
 from hdbench.reading.fields import shown
 from hdbench.truths.fields import FieldPath
@@ -50,8 +49,8 @@ def read_given(
             chosen[index] = known[path]
         else:
             raise HdbenchError(
-                f"{option}: the benchmark has no such field{_nearest(path, list(known))}; it has: "
-                f"{shown(field.path for field in paths)}"
+                f"{option}: the benchmark has no such field: it has "
+                f"{shown(field.path for field in paths)}{did_you_mean(path, known)}"
             )
     return chosen
 
@@ -66,12 +65,7 @@ def _index(table: Table, title: str, option: str) -> int:
     exact = [index for index in alike if table.header[index] == title]
     if len(exact or alike) != 1:
         raise HdbenchError(
-            f"{option}: {table.name} has no column of that name{_nearest(title, table.header)}; "
-            f"it has: {shown(table.header)}"
+            f"{option}: {table.name} has no column of that name: it has {shown(table.header)}"
+            f"{did_you_mean(title, table.header)}"
         )
     return (exact or alike)[0]
-
-
-def _nearest(name: str, names: Sequence[str]) -> str:
-    found = process.extractOne(name, names, scorer=fuzz.ratio, score_cutoff=60)
-    return f" (did you mean {found[0]!r}?)" if found else ""

@@ -1,6 +1,5 @@
 """Checks of `benchmark.yaml`: all wrong keys at once."""
 
-import difflib
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,6 +11,7 @@ from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, ColumnType
 from hdbench.building.checks.problems import Example, Problems, shown
 from hdbench.building.licences import OPEN_LICENCES, UNSTATED, unusable
 from hdbench.common.checked import read_yaml
+from hdbench.common.names import bare, nearest
 from hdbench.errors import HdbenchError
 from hdbench.scoring import METRICS
 from hdbench.scoring.metric import Metric
@@ -127,6 +127,7 @@ def _check_metric(given: dict[Any, Any], problems: Problems) -> Metric | None:
     name, headline = given.get("metric"), given.get("headline")
     if not isinstance(name, str):
         return None
+    name = bare(name)
     if name not in METRICS:
         remedy = f"{_near(name, METRICS)}choose one of {', '.join(METRICS)}"
         _wrong(problems, "metric", "this hdbench has no such metric", remedy, name)
@@ -206,5 +207,5 @@ def _wrong(problems: Problems, field: str, message: str, remedy: str, value: Any
 
 def _near(name: Any, known: Iterable[str]) -> str:
     """A question with the most similar name, if there is one."""
-    near = difflib.get_close_matches(str(name)[:100], known, 1)
-    return f"did you mean {near[0]}? Otherwise " if near else ""
+    near = nearest(str(name), known)
+    return f"did you mean {near}? Otherwise " if near else ""

@@ -16,6 +16,7 @@ from datatrove.executor.base import PipelineExecutor
 from datatrove.executor.ray import RayPipelineExecutor
 from datatrove.executor.slurm import SlurmPipelineExecutor
 
+from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
 from hdbench.running.cluster.step import Asking, release_locks
 from hdbench.running.shards.launch import Shards
@@ -212,6 +213,7 @@ def read_options(executor: type, options: Mapping[str, str]) -> dict[str, Any]:
                 f"--engine-option {name}: choose one of {', '.join(known)}"
                 + (f", {', '.join(SHORT)}, {SBATCH}NAME" if "partition" in known else "")
                 + (", storage" if "flavor" in known else "")
+                + did_you_mean(name, [*known, *SHORT])
             )
         if name != "env_command":  # a line of the shell, as it says
             _check_plain(name, value)

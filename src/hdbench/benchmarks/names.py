@@ -1,0 +1,45 @@
+"""Where the benchmark is that somebody names: `zettelkatalog` is `hdb/zettelkatalog`."""
+
+import re
+from pathlib import Path
+
+from hdbench import NAMESPACE
+from hdbench.common import resources
+from hdbench.common.names import bare, nearest
+
+DESCRIPTION = "benchmark.yaml"
+
+_BARE = re.compile(r"\w[\w.-]*", re.ASCII)
+
+
+def recipe_names() -> list[str]:
+    """The benchmarks that this hdbench can build."""
+    own = resources.folder("dataset_scripts")
+    return sorted(place.name for place in own.iterdir() if (place / DESCRIPTION).is_file())
+
+
+def full_name(name: str, *, on_the_hub: bool = False) -> str:
+    """A benchmark's name with the namespace; a path stays as it is.
+
+    Args:
+        name: a name with the namespace or without it, or a path.
+        on_the_hub: folders do not count.
+    """
+    if not _BARE.fullmatch(name):
+        return name
+    here = Path(name)
+    is_path = (here / DESCRIPTION).is_file() or (
+        here.is_dir() and not Path(NAMESPACE, name, DESCRIPTION).is_file()
+    )
+    return name if is_path and not on_the_hub else f"{NAMESPACE}/{name}"
+
+
+def what_to_do(name: str) -> str:
+    """What to do about a benchmark that is not here: build it, or correct its name."""
+    short, recipes = Path(name).name, recipe_names()
+    built = [path.parent.name for path in Path(NAMESPACE).glob(f"*/{DESCRIPTION}")]
+    if short not in recipes and bare(name) == short:
+        near = nearest(short, [*recipes, *built])
+        if near:
+            return f"did you mean {NAMESPACE}/{near}?"
+    return f"build it with: hdbench build {short}"

@@ -1,0 +1,39 @@
+"""Names as people write them: with the namespace or without it, and with slips."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from hdbench import NAMESPACE
+
+_LONGEST = 100
+
+
+def bare(name: str) -> str:
+    """A benchmark's or a metric's name without the namespace.
+
+    Example:
+        >>> bare("hdb/zettelkatalog"), bare("zettelkatalog"), bare("own/zettelkatalog")
+        ('zettelkatalog', 'zettelkatalog', 'own/zettelkatalog')
+    """
+    return name.removeprefix(f"{NAMESPACE}/")
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most similar to one that is not known, if any is.
+
+    Example:
+        >>> nearest("treshold", ["weights", "threshold"]), nearest("x", ["weights", "threshold"])
+        ('threshold', None)
+    """
+    return next(iter(get_close_matches(name[:_LONGEST], known, 1)), None)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: a question with the nearest one, or nothing.
+
+    Example:
+        >>> f"no option 'treshold'{did_you_mean('treshold', ['weights', 'threshold'])}"
+        "no option 'treshold'; did you mean threshold?"
+    """
+    near = nearest(name, known)
+    return f"; did you mean {near}?" if near else ""

@@ -1,0 +1,128 @@
+"""Names as people write them: with the namespace or without it, and with slips."""
+
+import json
+from pathlib import Path
+
+import pytest
+from helpers.run_folders import RIGHT, write_run
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.spec import read_spec
+from hdbench.building.recipe import find_recipe, plain_folder
+from hdbench.errors import HdbenchError
+from hdbench.publishing.repositories import find_repositories
+from hdbench.running.evaluating import find_benchmarks, read_demands
+from hdbench.scoring import make_metric
+
+BOTH = ("zettelkatalog", "hdb/zettelkatalog")
+
+
+@pytest.fixture
+def here(cards, monkeypatch):
+    monkeypatch.chdir(cards)
+    write_run(Path("run"), {f"000{number}": {"prediction": RIGHT} for number in range(4)})
+    return cards
+
+
+def test_a_benchmark_and_a_metric_have_the_same_name_with_and_without_the_namespace(here):
+    assert load_benchmark("cards") == load_benchmark("hdb/cards")
+    assert [each.id for each in find_benchmarks(Path("hdb"), ["cards"])] == ["hdb/cards"]
+    benchmarks = [load_benchmark("cards")]
+    assert read_demands(["hdb/cards=0.5"], benchmarks) == read_demands(["cards=0.5"], benchmarks)
+    assert make_metric("hdb/zettel_f1").name == "zettel_f1"
+    spec = here / "hdb/cards/benchmark.yaml"
+    spec.write_text(spec.read_text().replace('"zettel_f1"', '"hdb/zettel_f1"'))
+    assert read_spec(spec).metric == "zettel_f1"
+    one, other = map(find_recipe, BOTH)
+    assert one.folder == other.folder
+    assert plain_folder("hdb/zettelkatalog") is None
+
+
+def test_a_folder_of_that_name_counts_only_if_it_is_a_benchmark(here):
+    Path("cards").mkdir()  # images, perhaps
+    assert load_benchmark("cards").id == "hdb/cards"
+    Path("run/benchmark.yaml").write_text(Path("hdb/cards/benchmark.yaml").read_text())
+    assert load_benchmark("run").id == "run"
+    Path("hdb/cards/benchmark.yaml").unlink()
+    with pytest.raises(HdbenchError, match=r"^cards: no benchmark here \(no cards/benchmark.yaml"):
+        load_benchmark("cards")
+
+
+def test_what_was_built_of_a_collection_is_built_again_from_the_collection(here):
+    Path("cards").mkdir()
+    Path("cards/benchmark.yaml").write_text(Path("hdb/cards/benchmark.yaml").read_text())
+    assert plain_folder("hdb/cards") == Path("cards")
+    assert find_recipe("hdb/cards").folder == Path("cards")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("score", "hdb/card", "run"), "did you mean hdb/cards?"),
+        (("score", "zetelkatalog", "run"), "did you mean hdb/zettelkatalog?"),
+        (("score", "cards", "run", "--option", "treshold=0.8"), "did you mean threshold?"),
+        (("score", "cards", "run", "--also", "publishd"), "did you mean published?"),
+        (("score", "cards", "run", "--by", "langauge"), "did you mean language?"),
+        (("build", "hdb/zetelkatalog"), "did you mean zettelkatalog?"),
+        (("scor", "cards", "run"), "Did you mean 'score'?"),
+        (("score", "cards", "run", "--protokol", "published"), "--protocol"),
+    ],
+)
+def test_what_was_meant_is_named(here, run_hdbench, arguments, meant):
+    spec = here / "hdb/cards/benchmark.yaml"
+    spec.write_text(json.dumps(json.loads(spec.read_text()) | {"columns": {"language": "string"}}))
+    done = run_hdbench(*arguments, cwd=here, HF_HUB_OFFLINE="1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert meant in done.stderr
+
+
+def test_a_repository_to_publish_is_named_either_way(here):
+    (here / "hdb/cards/README.md").write_text("---\nlicense: cc0-1.0\n---\n")
+    for name in ("cards", "hdb/cards"):
+        found = find_repositories(Path("hdb"), endpoint="https://hub", only=[name])
+        assert [each.id for each in found] == ["hdb/cards"]
+    with pytest.raises(HdbenchError, match="did you mean cards"):
+        find_repositories(Path("hdb"), endpoint="https://hub", only=["hdb/card"])
+
+
+ANSWERS = "hdb/zettelkatalog/example_predictions.jsonl"
+COMMANDS = {
+    "score": ("score", "NAME", ANSWERS),
+    "report": ("report", ANSWERS, "--benchmark", "NAME", "-o", "out"),
+    "export": ("export", ANSWERS, "--benchmark", "NAME"),
+    "compare": ("compare", ANSWERS, "other.jsonl", "--benchmark", "NAME"),
+    "leaderboard": ("leaderboard", ANSWERS, "other.jsonl", "--benchmark", "NAME"),
+    "verify": ("verify", "result.json", "--benchmark", "NAME"),
+    "cite": ("cite", "NAME"),
+    "run": ("run", "NAME", "--model", "tesseract", "--dry-run"),
+    "images": ("run", "--images", "scans", "--as", "NAME", "--model", "tesseract", "--dry-run"),
+    "new": ("new", "letters", "scans", "--like", "NAME"),
+    "plan": ("trust", "plan", "NAME", ANSWERS, "other.jsonl", "-n", "2"),
+    "consensus": ("trust", "consensus", "NAME", ANSWERS, "other.jsonl", "-o", "both"),
+    "forecast": ("forecast", "NAME", ANSWERS, "--total", "100"),
+    "build": ("build", "NAME", "--sample"),
+    "demo": ("demo", "NAME"),
+    "publish": ("publish", "--dry-run", "--only", "NAME"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_takes_both_names(samples, run_hdbench, tmp_path, command):
+    said = []
+    for name in BOTH:
+        cwd = tmp_path / name.replace("/", "-")
+        cwd.mkdir()
+        (cwd / "hdb").symlink_to(samples / "hdb")
+        (cwd / "scans").symlink_to(samples / "hdb/zettelkatalog/images")
+        lines = (samples / ANSWERS).read_text().splitlines(keepends=True)
+        (cwd / "other.jsonl").write_text("".join(lines[1:]))
+        if command == "verify":
+            run_hdbench("score", BOTH[0], ANSWERS, "--json", "result.json", cwd=cwd)
+        given = [name if each == "NAME" else each for each in COMMANDS[command]]
+        done = run_hdbench(*given, cwd=cwd)
+        # Eight items are too few for a plan, which is said when the benchmark has been loaded.
+        assert done.returncode == (2 if command == "plan" else 0), done.stderr
+        said.append(done.stdout + done.stderr)
+    assert said[0] == said[1]
+    assert said[0]

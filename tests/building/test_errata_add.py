@@ -90,7 +90,10 @@ def test_building_gives_a_new_version_in_which_the_published_truth_is_kept(
     )
     assert listed in (built / "README.md").read_text()
     changelog = (built / "CHANGELOG.md").read_text()
-    entry = "\n## 1.0.1\n\n- `00001`, `author.last_name`: the card's image.\n\n## 1.0.0\n"
+    change = 'was `"Noether 1"`, is now `"Nöther"`'
+    entry = (
+        f"\n## 1.0.1\n\n- `00001`, `author.last_name`: the card's image; {change}.\n\n## 1.0.0\n"
+    )
     assert entry in changelog
 
     # An answer with the published name is right under the published protocol alone: of the fields
@@ -274,6 +277,31 @@ def test_a_value_has_the_type_of_the_published_one_and_stays_a_text(
     (correction,) = plain(field, old, new).errata.corrections
     assert (correction.old, correction.new) == (recorded or (old, new))
     assert type(correction.new) is type((recorded or (old, new))[1])
+
+
+def test_the_place_of_a_lists_item_stands_between_dots_or_in_brackets(tmp_path):
+    truth = {"companies": [{"city": "Basle"}, {"city": "Bern"}], "pages": {"0": {"no": 7}}}
+    folder = write_recipe(tmp_path / "lists", {"1": truth})
+
+    def correct(field, old, new):
+        values = {"old": old, "new": new, "evidence": "the image"}
+        add_correction(str(folder), "1", field, **values, **SIGNED, out=tmp_path / "hdb")
+        return find_recipe(str(folder)).errata.corrections[-1].field
+
+    assert correct("companies.0.city", "Basle", "Basel") == "companies[0].city"
+    assert correct("companies[1].city", "Bern", "null") == "companies[1].city"
+    assert correct("pages.0.no", "7", "8") == "pages.0.no"
+    with pytest.raises(
+        HdbenchError, match=r"no such field .*; did you mean companies\[0\]\.city\?"
+    ):
+        correct("companies.0.cty", "Basle", "Basel")
+    changelog = (folder / "CHANGELOG.md").read_text()
+    entries = [line for line in changelog.splitlines() if "is now" in line]
+    assert entries == [  # the newest first
+        "- `1`, `pages.0.no`: the image; was `7`, is now `8`.",
+        '- `1`, `companies[1].city`: the image; was `"Bern"`, is now absent.',
+        '- `1`, `companies[0].city`: the image; was `"Basle"`, is now `"Basel"`.',
+    ]
 
 
 def test_each_correction_is_a_version_of_its_own(plain):

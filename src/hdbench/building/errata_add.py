@@ -16,10 +16,12 @@ import yaml
 import hdbench
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.building.errata import ERRATA, Correction, Errata, holders
+from hdbench.building.errata_paths import paths_of, with_brackets
 from hdbench.building.recipe import Recipe, Row, find_recipe
 from hdbench.common.checked import validate
 from hdbench.common.jsonio import write_whole
-from hdbench.errors import HdbenchError
+from hdbench.common.names import did_you_mean
+from hdbench.errors import HdbenchError, escaped
 from hdbench.scoring.metric import AS_PUBLISHED
 
 if TYPE_CHECKING:
@@ -71,7 +73,8 @@ def add_correction(
     Args:
         name: the benchmark, or the folder of a recipe.
         item: the item's id; `*` for every item that has the wrong value.
-        field: the path of the value, such as `publication.year` or `advertisements[3].date`.
+        field: the path of the value, such as `publication.year` or `advertisements[3].date`;
+            `advertisements.3.date` is the same.
         old: the published value; `null` where the field is absent.
         new: the correct value; `null` removes the field.
         evidence: what shows that it is right; it is shown in the card.
@@ -89,7 +92,7 @@ def add_correction(
     truths = _published(recipe, out)
     given = {
         "id": item,
-        "field": field,
+        "field": with_brackets(field, truths or {}),
         "evidence": " ".join(evidence.split()).rstrip("."),
         "proposed_by": proposed_by,
         "approved_by": approved_by,
@@ -209,7 +212,8 @@ def _check_published(
     place = f"{correction.id} {correction.field}"
     values = _values(truths, correction)
     if not values or (correction.old is not None and all(value is None for value in values)):
-        raise HdbenchError(f"{place}: there is no such field in the published ground truth")
+        near = did_you_mean(correction.field, paths_of(truths, correction.id))
+        raise HdbenchError(f"{place}: there is no such field in the published ground truth{near}")
     if correction.old not in values:
         there = " or ".join(dict.fromkeys(map(_shown, values)))
         raise HdbenchError(f"{place}: the published value is {there}, not {_shown(correction.old)}")
@@ -238,6 +242,15 @@ def _check_errata(
 def _shown(value: Any) -> str:
     text = "absent" if value is None else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _code(value: Any) -> str:
+    """A value as code in Markdown, between more backticks than it has."""
+    text = escaped(_shown(value))
+    if value is None:
+        return text
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}{text}{fence}"
 
 
 def _next_version(recipe: Recipe) -> str:
@@ -337,7 +350,8 @@ def _with_entry(recipe: Recipe, version: str, corrections: list[Correction]) -> 
     entry = f"## {version}\n\n"
     for each in corrections:
         place = "every item" if each.id == "*" else f"`{each.id}`"
-        entry += f"- {place}, `{each.field}`: {each.evidence}.\n"
+        change = f"was {_code(each.old)}, is now {_code(each.new)}"
+        entry += f"- {place}, `{each.field}`: {each.evidence}; {change}.\n"
     head, newest, rest = text.partition("\n## ")
     return f"{head}\n{entry}{newest}{rest}"
 

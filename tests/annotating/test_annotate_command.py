@@ -50,6 +50,7 @@ def test_items_are_assigned_to_several_people(tmp_path, run_hdbench):
     with socket.create_server(("127.0.0.1", 0)) as taken:  # so that no page is served
         told = run_hdbench("annotate", folder, "--port", taken.getsockname()[1], cwd=tmp_path)
     assert "waiting for anna (3), ben (3)" in told.stderr
+    assert told.stderr.endswith(" is taken: choose another one with --port\n")
     told = run_hdbench("annotate", "cards", "--assign", "anna", cwd=tmp_path)
     assert told.returncode == 2
     assert told.stderr.count("\n") == 1

@@ -4,6 +4,7 @@ import doctest
 import json
 import os
 import re
+import socket
 import time
 import zipfile
 from pathlib import Path
@@ -15,8 +16,9 @@ from gradio_client.exceptions import AppError
 from space.servers import APP, serving, wait_for_client
 
 from hdbench.api import score
+from hdbench.errors import HdbenchError
 from hdbench.results.files import to_record
-from hdbench.space.app import build_app
+from hdbench.space.app import build_app, serve
 from hdbench.space.context import SpaceContext
 from hdbench.space.server.limits import CLOSED, sweep
 
@@ -287,3 +289,10 @@ def test_one_visitor_cannot_fill_the_disk(sample):
         assert [each.status_code for each in told] == [200, 200, 429]
         assert told[2].text == "too many uploads from your address: try again in 60 minutes"
         assert send("192.0.2.2").status_code == 200
+
+
+def test_a_port_that_is_taken_is_said_before_anything_is_loaded(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(HdbenchError, match=f"port {port} is taken: choose another .* --port$"):
+            serve(SpaceContext(tmp_path), port=port)

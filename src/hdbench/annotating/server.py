@@ -3,7 +3,6 @@
 import json
 import secrets
 import signal
-import socket
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +23,7 @@ from hdbench.annotating.editor import Editor, as_json
 from hdbench.annotating.reviewing.review import ChangedError, Review
 from hdbench.annotating.store import StaleError
 from hdbench.common.jsonio import parse_json
+from hdbench.common.listening import listening
 from hdbench.errors import HdbenchError
 
 HOST = "127.0.0.1"
@@ -118,16 +118,10 @@ def serve(edited: Editor | Review, *, port: int, started: Callable[[str], object
         started: called with the address.
 
     Raises:
-        HdbenchError: the port is taken.
+        HdbenchError: see `listening`.
     """
     try:
-        with socket.socket() as listening:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                listening.bind((HOST, port))
-            except OSError as error:
-                raise HdbenchError(f"port {port} is taken: choose another one, --port") from error
-            listening.listen()
+        with listening(HOST, port) as served_on:
             token = secrets.token_urlsafe(16)
             # Uvicorn sends itself the signal again when it has ended: then the editor still has to
             # be closed.
@@ -147,8 +141,8 @@ def serve(edited: Editor | Review, *, port: int, started: Callable[[str], object
                 timeout_graceful_shutdown=2,
             )
             with suppress(KeyboardInterrupt):
-                started(f"http://{HOST}:{listening.getsockname()[1]}/{token}/")
-                uvicorn.Server(config).run(sockets=[listening])
+                started(f"http://{HOST}:{served_on.getsockname()[1]}/{token}/")
+                uvicorn.Server(config).run(sockets=[served_on])
     finally:
         edited.close()
 

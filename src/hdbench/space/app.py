@@ -13,6 +13,7 @@ import gradio as gr
 from starlette.middleware import Middleware
 from starlette.routing import Mount
 
+from hdbench.common.listening import listening
 from hdbench.report.thumbnails import keep_in
 from hdbench.space.annotate.pages import Annotate
 from hdbench.space.context import SpaceContext
@@ -106,8 +107,10 @@ def serve(
         started: called with the address when it can be visited.
 
     Raises:
-        HdbenchError: see `build_app` and `Annotate`.
+        HdbenchError: see `build_app`, `Annotate` and `listening`.
     """
+    if port is not None:
+        listening(host or "127.0.0.1", port).close()  # Gradio would name an option of its own
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # otherwise the folder would stay
     # In Gradio's own folder, the same for all programs on a computer, any file would be served.
     with ExitStack() as stack:

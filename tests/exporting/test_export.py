@@ -482,3 +482,18 @@ def test_json_lines_name_the_models_of_a_file(tmp_path):
     path = exported(tmp_path, benchmark, answers, "jsonl")
     models = [json.loads(line)["model"] for line in path.read_text().splitlines()]
     assert models == ["one", "two"]
+
+
+def test_the_form_is_that_of_the_files_ending_and_csv_without_one(tmp_path, run_hdbench):
+    benchmark, answers = cards(tmp_path, {"id": "0001", "prediction": CARD})
+    command = ("export", answers, "--benchmark", benchmark)
+    done = run_hdbench(*command, cwd=tmp_path)
+    table = tmp_path / f"{answers.stem}.csv"
+    assert (done.returncode, csv_rows(table)[0]) == (0, ["id", *CARD_FIELDS, "status"]), done.stderr
+    done = run_hdbench(*command, "-o", "lines.jsonl", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "lines.jsonl").read_text())["prediction"] == CARD
+    done = run_hdbench(*command, "-o", "table.txt", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: table.txt: its ending says no format: choose one of xlsx")
+    assert not (tmp_path / "table.txt").exists()

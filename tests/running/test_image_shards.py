@@ -292,6 +292,9 @@ def test_a_run_on_shards_is_resumed_and_scored_as_the_benchmarks_items(here, run
         again = run_hdbench(*command, cwd=here)
         assert "9 of 9 items answered" in again.stdout
         assert len(server.requests) == before + 2
+    assert again.stdout.endswith("next: hdbench export runs/mine\n")
+    assert run_hdbench("export", "runs/mine", cwd=here).returncode == 0
+    assert (here / "mine.csv").is_file()
     scored = run_hdbench("score", "hdb/zettelkatalog", "runs/mine", "--json", "r.json", cwd=here)
     assert scored.returncode == 0, scored.stderr
     assert json.loads((here / "r.json").read_text())["items"] == 8

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hdbench.cli.app import SCORE, OfBenchmark, Protocol, app
+from hdbench.cli.standard_input import answers_at
 from hdbench.errors import HdbenchError, escaped
 
 
@@ -21,25 +22,31 @@ class ExportForm(StrEnum):
     model_index = "model-index"
 
 
+TABLES = ("xlsx", "csv", "jsonl", "parquet")
+"""The forms of the answers, which are also the endings of their files."""
+
+
 @app.command(rich_help_panel=SCORE)
 def export(
     run_path: Annotated[
         Path,
         typer.Argument(
-            help="A run folder; with --benchmark also answers in any form; for eval-results and "
-            "model-index also a result of hdbench score --json.",
+            help="A run folder; with --benchmark also answers in any form, and - for those on "
+            "standard input; for eval-results and model-index also a result of hdbench score "
+            "--json.",
             metavar="RUN",
         ),
     ],
     *,
     form: Annotated[
-        ExportForm,
+        ExportForm | None,
         typer.Option(
             "--format",
             help="The answers as xlsx, csv, jsonl or parquet; or the score in a form that the Hub "
-            "reads: eval-results for a model's folder .eval_results, model-index for its card.",
+            "reads: eval-results for a model's folder .eval_results, model-index for its card. By "
+            "default as the ending of --out says, and csv without --out.",
         ),
-    ],
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -61,7 +68,7 @@ def export(
     """
     from hdbench.cli.leaving import STAYS, in_bytes  # noqa: PLC0415  slow to import
 
-    match form.value:
+    match (form or _form_of(out)).value:
         case "eval-results" | "model-index" as hub_form:
             from hdbench.common.jsonio import write_whole  # noqa: PLC0415
             from hdbench.exporting.hub_results import hub_results  # noqa: PLC0415  slow to import
@@ -78,13 +85,26 @@ def export(
 
             if protocol != "documented":
                 raise HdbenchError(
-                    f"--protocol only matters for scores: --format {form} writes the answers, "
-                    "leave it out"
+                    f"--protocol only matters for scores: --format {table_form} writes the "
+                    "answers, leave it out"
                 )
-            done = export_run(run_path, table_form, out=out, benchmark=benchmark)
+            with answers_at(run_path) as (path, called):
+                done = export_run(path, table_form, out=out, benchmark=benchmark, called=called)
             size = in_bytes(done.path.stat().st_size)
             typer.echo(
                 escaped(f"{done.path}: {done.rows} rows, {size}: the model's answers. {STAYS}.")
             )
             for note in done.notes:
                 typer.echo(escaped(f"note: {note}"), err=True)
+
+
+def _form_of(out: Path | None) -> ExportForm:
+    """The form of a table that is to have a name: CSV, which needs no extra, if it has none."""
+    if out is None:
+        return ExportForm.csv
+    ending = out.suffix.lower().removeprefix(".")
+    if ending not in TABLES:
+        raise HdbenchError(
+            f"{out}: its ending says no format: choose one of {', '.join(ExportForm)} with --format"
+        )
+    return ExportForm(ending)

@@ -1,24 +1,16 @@
 """Commands that ask models: run, eval."""
 
-import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hdbench.cli.app import RUN, app
+from hdbench.cli.app import RUN, app, finite
 from hdbench.cli.engines import EngineName, EngineOptions, Tasks, Workers, ask, read_engine
 from hdbench.errors import HdbenchError, escaped
 
 INTERRUPTED = 130
 """The exit status of a program that Ctrl-C ended."""
-
-
-def _finite(value: float | None) -> float | None:
-    """Refuse NaN, which a range lets pass, and infinity."""
-    if value is not None and not math.isfinite(value):
-        raise typer.BadParameter(f"{value} is not a finite number.")
-    return value
 
 
 def _at_once(value: str) -> int | None:
@@ -60,7 +52,7 @@ Concurrency = Annotated[
 ]
 Timeout = Annotated[
     float,
-    typer.Option(help="Seconds that one request to a server may take.", min=0.1, callback=_finite),
+    typer.Option(help="Seconds that one request to a server may take.", min=0.1, callback=finite),
 ]
 MaxFailed = Annotated[
     float,
@@ -69,7 +61,7 @@ MaxFailed = Annotated[
         "without any answer always exits with 1.",
         min=0.0,
         max=1.0,
-        callback=_finite,
+        callback=finite,
     ),
 ]
 MaxNewTokens = Annotated[
@@ -125,7 +117,7 @@ def run(
     max_new_tokens: MaxNewTokens = 4096,
     temperature: Annotated[
         float,
-        typer.Option(help="The sampling temperature; 0 is greedy.", min=0.0, callback=_finite),
+        typer.Option(help="The sampling temperature; 0 is greedy.", min=0.0, callback=finite),
     ] = 0.0,
     top_p: Annotated[
         float,
@@ -133,7 +125,7 @@ def run(
             help="The share of the probability that nucleus sampling keeps.",
             min=0.0,
             max=1.0,
-            callback=_finite,
+            callback=finite,
         ),
     ] = 1.0,
     seed: Annotated[int, typer.Option(help="The seed of the sampling.")] = 0,
@@ -274,7 +266,7 @@ def evaluate(
         typer.Option(
             help="Stop asking after this time; items without an answer by then are unanswered.",
             min=0,
-            callback=_finite,
+            callback=finite,
         ),
     ] = None,
     fail_under: Annotated[

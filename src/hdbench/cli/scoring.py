@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import Console
 
-from hdbench.cli.app import SCORE, TRUST, By, Name, OfBenchmark, Protocol, Revision, app
+from hdbench.cli.app import (
+    SCORE,
+    TRUST,
+    By,
+    Name,
+    OfBenchmark,
+    Protocol,
+    Revision,
+    app,
+    finite,
+)
 from hdbench.cli.rules import Also, beside, read_options
+from hdbench.cli.standard_input import answers_at
 from hdbench.errors import HdbenchError, escaped
 from hdbench.reading import ReadAs
 
@@ -30,7 +41,7 @@ def score(
         typer.Argument(
             help="The answers: JSON Lines, JSON, CSV, XLSX or Parquet, plain, gzip or Zstandard; a "
             "folder with its parts, or a folder or ZIP of ID.json or ID.txt; or a run (one model's "
-            "answers to one benchmark)."
+            "answers to one benchmark). - reads a file from standard input."
         ),
     ],
     *,
@@ -80,20 +91,33 @@ def score(
         ),
     ] = 1,
     revision: Revision = None,
+    fail_under: Annotated[
+        float | None,
+        typer.Option(
+            help="Exit with status 1 if the headline is worse than this: lower, or, where lower is "
+            "better (CER), higher.",
+            min=0.0,
+            max=1.0,
+            callback=finite,
+            metavar="VALUE",
+        ),
+    ] = None,
+    all_warnings: Annotated[
+        bool,
+        typer.Option("--warnings", help="Print all warnings, not only the gravest."),
+    ] = False,
 ) -> None:
     """Score a file of answers.
 
     An id without an answer counts as a complete failure. A `model` column splits a file into runs.
-    Exit status 0: scored; 2: the input is unusable, and the message says where.
+
+    Exit status 0: scored; 1: scored, and a headline is worse than --fail-under; 2: the input is
+    unusable, and the message says where.
     """
     from hdbench.cli.group_tables import print_groups  # noqa: PLC0415
     from hdbench.cli.tables import print_held_out, print_result, print_under  # noqa: PLC0415
     from hdbench.evaluation.held_out import score_held_out, totals  # noqa: PLC0415  slow
-    from hdbench.evaluation.score import (  # noqa: PLC0415  slow to import
-        Settings,
-        score_under,
-        with_names,
-    )
+    from hdbench.evaluation.score import Settings, score_under  # noqa: PLC0415  slow to import
     from hdbench.results.files import to_record, write_records  # noqa: PLC0415
 
     settings = Settings(
@@ -107,12 +131,12 @@ def score(
     if held_out is not None and also:
         raise HdbenchError("--held-out does not go with --also: leave one of them out")
     rules = beside(settings, also or ())
-    unseen = score_held_out(benchmark, predictions, held_out, settings) if held_out else {}
-    scored = score_under(benchmark, predictions, list(rules.values()))
-    if name is not None:
-        called = (with_names(list(each.values()), [name]) for each in scored)
-        scored = [{each.model: each for each in under} for under in called]
-    results, *others = scored
+    unseen = {}
+    with answers_at(predictions) as (path, called):
+        if held_out:
+            unseen = score_held_out(benchmark, path, held_out, settings, name=called)
+        scored = score_under(benchmark, path, list(rules.values()), name=called)
+    results, *others = _named(scored, name)
     records = [to_record(result, details=details) for result in results.values()]
     groups = _groups(results, by)
     apart = dict(zip(results, unseen.values(), strict=False))  # under the models' names now
@@ -137,6 +161,7 @@ def score(
             result.field_rates(),
             worst=result.worst,
             details=result.per_item,
+            all_warnings=all_warnings,
         )
         if others:
             alike = [each[model] for each in (results, *others)]
@@ -145,6 +170,32 @@ def score(
             print_groups(Console(), groups[model])
         if "held_out" in record:
             print_held_out(Console(), record["held_out"])
+    if fail_under is not None:
+        _require(results, fail_under)
+
+
+def _named(
+    scored: "list[dict[str | None, Result]]", name: str | None
+) -> "list[dict[str | None, Result]]":
+    """What was scored, with the model's name if one is given."""
+    from hdbench.evaluation.score import with_names  # noqa: PLC0415
+
+    if name is None:
+        return scored
+    named = (with_names(list(each.values()), [name]) for each in scored)
+    return [{each.model: each for each in under} for under in named]
+
+
+def _require(results: "Mapping[str | None, Result]", least: float) -> None:
+    """End with status 1 if a headline is worse than what was demanded."""
+    worse = {model: each for model, each in results.items() if not each.reaches(least)}
+    for model, each in worse.items():
+        named = "" if model is None else f"{model}: "
+        value = each.figures()[each.headline]
+        said = f"{named}{each.headline} {value:.6g} is worse than --fail-under {least:.6g}"
+        typer.echo(escaped(said), err=True)
+    if worse:
+        raise typer.Exit(1)
 
 
 def _groups(
@@ -252,6 +303,7 @@ def report(
         typer.echo(escaped(str(path)))
     for note in written.notes:
         typer.echo(escaped(f"note: {note}"), err=True)
+    typer.echo(escaped(f"open {written.page}"))
 
 
 @app.command(rich_help_panel=TRUST)

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hdbench.benchmarks.agreement import Ceiling
+from hdbench.cli.warning_lines import print_warnings
 from hdbench.common.printing import (
     HEADING_WIDTH,
     MAX_NOTE,
@@ -82,6 +83,7 @@ def print_result(
     *,
     worst: Sequence[Mapping[str, Any]],
     details: Sequence[Mapping[str, Any]] = (),
+    all_warnings: bool = False,
 ) -> None:
     """Print a result: figures with their coverage, what to check, fields, worst items.
 
@@ -94,6 +96,7 @@ def print_result(
         fields: field → its counts and rates.
         worst: the details of items, worst first; at most `WORST` that have an error are shown.
         details: the details of every item, to list those whose answers were not clean.
+        all_warnings: print more warnings than the gravest.
     """
     console.print(printable(title, MAX_NOTE), style="bold")
     if "estimated" in figures:
@@ -109,9 +112,7 @@ def print_result(
         console.print(Text(f"{said}. {in_words('people_means', {})}"), soft_wrap=True)
     for note in figures.get("notes", ()):
         console.print(Text.assemble("note: ", printable(note, MAX_NOTE)), soft_wrap=True)
-    for warning in figures.get("warnings", ()):
-        text = printable(warning["message"], MAX_NOTE)
-        console.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
+    print_warnings(console, figures.get("warnings", ()), all_of_them=all_warnings)
     if figures.get("schema_violations"):
         console.print()
         console.print(_violations_table(figures["schema_violations"]))

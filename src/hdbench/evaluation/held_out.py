@@ -70,7 +70,12 @@ def read_held_out(benchmark: Benchmark, path: Path) -> tuple[Item, ...]:
 
 
 def score_held_out(
-    benchmark: str, predictions: Path | str, path: Path, settings: Settings = Settings()
+    benchmark: str,
+    predictions: Path | str,
+    path: Path,
+    settings: Settings = Settings(),
+    *,
+    name: str | None = None,
 ) -> dict[str | None, Result]:
     """Score each run of a file of answers on the held-out items.
 
@@ -81,6 +86,7 @@ def score_held_out(
         predictions: see there.
         path: see `read_held_out`.
         settings: how they are scored; details are never kept.
+        name: see `hdbench.evaluation.score.score_under`.
 
     Raises:
         HdbenchError: see `read_held_out` and `hdbench.evaluation.score.score_runs`; or none of the
@@ -91,7 +97,8 @@ def score_held_out(
     held_out = {item.id: item for item in read_held_out(loaded, path)}
     part = _HeldOutPart(**known, held_out=held_out)
     try:
-        [results] = score_loaded(part, predictions, [replace(settings, details=False)])
+        plain = [replace(settings, details=False)]
+        [results] = score_loaded(part, predictions, plain, name=name)
     except NothingToScoreError as error:
         raise HdbenchError(f"{path}: none of the held-out items was asked") from error
     return results

@@ -53,6 +53,7 @@ class OpenedRun:
         benchmark: Benchmark,
         bounds: Bounds = Bounds(),
         *,
+        name: str | None = None,
         own_as_items: bool = False,
         all_are_loaded: bool = False,
     ) -> Iterator["OpenedRun"]:
@@ -62,6 +63,7 @@ class OpenedRun:
             path: a file or folder of answers in any form, or a run folder.
             benchmark: what it answers.
             bounds: how much is read.
+            name: what messages call a file of answers; by default its path.
             own_as_items: take own images for the benchmark's items that have the same ids. They
                 may have been asked with the prompt of another benchmark.
             all_are_loaded: see `JsonLines`.
@@ -82,11 +84,11 @@ class OpenedRun:
         if info is not None and not has_answers(path):
             container: Container = InMemory({None: {}})
         else:
-            container = open_container(path, schema, all_are_loaded=all_are_loaded)
+            container = open_container(path, schema, name=name, all_are_loaded=all_are_loaded)
         try:
             if bounds.models is not None and len(container.runs) > bounds.models:
                 raise HdbenchError(
-                    f"{path}: has answers of {len(container.runs)} models, and at most "
+                    f"{name or path}: has answers of {len(container.runs)} models, and at most "
                     f"{bounds.models} can be shown: split the file"
                 )
             run = cls(benchmark, info, schema, container, bounds)

@@ -1,27 +1,30 @@
 """What a warning on a run says."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from hdbench.results.drafts import own_drafts
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import Message, in_words, message
 
 Kind = Literal[
-    "ids",
-    "drafted",
-    "partial",
-    "unparsable",
-    "no_record",
-    "several_records",
-    "truncated",
-    "too_many_items",
+    "no_shared_field",
     "same_input_tokens",
     "repeated_answer",
-    "no_shared_field",
+    "unparsable",
+    "partial",
+    "drafted",
+    "no_record",
+    "truncated",
+    "too_many_items",
     "wrong_field",
     "organisations",
+    "several_records",
+    "ids",
 ]
+"""The gravest first: those because of which a score may not be the model's at all, those because of
+which it cannot be compared, then those about a part of the answers."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,18 @@ class RunWarning:
         """The warning as JSON data."""
         about = {"count": self.count, "of": self.of, "ids": self.ids}
         return {"kind": self.kind, "message": self.message, **self.said, **about}
+
+
+def gravest_first(warnings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """A record's warnings by the order of `Kind`, and as they were within a kind.
+
+    Example:
+        >>> [each["kind"] for each in gravest_first([{"kind": "ids"}, {"kind": "partial"}])]
+        ['partial', 'ids']
+    """
+    kinds: tuple[str, ...] = get_args(Kind)
+    place = {kind: number for number, kind in enumerate(kinds)}
+    return sorted(warnings, key=lambda each: place.get(each.get("kind", ""), len(kinds)))
 
 
 def with_draft_warning(result: Result) -> Result:

@@ -120,7 +120,11 @@ def score_runs(
 
 
 def score_under(
-    benchmark: str, predictions: Path | str, settings: Sequence[Settings]
+    benchmark: str,
+    predictions: Path | str,
+    settings: Sequence[Settings],
+    *,
+    name: str | None = None,
 ) -> list[dict[str | None, Result]]:
     """Score each run under several rules; answers that they read alike are read once.
 
@@ -129,6 +133,7 @@ def score_under(
         predictions: a file or folder.
         settings: how they are scored, in turn; all with the first one's `revision`, `bounds` and
             `workers`.
+        name: what messages and results call a file of answers; by default its path.
 
     Returns:
         For each of the settings: model → result, as `score_runs` gives it.
@@ -137,31 +142,35 @@ def score_under(
         HdbenchError: the benchmark, the predictions or an option is unusable.
     """
     loaded = load_benchmark(benchmark, revision=settings[0].revision)
-    return score_loaded(loaded, predictions, settings)
+    return score_loaded(loaded, predictions, settings, name=name)
 
 
 def score_loaded(
-    loaded: Benchmark, predictions: Path | str, settings: Sequence[Settings]
+    loaded: Benchmark,
+    predictions: Path | str,
+    settings: Sequence[Settings],
+    *,
+    name: str | None = None,
 ) -> list[dict[str | None, Result]]:
     """Same as `score_under`, with a benchmark that is loaded already."""
     path = Path(predictions)
     in_shards = is_in_shards(path)
     try:
-        return _score_once(loaded, predictions, settings)
+        return _score_once(loaded, predictions, settings, name)
     except HdbenchError:
         if not in_shards or is_in_shards(path):
             raise
-    return _score_once(loaded, predictions, settings)  # they were merged while they were read
+    return _score_once(loaded, predictions, settings, name)  # they were merged while they were read
 
 
 def _score_once(
-    loaded: Benchmark, predictions: Path | str, settings: Sequence[Settings]
+    loaded: Benchmark, predictions: Path | str, settings: Sequence[Settings], name: str | None
 ) -> list[dict[str | None, Result]]:
     rules = [_rules(loaded, each) for each in settings]
     path = Path(predictions)
     results: list[dict[str | None, Result]] = [{} for _ in settings]
-    found, sha256, dataset_sha256 = _scored_runs(loaded, path, rules, settings[0])
-    answers = {"path": str(predictions), "sha256": sha256}
+    found, sha256, dataset_sha256 = _scored_runs(loaded, path, rules, settings[0], name)
+    answers = {"path": name or str(predictions), "sha256": sha256}
     for model, whole in found.items():
         for place, each in enumerate(settings):
             named = replace(whole.result(place, each, dataset_sha256), answers=answers, model=model)
@@ -172,14 +181,16 @@ def _score_once(
 
 
 def _scored_runs(
-    loaded: Benchmark, path: Path, rules: Sequence[Rules], settings: Settings
+    loaded: Benchmark, path: Path, rules: Sequence[Rules], settings: Settings, name: str | None
 ) -> tuple[dict[str | None, "_Whole"], str, str]:
     """Each model's answers under all rules; the sha256 of the answers, and of the metadata.
 
     What was needed to find the answers is gone afterwards: for a million, it is half of the memory.
     """
     bounds = settings.bounds
-    opened = OpenedRun.opened(path, loaded, bounds, own_as_items=True, all_are_loaded=True)
+    opened = OpenedRun.opened(
+        path, loaded, bounds, name=name, own_as_items=True, all_are_loaded=True
+    )
     with opened as run, ThreadPoolExecutor(1) as hashing:
         _check_run(path, run)
         sha256 = hashing.submit(answers_sha256, path)

@@ -34,7 +34,12 @@ class Exported:
 
 
 def export(
-    run: Path, form: Format, *, out: Path | None = None, benchmark: str | None = None
+    run: Path,
+    form: Format,
+    *,
+    out: Path | None = None,
+    benchmark: str | None = None,
+    called: str | None = None,
 ) -> Exported:
     r"""Write a run's answers as a table: one row per item, or per object that it lists.
 
@@ -80,6 +85,7 @@ def export(
         form: `xlsx`, `csv`, `jsonl` or `parquet`.
         out: the file, which is replaced; by default the run's name in the working directory.
         benchmark: the folder of the built benchmark; by default the one that run.json names.
+        called: what messages call a file of answers; by default its path.
 
     Raises:
         HdbenchError: the run or its benchmark is unusable, the table is too large for Excel,
@@ -100,7 +106,7 @@ def export(
         write_xlsx,
     )
 
-    with RunAnswers.opened(run, benchmark) as answers:
+    with RunAnswers.opened(run, benchmark, called) as answers:
         if form in ("jsonl", "parquet"):
             write = write_jsonl if form == "jsonl" else write_parquet
             with whole_file(path) as beside:

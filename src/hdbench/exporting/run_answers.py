@@ -62,12 +62,15 @@ class RunAnswers:
 
     @classmethod
     @contextmanager
-    def opened(cls, path: Path, benchmark: str | None) -> Iterator["RunAnswers"]:
+    def opened(
+        cls, path: Path, benchmark: str | None, called: str | None = None
+    ) -> Iterator["RunAnswers"]:
         """A run's answers, until the block ends.
 
         Args:
             path: a run folder; with `benchmark` also answers in any form.
             benchmark: the folder of the built benchmark; by default the one that run.json names.
+            called: what messages call a file of answers; by default its path.
 
         Raises:
             HdbenchError: the run, its answers or the benchmark is unusable.
@@ -75,11 +78,11 @@ class RunAnswers:
         if benchmark is None:
             if not is_run(path):
                 raise HdbenchError(
-                    f"{path}: no run here (no {RUN_FILE}): name the benchmark of these answers "
-                    "with --benchmark"
+                    f"{called or path}: no run here (no {RUN_FILE}): name the benchmark of these "
+                    "answers with --benchmark"
                 )
             benchmark = read_run_info(path).benchmark
-        with OpenedRun.opened(path, load_benchmark(benchmark)) as run:
+        with OpenedRun.opened(path, load_benchmark(benchmark), name=called) as run:
             yield cls(run)
 
     def items(self) -> Iterator[ItemAnswer]:

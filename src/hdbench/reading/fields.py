@@ -1,6 +1,7 @@
 """One answer, as people write it in JSON: which key means what."""
 
 import json
+import re
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any
@@ -19,6 +20,9 @@ them."""
 
 TOKENS = {name: (name, f"{name}_tokens", f"tokens_{name}") for name in ("input", "output")}
 """Counts of tokens, and the names for them."""
+
+_ID = re.compile(r"(?:\w{1,20}[_ -])?_?(?i:id|ident|identifier|kennung|signatur)|[a-z]{1,20}I[dD]")
+"""A key that somebody may have meant for the id."""
 
 _TOKEN_KEYS = frozenset(key for keys in TOKENS.values() for key in keys)
 
@@ -68,8 +72,8 @@ class EntryReader:
             return str(value)
         if not isinstance(value, str) or not value.strip():
             raise HdbenchError(
-                f'{where}: needs an "id" that is a text in quotes, as in the dataset; '
-                f"it has: {shown(sorted(entry))}"
+                f'{where}: needs an "id" that is a text in quotes, as in the dataset'
+                f"{almost_id(entry)}; it has: {shown(sorted(entry))}"
             )
         return value
 
@@ -165,6 +169,20 @@ class EntryReader:
 
     def _is_field(self, key: str) -> bool:
         return key in self._fields or key.partition(".")[0] in self._names
+
+
+def almost_id(entry: dict[str, Any]) -> str:
+    """The part of a message that names the key that was probably meant for the id, if there is one.
+
+    Example:
+        >>> almost_id({"ID": "0001", "prediction": {}})
+        ': rename "ID" to "id"'
+        >>> almost_id({"title": "Stellingen", "year": 1924})
+        ''
+    """
+    near = (key for key in entry if key.casefold() != "id" and _ID.fullmatch(key))
+    found = next((key for key in entry if key.casefold() == "id" != key), None) or next(near, None)
+    return "" if found is None or "id" in entry else f': rename "{found[:40]}" to "id"'
 
 
 def given_id(entry: dict[str, Any]) -> Any:

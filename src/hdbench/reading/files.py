@@ -64,7 +64,11 @@ ACCEPTED = (
 
 
 def open_container(
-    path: Path, schema: AnswerSchema | None, *, all_are_loaded: bool = False
+    path: Path,
+    schema: AnswerSchema | None,
+    *,
+    name: str | None = None,
+    all_are_loaded: bool = False,
 ) -> Container:
     """The answers in a file or folder, whatever its form.
 
@@ -72,13 +76,14 @@ def open_container(
         path: a folder, a ZIP, JSON, JSON Lines, Parquet, CSV or XLSX; the files may be compressed
             with gzip or Zstandard. A folder may hold parts in JSON Lines or Parquet.
         schema: the form of the benchmark's answers.
+        name: what messages call it; by default its path.
         all_are_loaded: see `JsonLines`.
 
     Raises:
         HdbenchError: there is nothing, it is something else, or it is unusable; the message says
             where.
     """
-    name = str(path)
+    name = name or str(path)
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):

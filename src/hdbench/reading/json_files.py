@@ -9,7 +9,7 @@ from hdbench.common.jsonio import MAX_LINE, parse_json
 from hdbench.errors import HdbenchError
 from hdbench.reading.container import Container, Entry, InMemory
 from hdbench.reading.encodings import decode
-from hdbench.reading.fields import EntryReader, given_id
+from hdbench.reading.fields import EntryReader, almost_id, given_id
 from hdbench.reading.json_lines import JsonLines, LinesFile
 from hdbench.reading.schema import AnswerSchema
 
@@ -101,8 +101,8 @@ def _read_whole(path: Path, name: str, schema: AnswerSchema | None) -> InMemory:
     if isinstance(value, dict) and _is_one_answer(value, reader):
         if not isinstance(given_id(value), str | int):
             raise HdbenchError(
-                f'{name}: this is one answer, and has no id: add "id" to it, or put it into a '
-                "folder as <id>.json"
+                f'{name}: this is one answer, and has no id{almost_id(value)}: add "id" to it, or '
+                "put it into a folder as <id>.json"
             )
         value = [value]
     if not value:

@@ -24,7 +24,7 @@ from hdbench.results.files import to_record, write_records
 from hdbench.results.result import Result
 from hdbench.statistics.comparison import check_comparable
 
-ITEMS = "items.parquet"
+PAGE, ITEMS = "index.html", "items.parquet"
 
 MAX_KEPT = 128 * 2**20
 """Maximum size in bytes of the thumbnails in the user's cache, before a report adds its own: those
@@ -36,11 +36,13 @@ class Report:
     """What was written.
 
     Attributes:
-        files: the page `index.html`, the workbook, the CSV files, `result.json`, the plots; of a
+        page: `index.html`.
+        files: the page, the workbook, the CSV files, `result.json`, the plots; of a
             large run, `items.parquet` instead of the workbook and the CSV files of items.
         notes: what was left out and why, one line each.
     """
 
+    page: Path
     files: Sequence[Path]
     notes: Sequence[str]
 
@@ -112,7 +114,7 @@ def write_report(
         page = report_page(
             result, loaded, by=groups, language=language, floor=floor, excerpt=excerpt
         )
-        (folder / "index.html").write_text(page, encoding="utf-8", errors="backslashreplace")
+        (folder / PAGE).write_text(page, encoding="utf-8", errors="backslashreplace")
         write_records(folder / "result.json", [record])
         if excerpt is None:
             tables = csv_files(result)
@@ -134,7 +136,7 @@ def write_report(
             for file, data in drawing.plots().items():
                 (folder / "plots" / file).write_bytes(data)
         paths = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
-    return Report([out / path for path in paths], notes)
+    return Report(out / PAGE, [out / path for path in paths], notes)
 
 
 def _only(run: Path, loaded: Mapping[str, Result]) -> Result:

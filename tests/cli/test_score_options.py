@@ -1,0 +1,111 @@
+"""`hdbench score`: standard input, `--fail-under`, and how many warnings are printed."""
+
+import hashlib
+import json
+import subprocess
+import sys
+
+import pytest
+from helpers.run_folders import RIGHT, SPEC
+
+LINES = [{"id": f"000{number}", "prediction": RIGHT} for number in range(3)]
+
+
+def as_lines(values):
+    return "".join(json.dumps(value) + "\n" for value in values)
+
+
+def piped(text, *arguments, cwd):
+    command = [sys.executable, "-m", "hdbench", *arguments]
+    return subprocess.run(command, cwd=cwd, input=text.encode(), capture_output=True, timeout=300)
+
+
+def test_answers_come_from_standard_input(cards, run_hdbench):
+    text = as_lines(LINES)
+    done = piped(text, "score", "cards", "-", "--json", "result.json", cwd=cards)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((cards / "result.json").read_text())
+    sha256 = hashlib.sha256(text.encode()).hexdigest()
+    assert result["answers"] == {"path": "standard input", "sha256": sha256}
+    # A run like that of the same file: the hash of the bytes is what `verify` compares.
+    (cards / "answers.jsonl").write_text(text)
+    assert run_hdbench("verify", "result.json", cwd=cards).stderr.endswith(
+        "its answers 'standard input' are not here: name them with --answers PATH\n"
+    )
+    verified = run_hdbench("verify", "result.json", "--answers", "answers.jsonl", cwd=cards)
+    assert (verified.returncode, "equal" in verified.stdout) == (0, True), verified.stderr
+
+
+def test_what_is_wrong_with_standard_input_is_said_of_it(cards):
+    done = piped('{"id": "0000", "prediction": {}}\n{"id": ', "score", "cards", "-", cwd=cards)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"error: standard input:2: not JSON")
+    assert piped("", "score", "cards", "-", cwd=cards).stderr == (
+        b"error: standard input: no predictions in this file: it is empty\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("headline", "least", "status"),
+    [
+        # Of 8 fields 6 are right, and 2 are missing: F1 is 12 / 14.
+        ("f1_micro", "0.857", 0),
+        ("f1_micro", "0.858", 1),
+        # 1 of 4 texts is missing, so that a quarter of all letters is wrong.
+        ("cer", "0.25", 0),
+        ("cer", "0.24", 1),
+    ],
+)
+def test_a_headline_that_is_worse_than_demanded_is_status_1(
+    cards, run_hdbench, headline, least, status
+):
+    if headline == "cer":
+        own = {"metric": "text_cer", "headline": headline, "higher_is_better": False}
+        texts = {"protocols": {"documented": {"texts": {"title": "always"}}}}
+        (cards / "hdb/cards/benchmark.yaml").write_text(json.dumps(SPEC | own | texts))
+    (cards / "answers.jsonl").write_text(as_lines(LINES))
+    done = run_hdbench(
+        *("score", "cards", "answers.jsonl", "--fail-under", least, "--json", "result.json"),
+        cwd=cards,
+    )
+    assert done.returncode == status, done.stderr
+    value = json.loads((cards / "result.json").read_text())[headline]
+    said = f"{headline} {value:.6g} is worse than --fail-under {least}\n"
+    assert done.stderr == (said if status else "")
+    assert f"{value:.4f}" in done.stdout
+
+
+def test_the_gravest_warnings_are_printed_and_the_others_are_counted(cards, run_hdbench):
+    texts = [
+        '{"error": "quota exceeded"}',
+        "<card><title>Stellingen</title></card>",
+        "title: Stellingen\nyear: 1924\n",
+        "| title | year |\n|---|---|\n| Stellingen | 1924 |\n",
+    ]
+    answers = [{"id": str(number), "text": text} for number, text in enumerate(texts)]
+    (cards / "answers.jsonl").write_text(as_lines(answers))
+    command = ("score", "cards", "answers.jsonl", "--json", "result.json")
+    few = run_hdbench(*command, cwd=cards).stdout
+    every = run_hdbench(*command, "--warnings", cwd=cards).stdout
+    warnings = json.loads((cards / "result.json").read_text())["warnings"]
+    kinds = [each["kind"] for each in warnings]
+    assert kinds == ["ids", "unparsable", *["no_record"] * 4]
+
+    def printed(text):
+        heads = [line for line in text.splitlines() if line.startswith("warning: ")]
+        return [head.removeprefix("warning: ") for head in heads]
+
+    messages = [each["message"] for each in warnings]
+    assert printed(few) == messages[1:4]
+    assert "\n3 more: --warnings\n" in few
+    assert printed(every) == [*messages[1:], messages[0]]
+    assert "more: --warnings" not in every
+
+
+@pytest.mark.parametrize("key", ["ID", "item_id"])
+def test_another_key_than_id_is_named(cards, run_hdbench, key):
+    lines = [{key: f"000{number}", "prediction": RIGHT} for number in range(2)]
+    (cards / "answers.jsonl").write_text(as_lines(lines))
+    done = run_hdbench("score", "cards", "answers.jsonl", cwd=cards)
+    assert done.returncode == 2
+    assert f'in quotes, as in the dataset: rename "{key}" to "id"; it has: ' in done.stderr

@@ -15,6 +15,7 @@ from hdbench.evaluation.score import Settings
 from hdbench.leaderboard import formats
 from hdbench.leaderboard.boards import leaderboards
 from hdbench.leaderboard.changes import changes
+from hdbench.leaderboard.words import about_ranks, notes
 from hdbench.statistics.ranking import Ranks
 
 WRONG = {"title": "Stellingen", "year": 1942}
@@ -108,7 +109,7 @@ def test_below_twenty_items_runs_are_held_against_the_single_items(here):
     run(here, "b", 0, **few)
     [board] = boards(here)
     assert board.rows[0].runs_apart
-    told = formats.notes(board)[-1]
+    told = notes(board)[-1]
     assert told.startswith(
         "reader: its runs lie further apart than the ranges of their single items"
     )
@@ -252,7 +253,7 @@ def test_below_twenty_items_there_are_no_ranks_and_it_is_said(here, run_hdbench)
         ("worst", None, None),
     ]
     why = "19 items: too few for an interval or a rank, which need 20: no model is called better"
-    assert formats.about_ranks(board).startswith(why)
+    assert about_ranks(board).startswith(why)
     made = {
         form: run_hdbench("leaderboard", "runs", "--format", form, cwd=here).stdout
         for form in ("table", "markdown", "latex", "json")

@@ -1,12 +1,10 @@
 """Commands over several runs: compare, leaderboard, audit."""
 
 import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -22,6 +20,7 @@ from hdbench.cli.app import (
     Runs,
     app,
 )
+from hdbench.cli.board_forms import Form, write_boards
 from hdbench.cli.rules import Also, beside
 from hdbench.errors import HdbenchError, escaped
 
@@ -30,16 +29,6 @@ if TYPE_CHECKING:
     from hdbench.leaderboard.boards import Board
     from hdbench.results.model_facts import ModelFacts
     from hdbench.results.result import Result
-
-
-class Form(StrEnum):
-    """How a leaderboard is written."""
-
-    table = "table"
-    markdown = "markdown"
-    csv = "csv"
-    json = "json"
-    latex = "latex"
 
 
 @app.command(rich_help_panel=COMPARE)
@@ -117,8 +106,16 @@ def leaderboard(
         typer.Option("--strict", help="Rank by the figures in which only valid JSON counts."),
     ] = False,
     form: Annotated[
-        Form, typer.Option("--format", help="How to write it to standard output.")
+        Form,
+        typer.Option(
+            "--format",
+            help="How to write it to standard output. html: one page that needs no network, with "
+            "tables that can be sorted.",
+        ),
     ] = Form.table,
+    language: Annotated[
+        Literal["en", "de"], typer.Option(help="With --format html: the page's language.")
+    ] = "en",
     seed: Annotated[int, typer.Option(help="The seed of the random numbers.")] = 0,
     revision: Annotated[
         list[str] | None,
@@ -155,6 +152,8 @@ def leaderboard(
         raise HdbenchError(f"{' and '.join(chosen)}: give only one of them")
     if chosen and form is not Form.table:
         raise HdbenchError(f"{chosen[0]}: cannot be written as {form}: leave out --format")
+    if language != "en" and form is not Form.html:
+        raise HdbenchError("--language: only matters with --format html: leave it out")
     if chosen and strict:
         raise HdbenchError(f"--strict: does not go with {chosen[0]}: leave one of them out")
     if benchmark is None and not asked:
@@ -179,17 +178,7 @@ def leaderboard(
     results = [strictly(result, name) if strict else result for name, result in loaded.items()]
     boards = leaderboards(results, facts=_facts(runs), seed=seed)
     _say_unseen(unplaced(dict(zip(loaded, results, strict=True)), boards), boards)
-    if form is Form.table:
-        formats.print_boards(Console(), boards)
-    elif form is Form.csv:
-        sys.stdout.buffer.write(formats.csv(boards))
-    else:
-        write = {
-            Form.markdown: formats.markdown,
-            Form.json: formats.as_json,
-            Form.latex: formats.latex,
-        }
-        typer.echo(write[form](boards), nl=False)
+    write_boards(boards, form, language)
 
 
 def _facts(runs: list[Path]) -> "dict[str, ModelFacts]":

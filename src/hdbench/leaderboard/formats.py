@@ -13,28 +13,24 @@ from tabulate import tabulate
 
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.printing import folded, heading, plain_table, printable
-from hdbench.errors import escaped
 from hdbench.leaderboard.boards import Board, Row
 from hdbench.leaderboard.changes import Changes
+from hdbench.leaderboard.words import (
+    MAX_NAME,
+    about_ranks,
+    marks_of,
+    notes,
+    people_in_short,
+    short_name,
+    spread_in_words,
+    title,
+)
 from hdbench.report.csv_files import csv_bytes
 from hdbench.report.rows import Cell, Rows
-from hdbench.results.warning_texts import in_words
-from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, too_few
-
-MAX_NAME = 60
-"""How many characters of an untrusted name are shown."""
-
-MAX_RUNS = 8
-"""How many runs of a model are named if they lie far apart."""
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
 
 _SEVERAL = "several runs"
 _INTERVAL = "95 % interval"
-
-AFTER_PUBLIC = "†"
-"""Marks a model that was released when the ground truth was public."""
-
-FROM_DRAFTS = "‡"
-"""Marks a model whose own drafts were corrected to make ground truths."""
 
 _DISPENSABLE = ("answered", "s/item", "tokens/item", "USD/run")
 """The columns that are left out, from the right, if there is no room for the models' names."""
@@ -80,7 +76,7 @@ def print_changes(console: Console, found: Sequence[Changes]) -> None:
             first = next(iter(places.values())).place
             rows.append(
                 [
-                    _name(model),
+                    short_name(model),
                     *(
                         f"{place.value:.3f} ({place.place}{_moved(first, place.place)})"
                         for place in places.values()
@@ -116,7 +112,7 @@ def print_revisions(console: Console, found: Sequence[Changes]) -> None:
                 f"{place.value:.3f}" + ("" if place.rank is None else f" ({place.rank.shown()})")
                 for place in places.values()
             ]
-            rows.append([_name(model), *shown, f"{values[-1] - values[0]:+.3f}"])
+            rows.append([short_name(model), *shown, f"{values[-1] - values[0]:+.3f}"])
         ranked = " (rank)" if first.kind.items >= MIN_ITEMS else ""
         what = f"{first.kind.benchmark}, {first.kind.protocol}: {first.headline}{ranked}"
         _print(console, what, ["model", *heads, "change"], rows, above=about_ranks(first))
@@ -168,83 +164,6 @@ def as_json(boards: Sequence[Board]) -> str:
     """
     data = {"leaderboards": [board.to_dict() for board in boards]}
     return json.dumps(data, indent=2, allow_nan=False) + "\n"
-
-
-def title(board: Board, *, protocol: bool = True) -> str:
-    """What the runs of a leaderboard have in common, in one line."""
-    kind = board.kind
-    prompt = "prompt not known"
-    if kind.prompt is not None:
-        prompt = f"{kind.prompt} ({(kind.prompt_sha256 or 'hash not known')[:12]})"
-    parts = [
-        f"{kind.benchmark} {kind.dataset_version}",
-        *([kind.protocol] if protocol else []),
-        *(kind.read_as if protocol else ()),
-        _count(kind.items, "item") + (f" ({kind.subset})" if kind.subset else ""),
-        prompt,
-    ]
-    return escaped(", ".join(parts))
-
-
-def about_ranks(board: Board) -> str:
-    """What the ranks mean, or why there are none, in one sentence."""
-    if board.kind.items < MIN_ITEMS:
-        return (
-            f"{too_few(board.kind.items)} or a rank, which need {MIN_ITEMS}: no model is called "
-            "better than another."
-        )
-    return (
-        "A rank such as 1–3 means that over all items of this kind the model may be anywhere from "
-        "1st to 3rd; with 95 % confidence this holds for all models at once."
-    )
-
-
-def notes(board: Board) -> list[str]:
-    """How to read a leaderboard, one line each; the first says what is in it."""
-    runs = sum(len(row.runs) for row in board.rows)
-    lines = [
-        f"{_count(len(board.rows), 'model')}, {_count(runs, 'run')}, sorted by {board.headline}: "
-        f"{'higher' if board.higher_is_better else 'lower'} is better."
-    ]
-    allowed = "the ranges of their single items"
-    if board.kind.items >= MIN_ITEMS:
-        allowed = "their own 95 % intervals"
-        lines.append(
-            "Ranks run from 1 + the number of models that are significantly better to the number "
-            "of all models minus the significantly worse ones, all pairs tested together at 5 %."
-        )
-    if board.people is not None:
-        lines.append(in_words("people_means", {}))
-    if any(row.without_media is not None for row in board.rows):
-        lines.append(
-            "Without media: what the model scores with the prompt alone, which is memory or "
-            "chance; such runs are not ranked."
-        )
-    for row in board.rows:
-        if row.runs_apart:
-            each = [f"{run.value:.3f} ({_name(run.run or 'unnamed')})" for run in row.runs]
-            shown = ", ".join(each[:MAX_RUNS]) + (", …" if len(each) > MAX_RUNS else "")
-            lines.append(
-                f"{_name(row.model)}: its runs lie further apart than {allowed} allow: {shown}. "
-                "Look at them before you rely on their mean."
-            )
-    if any(row.after_public for row in board.rows):
-        lines.append(
-            f"{AFTER_PUBLIC} The ground truth was public (since {board.public_since}) when the "
-            "model was released, so the model may have seen it. Where the release date is not "
-            "known, there is no mark."
-        )
-    if most := max((row.drafted for row in board.rows), default=0):
-        lines.append(
-            f"{FROM_DRAFTS} Ground truths were made by correcting drafts of this model (of up to "
-            f"{_count(most, 'item')}), which favors it."
-        )
-    return lines
-
-
-def marks_of(row: Row) -> str:
-    """The marks of a model that `notes` explains."""
-    return (AFTER_PUBLIC if row.after_public else "") + (FROM_DRAFTS if row.drafted else "")
 
 
 def _print(
@@ -320,7 +239,7 @@ def _of_people(board: Board, people: Ceiling, plus_minus: bool) -> dict[str, str
     """The cells of what people reach: it stands first, as the ceiling above the models."""
     ends = people.interval and Interval(*people.interval)
     value, interval = _value(people.value, ends, plus_minus)
-    name = f"people: {_count(people.annotators, 'annotator')}, {_count(people.items, 'item')}"
+    name = people_in_short(people)
     return {"model": name, board.headline: value, _INTERVAL: interval}
 
 
@@ -335,17 +254,13 @@ def _value(value: float, ends: Interval | None, plus_minus: bool) -> tuple[str, 
 
 def _cells(board: Board, row: Row, plus_minus: bool) -> dict[str, str]:
     value, interval = _value(row.value, row.interval, plus_minus)
-    spread = ""
-    if row.spread is not None:
-        spread = f"{len(row.runs)} runs, {row.spread[0]:.3f} to {row.spread[1]:.3f}"
-        spread += ", inconsistent" if row.runs_apart else ""
     return {
         "rank": "" if row.rank is None else row.rank.shown(),
-        "model": _name(row.model) + (f" {marks}" if (marks := marks_of(row)) else ""),
+        "model": short_name(row.model) + (f" {marks}" if (marks := marks_of(row)) else ""),
         board.headline: value,
         _INTERVAL: interval,
         "without media": "" if row.without_media is None else f"{row.without_media:.3f}",
-        _SEVERAL: spread,
+        _SEVERAL: spread_in_words(row),
         "answered": f"{row.answered:.0%}",
         "s/item": "" if row.seconds is None else f"{row.seconds:.1f}",
         "tokens/item": "" if row.tokens is None else f"{row.tokens:.0f}",
@@ -406,12 +321,3 @@ def _markdown(board: Board) -> str:
 
 def _in_markdown(text: str) -> str:
     return text.translate(_MARKDOWN)
-
-
-def _name(name: str) -> str:
-    text = escaped(name[: MAX_NAME + 1])
-    return text if len(text) <= MAX_NAME else text[: MAX_NAME - 1] + "…"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")

@@ -24,9 +24,9 @@ def render(template: str, language: str = "en", **context: Any) -> str:
     `decimal("0.5")` a number as it is written in that language.
 
     Whatever a template outputs is escaped, and its control and invisible characters and lone
-    surrogates are written as escapes, so that the page can be written as UTF-8. The style sheet
-    `style` and the script `script`, which `base.html` includes, are allowed by their sha256 in the
-    page's Content-Security-Policy; no other style, script or address is.
+    surrogates are written as escapes, so that the page can be written as UTF-8. The style sheet and
+    the script that `base.html` includes are allowed by their sha256 in the page's
+    Content-Security-Policy; no other style, script or address is.
 
     Args:
         template: its file name.
@@ -83,7 +83,11 @@ def _csp_source(block: Markup) -> Markup:
 @cache
 def _environment() -> jinja2.Environment:
     environment = html_templates("hdbench.report", finalize=_plain)
-    for name, file in (("style", "style.css"), ("script", "filter.js")):
+    for name, file in (
+        ("style", "style.css"),
+        ("script", "filter.js"),
+        ("sort_script", "sort.js"),
+    ):
         # As a plain file, not as a template: its braces are its own.
         source, _, _ = environment.loader.get_source(environment, file)  # type: ignore[union-attr]
         environment.globals[name] = Markup(source)  # noqa: S704  this package's own file

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import escaped
 from hdbench.leaderboard.boards import Board, Row
-from hdbench.leaderboard.formats import AFTER_PUBLIC, FROM_DRAFTS, marks_of
+from hdbench.leaderboard.words import AFTER_PUBLIC, FROM_DRAFTS, marks_of
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
 from hdbench.results.model_facts import ModelFacts

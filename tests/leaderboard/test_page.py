@@ -1,0 +1,132 @@
+"""`hdbench leaderboard --format html`: one page whose tables can be sorted."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from hdbench.benchmarks.agreement import Ceiling
+from hdbench.leaderboard.boards import Board, Kind, Row, Run
+from hdbench.leaderboard.page import leaderboard_page
+from hdbench.statistics.bootstrap import Interval
+from hdbench.statistics.ranking import Ranks
+
+ATTACK = "window.attacked = true"
+HOSTILE = f'"><script>{ATTACK}</script>\u202e{{x}}'
+KIND = Kind(
+    benchmark="hdb/cards",
+    dataset_version="1.0.0",
+    dataset_sha256="",
+    options="{}",
+    metric="zettel_f1",
+    rules=2,
+    reading=2,
+    protocol="documented",
+    read_as=(),
+    items=1263,
+    item_set="",
+    subset=HOSTILE,
+    prompt=HOSTILE,
+    prompt_sha256=None,
+)
+
+
+def row(model, value, ranks, *, seconds, interval=0.05):
+    run = Run(HOSTILE, value, 1200, None, f"zettel_f1|{HOSTILE}")
+    ends = Interval(value - interval, value + interval)
+    about = {"provider": None, "released": None, "after_public": True, "drafted": 3}
+    about |= {"spread": None, "runs_apart": False, "better": (), "without_media": None}
+    used = {"answered": 0.95, "seconds": seconds, "tokens": None, "cost_usd": None}
+    return Row(Ranks(*ranks), model, value=value, interval=ends, runs=[run], **about, **used)
+
+
+@pytest.fixture
+def boards():
+    """Nine is smaller than ten, as a number; of one model, the time is not known."""
+    rows = [
+        row("beta", 0.9, (1, 2), seconds=10.0),
+        row("Alpha", 0.8, (1, 2), seconds=9.0),
+        row(HOSTILE, 0.5, (3, 3), seconds=None),
+    ]
+    people = Ceiling(headline="f1_micro", value=0.95, interval=(0.9, 1.0), annotators=2, items=30)
+    return [Board(KIND, "f1_micro", True, rows, "2025-01-01", people)]
+
+
+def test_a_german_page_has_german_words_and_numbers(boards):
+    page = leaderboard_page(boards, "de")
+    assert '<html lang="de">' in page
+    for said in ("1.263 Einträge", "0,900", "0,850 bis 0,950", "höher ist besser", "Menschen: 2"):
+        assert said in page
+    text = re.sub("<[^>]*>", "", page.partition("<main")[2])
+    for english in ("items", "higher", "people", "interval", "rank ", "0.9"):
+        assert english not in text
+    assert "\u202e" not in page
+
+
+def names(page):
+    return page.locator("tbody:last-of-type th").all_inner_texts()
+
+
+def test_the_command_writes_the_page(cards, run_hdbench):
+    lines = '{"id": "0000", "prediction": {"title": "Stellingen", "year": 1924}}\n'
+    (cards / "mine.jsonl").write_text(lines)
+    command = ("leaderboard", "mine.jsonl", "--benchmark", "cards", "--language", "de")
+    done = run_hdbench(*command, "--format", "html", cwd=cards)
+    assert done.stdout.startswith('<!DOCTYPE html>\n<html lang="de">'), done.stderr
+    assert "4 Einträge: zu wenige für ein Intervall oder einen Rang" in done.stdout
+    done = run_hdbench(*command, cwd=cards)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--language: only matters with --format html" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_in_a_browser_it_is_sorted_by_its_headings(boards, browser, tmp_path, width):
+    path = tmp_path / "page.html"
+    path.write_text(leaderboard_page(boards))
+    context = browser.new_context(viewport={"width": width, "height": 800}, offline=True)
+    page = context.new_page()
+    complaints, requests = [], []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(path.as_uri())
+    hostile = f'"><script>{ATTACK}</script>\\u202e{{x}} †‡'
+    assert names(page) == ["beta †‡", "Alpha †‡", hostile]
+    assert page.locator("[aria-sort]").get_attribute("aria-sort") == "descending"
+
+    def sort(heading):
+        page.get_by_role("button", name=heading, exact=True).press("Enter")
+        head = page.locator("th[aria-sort]")
+        assert head.inner_text().strip() == heading
+        return head.get_attribute("aria-sort"), names(page)
+
+    assert sort("model") == ("ascending", [hostile, "Alpha †‡", "beta †‡"])
+    assert sort("model") == ("descending", ["beta †‡", "Alpha †‡", hostile])
+    assert sort("s/item") == ("ascending", ["Alpha †‡", "beta †‡", hostile])
+    assert sort("s/item") == ("descending", ["beta †‡", "Alpha †‡", hostile])
+    assert sort("f1_micro") == ("descending", ["beta †‡", "Alpha †‡", hostile])
+    assert sort("f1_micro") == ("ascending", [hostile, "Alpha †‡", "beta †‡"])
+    assert "people: 2 annotators" in page.locator("tbody:first-of-type").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate("window.attacked") is None
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    context.close()
+    assert (complaints, requests) == ([], [path.as_uri()])
+
+
+@pytest.mark.slow
+def test_without_a_script_the_tables_are_there_and_nothing_looks_like_a_button(
+    boards, browser, tmp_path
+):
+    path = tmp_path / "page.html"
+    path.write_text(leaderboard_page(boards))
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert page.locator("button").count() == 0
+    assert not page.get_by_text("are buttons").is_visible()
+    assert page.get_by_role("columnheader", name="f1_micro").is_visible()
+    assert page.get_by_role("row").count() == 5
+    context.close()

@@ -26,7 +26,8 @@ def annotate(
     folder: Annotated[
         Path,
         typer.Argument(
-            help="The collection's folder, as hdbench new writes it; with --review also a dataset."
+            help="The collection's folder, as hdbench new writes it; with --review also a "
+            "benchmark."
         ),
     ],
     *,

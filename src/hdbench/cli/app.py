@@ -53,12 +53,12 @@ Protocol = Annotated[
         "published: as its published results were computed."
     ),
 ]
+BENCHMARK = "A benchmark, such as zettelkatalog: built here, or else taken from the Hub."
 Runs = Annotated[
     list[Path],
     typer.Argument(
         help="Runs, each one model's answers to one benchmark: run folders, folders of them, or "
-        "results of hdbench score --json --details; with --benchmark also answers in any "
-        "form.",
+        "results of hdbench score --json; with --benchmark also answers in any form.",
         metavar="RUN…",
     ),
 ]
@@ -85,7 +85,10 @@ Names = Annotated[
 ]
 OfBenchmark = Annotated[
     str | None,
-    typer.Option(help="The built benchmark; by default the one that a run names.", metavar="PATH"),
+    typer.Option(
+        help="The benchmark, such as zettelkatalog; by default the one that a run names.",
+        metavar="BENCHMARK",
+    ),
 ]
 
 

@@ -214,8 +214,9 @@ def add(
     """Record a correction in a recipe's errata.yaml, which makes a new version of the dataset.
 
     What was published is kept, and the protocol `published` still scores against it. The version
-    in benchmark.yaml is raised, and CHANGELOG.md says why. If the dataset is built in ./hdb, OLD is
-    compared with the published value. Both values are JSON; what is not JSON is taken as a text.
+    in benchmark.yaml is raised, and CHANGELOG.md says what was changed and why. If the dataset is
+    built in ./hdb, OLD is compared with the published value. Both values are JSON; what is not JSON
+    is taken as a text.
     """
     from hdbench.building.errata_add import add_correction  # noqa: PLC0415  slow to import
 
@@ -290,7 +291,9 @@ def review(
 
 @app.command(rich_help_panel=MAKE)
 def demo(
-    name: Annotated[str, typer.Argument(help="The benchmark.")] = "zettelkatalog",
+    name: Annotated[
+        str, typer.Argument(help="The benchmark whose sample is built.")
+    ] = "zettelkatalog",
 ) -> None:
     """Build a small sample into ./hdb, load it, and score its example answers."""
     from hdbench.cli.demo import run_demo  # noqa: PLC0415  slow to import

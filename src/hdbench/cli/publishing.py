@@ -24,7 +24,11 @@ def publish(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="Only the repository of this name; may be repeated.", metavar="NAME"),
+        typer.Option(
+            help="Only the repository of this name, a benchmark's, a metric's or results; may be "
+            "repeated.",
+            metavar="NAME",
+        ),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only list what would be published.")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hdbench.cli.app import RUN, app, finite
+from hdbench.cli.app import BENCHMARK, RUN, app, finite
 from hdbench.cli.engines import EngineName, EngineOptions, Tasks, Workers, ask, read_engine
 from hdbench.errors import HdbenchError, escaped
 
@@ -71,9 +71,7 @@ MaxNewTokens = Annotated[
 
 @app.command(rich_help_panel=RUN)
 def run(
-    benchmark: Annotated[
-        str | None, typer.Argument(help="A built benchmark, such as hdb/zettelkatalog.")
-    ] = None,
+    benchmark: Annotated[str | None, typer.Argument(help=BENCHMARK)] = None,
     *,
     model: Model,
     out: Annotated[
@@ -252,7 +250,7 @@ def run(
 @app.command("eval", rich_help_panel=RUN)
 def evaluate(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Built benchmarks.", metavar="[NAME…]")
+        list[str] | None, typer.Argument(help="Benchmarks, as for hdbench run.", metavar="[NAME…]")
     ] = None,
     *,
     every: Annotated[bool, typer.Option("--all", help="Run on every benchmark in hdb/.")] = False,

@@ -241,7 +241,14 @@ def _say_left_out(missing: dict[str, int]) -> None:
 
 @app.command(rich_help_panel=TRUST)
 def audit(
-    runs: Runs,
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Runs: run folders, folders of them, or results of hdbench score --json "
+            "--details; with --benchmark also answers in any form.",
+            metavar="RUN…",
+        ),
+    ],
     *,
     benchmark: OfBenchmark = None,
     protocol: Protocol = "documented",

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from hdbench.cli.app import (
+    BENCHMARK,
     SCORE,
     TRUST,
     By,
@@ -30,12 +31,7 @@ if TYPE_CHECKING:
 
 @app.command(rich_help_panel=SCORE)
 def score(
-    benchmark: Annotated[
-        str,
-        typer.Argument(
-            help="A benchmark, such as hdb/zettelkatalog: built here, or else taken from the Hub."
-        ),
-    ],
+    benchmark: Annotated[str, typer.Argument(help=BENCHMARK)],
     predictions: Annotated[
         Path,
         typer.Argument(
@@ -225,7 +221,8 @@ def verify(
     benchmark: Annotated[
         str | None,
         typer.Option(
-            help="The built benchmark; by default the one that the result names.", metavar="PATH"
+            help="The benchmark, such as zettelkatalog; by default the one that the result names.",
+            metavar="BENCHMARK",
         ),
     ] = None,
     revision: Revision = None,

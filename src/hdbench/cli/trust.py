@@ -27,7 +27,10 @@ class Verdict(StrEnum):
 
 OfPlan = Annotated[
     str | None,
-    typer.Option(help="The benchmark; by default the one that the plan names.", metavar="PATH"),
+    typer.Option(
+        help="The benchmark, such as zettelkatalog; by default the one that the plan names.",
+        metavar="BENCHMARK",
+    ),
 ]
 
 trust = typer.Typer(
@@ -109,7 +112,7 @@ def plan(
 ) -> None:
     """Draw the sample, and write down what will be decided, and how.
 
-    Do it before anybody looks at the truth: what is decided holds for this plan only.
+    Do it before anybody looks at the ground truth: what is decided holds for this plan only.
     """
     from hdbench.benchmarks.benchmark import load_benchmark  # noqa: PLC0415  slow to import
     from hdbench.cli.trust_tables import print_plan  # noqa: PLC0415
@@ -151,7 +154,7 @@ def decide(
     ] = None,
     language: Annotated[Literal["en", "de"], typer.Option(help="The page's language.")] = "en",
 ) -> None:
-    """Decide what can be taken over, from the truth of the sample.
+    """Decide what can be taken over, from the ground truth of the sample.
 
     That nothing can be is a result as well, and exits with 0.
     """

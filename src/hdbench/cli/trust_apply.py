@@ -121,7 +121,7 @@ def control(
         typer.Option("--json", help="Write everything to this file.", metavar="FILE"),
     ] = None,
 ) -> None:
-    """Say anew how many of the values taken over are wrong, from the control sample alone."""
+    """Estimate again how many of the values taken over are wrong, from the control sample alone."""
     from hdbench.benchmarks.benchmark import load_benchmark  # noqa: PLC0415  slow to import
     from hdbench.cli.trust_tables import print_controlled  # noqa: PLC0415
     from hdbench.common.jsonio import write_json  # noqa: PLC0415

@@ -92,7 +92,7 @@ def test_building_gives_a_new_version_in_which_the_published_truth_is_kept(
     changelog = (built / "CHANGELOG.md").read_text()
     change = 'was `"Noether 1"`, is now `"Nöther"`'
     entry = (
-        f"\n## 1.0.1\n\n- `00001`, `author.last_name`: the card's image; {change}.\n\n## 1.0.0\n"
+        f"\n## 1.0.1\n\n- `00001`, `author.last_name`, {change}: the card's image.\n\n## 1.0.0\n"
     )
     assert entry in changelog
 
@@ -298,9 +298,9 @@ def test_the_place_of_a_lists_item_stands_between_dots_or_in_brackets(tmp_path):
     changelog = (folder / "CHANGELOG.md").read_text()
     entries = [line for line in changelog.splitlines() if "is now" in line]
     assert entries == [  # the newest first
-        "- `1`, `pages.0.no`: the image; was `7`, is now `8`.",
-        '- `1`, `companies[1].city`: the image; was `"Bern"`, is now absent.',
-        '- `1`, `companies[0].city`: the image; was `"Basle"`, is now `"Basel"`.',
+        "- `1`, `pages.0.no`, was `7`, is now `8`: the image.",
+        '- `1`, `companies[1].city`, was `"Bern"`, is now absent: the image.',
+        '- `1`, `companies[0].city`, was `"Basle"`, is now `"Basel"`: the image.',
     ]
 
 

@@ -351,7 +351,7 @@ def _with_entry(recipe: Recipe, version: str, corrections: list[Correction]) -> 
     for each in corrections:
         place = "every item" if each.id == "*" else f"`{each.id}`"
         change = f"was {_code(each.old)}, is now {_code(each.new)}"
-        entry += f"- {place}, `{each.field}`: {each.evidence}; {change}.\n"
+        entry += f"- {place}, `{each.field}`, {change}: {each.evidence}.\n"
     head, newest, rest = text.partition("\n## ")
     return f"{head}\n{entry}{newest}{rest}"
 

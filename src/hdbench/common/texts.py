@@ -57,10 +57,16 @@ class Texts:
 
     @cached_property
     def translations(self) -> dict[str, dict[str, str]]:
-        """Language → key → text; every language has every key."""
+        """Language → key → text; every language has every key.
+
+        Raises:
+            ValueError: two files have the same key.
+        """
         found: dict[str, dict[str, str]] = {language: {} for language in LANGUAGES}
         for path in sorted(self._folder.glob("*.yaml")):
             for language, texts in _read(path).items():
+                if twice := found[language].keys() & texts.keys():
+                    raise ValueError(f"{path}: another file has the key {min(twice)} too")
                 found[language].update(texts)
         return found
 

@@ -9,8 +9,9 @@ from trust.collection import Collection
 from trust.test_apply import applied
 
 from hdbench.annotating.editor import Editor
+from hdbench.common.csv_files import write_csv
 from hdbench.errors import HdbenchError
-from hdbench.trust.listed import read_listed
+from hdbench.trust.listed import as_cell, read_listed
 
 WORK_LIST = 'id,fields,doubt\r\n\'=b,"title, year",2\r\n0007,title,1\r\n'
 
@@ -39,6 +40,16 @@ def test_only_the_items_of_the_list_are_shown_in_its_order(folder, tmp_path):
     assert everything.item(2)["state"]["record"] == {"title": "F"}
     assert everything.item(2)["look_at"] == ()
     everything.close()
+
+
+def test_names_of_fields_may_have_anything_in_them(tmp_path):
+    names = ("title", "place, year", 'the "other" one', "=size", "a\nb")
+    write_csv(tmp_path / "list.csv", ("id", "fields"), [("7", as_cell(names)), ("8", "title,year")])
+    found = read_listed(tmp_path / "list.csv").fields
+    assert found == {"7": names, "8": ("title", "year")}
+    alone = {name: as_cell([name]) for name in names}
+    write_csv(tmp_path / "list.csv", ("id", "fields"), list(alone.items()))
+    assert dict(read_listed(tmp_path / "list.csv").fields) == {name: (name,) for name in names}
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,10 @@ def test_a_page_replaces_nothing_but_a_page(desk, hdbench):
 
     assert refused.returncode == 2
     assert "kept.yaml: a page is HTML" in refused.stderr
+    for command in (("trust", "decide", "kept.yaml"), ("forecast", "hdb/cards", "a")):
+        refused = hdbench(*command, "--json", "kept.yaml")
+        assert refused.returncode == 2
+        assert "kept.yaml: is a plan, which is never replaced" in refused.stderr
     assert (desk[0].folder / "kept.yaml").read_text() == before
 
 

@@ -124,11 +124,10 @@ def test_records_of_the_library_are_filled_and_nothing_in_them_changes(collectio
             "653 __ $aRecht",
             "653 __ $aDiss.",
         ),
-        element(f"001 {one}", "500 __ $aA second record with the same id"),
     ]
     before = [etree.tostring(each, method="c14n2") for each in own]
     done = as_marc(collection, *own)
-    assert (done.records, done.touched) == (5, 1)
+    assert (done.records, done.touched) == (4, 1)
     first, *others = written(collection)
     place = truth["imprint"]["place"]
     date = first_883(first)["d"]
@@ -152,6 +151,13 @@ def test_records_of_the_library_are_filled_and_nothing_in_them_changes(collectio
     missing = {row["id"] for row in rows(out / "not_in_records.csv")} - {one}
     assert missing == set(collection.rest) - {collection.rest[1], one, three}
     assert done.left == len(rows(out / "not_in_records.csv"))
+
+
+def test_of_two_records_with_the_same_id_none_is_filled(collection):
+    one = collection.rest[6]
+    with pytest.raises(HdbenchError, match=f"record 3 is the second one with the id of item {one}"):
+        as_marc(collection, element(f"001 {one}"), element("001 other"), element(f"001 {one}"))
+    assert not (collection.folder / "out/records.xml").exists()
 
 
 def first_883(record):

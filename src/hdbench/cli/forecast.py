@@ -95,7 +95,10 @@ def forecast(
     from hdbench.trust.forecasting.forecast import forecast as forecast_of  # noqa: PLC0415
     from hdbench.trust.forecasting.price_list import read_prices  # noqa: PLC0415
     from hdbench.trust.forecasting.work import Pace  # noqa: PLC0415
+    from hdbench.trust.sealed import check_replaceable  # noqa: PLC0415
 
+    if json_out:
+        check_replaceable(json_out)
     if plot:
         with needed("plots", "plots need"):
             from hdbench.report.forecast_plot import (  # noqa: PLC0415

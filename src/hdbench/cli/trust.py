@@ -163,7 +163,10 @@ def decide(
     from hdbench.common.jsonio import write_json  # noqa: PLC0415
     from hdbench.trust.decision import decide as decide_by  # noqa: PLC0415
     from hdbench.trust.plan import read_plan  # noqa: PLC0415
+    from hdbench.trust.sealed import check_replaceable  # noqa: PLC0415
 
+    if json_out:
+        check_replaceable(json_out)
     if page:
         from hdbench.report.trust_page import (  # noqa: PLC0415
             check_page,

@@ -127,7 +127,10 @@ def control(
     from hdbench.common.jsonio import write_json  # noqa: PLC0415
     from hdbench.trust.control import check_control  # noqa: PLC0415
     from hdbench.trust.out import read_begun  # noqa: PLC0415
+    from hdbench.trust.sealed import check_replaceable  # noqa: PLC0415
 
+    if json_out:
+        check_replaceable(json_out)
     plan, _ = read_begun(out)
     found = check_control(out, load_benchmark(benchmark or plan.benchmark))
     if json_out:

@@ -238,8 +238,13 @@ def _filled_in(path: Path, mapping: MarcMapping, values: _Values) -> Iterator[_M
             if isinstance(record, str):
                 raise HdbenchError(f"{path}: record {number} {record}: export the file again")
             item = values.item(mapping.key_of(record))
-            if item is None or values.is_used(item):
+            if item is None:
                 yield _Made("", element, {})
+            elif values.is_used(item):
+                raise HdbenchError(
+                    f"{path}: record {number} is the second one with the id of item {item}: remove "
+                    "one of them"
+                )
             else:
                 yield _Made(item, element, values.take(item))
         if not number:

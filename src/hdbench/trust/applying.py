@@ -21,6 +21,7 @@ from hdbench.statistics.acceptance import ROUNDING
 from hdbench.trust.checked import truths_of
 from hdbench.trust.control import read_control, write_control
 from hdbench.trust.decision import Decision, decide
+from hdbench.trust.listed import as_cell
 from hdbench.trust.out import (
     APPLIED,
     CONTROL,
@@ -235,7 +236,7 @@ def _write_work_list(path: Path, ids: Sequence[str], tally: Tally) -> int:
     """Write the items that people have to look at, and return how many there are."""
     worst = tally.worst_first()
     with whole_file(path) as beside:
-        rows = ((ids[place], ", ".join(names), round(doubt, 3)) for place, names, doubt in worst)
+        rows = ((ids[place], as_cell(names), round(doubt, 3)) for place, names, doubt in worst)
         write_csv(beside, ("id", "fields", "doubt"), rows)
     return len(worst)
 

@@ -1,7 +1,8 @@
 """A list of items that people look at: a plan's sample, a work list or a control sample."""
 
+import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,13 +12,12 @@ from hdbench.errors import HdbenchError
 from hdbench.reading.csv_lines import decode_or_cp1252, delimiter_of, lines
 from hdbench.trust.control import read_control
 from hdbench.trust.plan import read_plan
+from hdbench.trust.sealed import is_sealed
 
 MAX_FILE = 256 * 2**20
 """Maximum size in bytes of a list: a work list of a million items has a tenth of it."""
 
-_KIND = re.compile(rb"^(plan|control): 1\s*$", re.MULTILINE)
-_HEAD = 4096
-"""Within so many bytes, a plan or a control sample says what it is."""
+_QUOTED = re.compile(r'[,"\r\n]')
 
 
 class Listed(NamedTuple):
@@ -35,8 +35,8 @@ class Listed(NamedTuple):
 def read_listed(path: Path) -> Listed:
     """The items of a plan, a control sample or a work list; see `hdbench.trust.out`.
 
-    A work list is CSV with the columns `id` and, with commas between them, `fields`; others are
-    ignored. It may be cut, sorted and saved again by a spreadsheet program.
+    A work list is CSV with the columns `id` and `fields`, see `as_cell`; others are ignored. It may
+    be cut, sorted and saved again by a spreadsheet program.
 
     Raises:
         HdbenchError: it is none of them, cannot be read or has no item, or a plan or control sample
@@ -47,11 +47,33 @@ def read_listed(path: Path) -> Listed:
         data = path.read_bytes()
     except OSError as error:
         raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
-    kind = _KIND.search(data[:_HEAD])
-    if kind:
-        found = read_plan(path) if kind[1] == b"plan" else read_control(path)
+    kind = is_sealed(data)
+    if kind is not None:
+        found = read_plan(path) if kind == "plan" else read_control(path)
         return Listed(dict.fromkeys(found.sample, ()), blind=True)
     return Listed(_work_list(data, str(path)), blind=False)
+
+
+def as_cell(names: Sequence[str]) -> str:
+    """Names of fields as a cell of a work list, with commas between them.
+
+    A name that has a comma, a quotation mark or a line break is quoted as in CSV.
+
+    Example:
+        >>> print(as_cell(["title", "place, year"]))
+        title, "place, year"
+    """
+    return ", ".join(
+        '"{}"'.format(name.replace('"', '""')) if _QUOTED.search(name) else name for name in names
+    )
+
+
+def _of_cell(cell: str, where: str) -> tuple[str, ...]:
+    try:
+        names = next(csv.reader([cell], skipinitialspace=True), [])
+    except csv.Error as error:
+        raise HdbenchError(f"{where}: fields: cannot be read: {error}") from error
+    return tuple(filter(None, (name.strip() for name in names)))
 
 
 def _work_list(data: bytes, name: str) -> dict[str, tuple[str, ...]]:
@@ -66,13 +88,13 @@ def _work_list(data: bytes, name: str) -> dict[str, tuple[str, ...]]:
         )
     places = [head.index(title) if title in head else None for title in ("id", "fields")]
     found = {}
-    for _, cells in rows:
+    for number, cells in rows:
         item, fields = (
-            cells[place] if place is not None and place < len(cells) else "" for place in places
+            as_it_was(cells[place]) if place is not None and place < len(cells) else ""
+            for place in places
         )
         if item:
-            names = (each.strip() for each in fields.split(","))
-            found[as_it_was(item)] = tuple(filter(None, names))
+            found[item] = _of_cell(fields, f"{name}:{number}")
     if not found:
         raise HdbenchError(f"{name}: lists no items: there is nothing to look at")
     return found

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -14,6 +15,12 @@ from hdbench.errors import HdbenchError
 
 MAX_FILE = 64 * 2**20
 """Maximum size in bytes of such a file."""
+
+_KIND = re.compile(rb"^(plan|control): 1\s*$", re.MULTILINE)
+_HEAD = 4096
+"""Within so many bytes, such a file says what it is."""
+
+_NAMES = {"plan": "plan", "control": "control sample"}
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -49,6 +56,31 @@ def write_sealed(path: Path, kind: str, content: Sealed, *, head: str) -> None:
     said = {kind: 1, "hash": content.hash(), **content.said()}
     text = head + yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=10**6)
     write_whole(path, text.encode())
+
+
+def is_sealed(data: bytes) -> str | None:
+    """Whether data begin like such a file: `plan`, `control`, or None for anything else."""
+    found = _KIND.search(data[:_HEAD])
+    return found[1].decode() if found else None
+
+
+def check_replaceable(path: Path) -> None:
+    """Refuse to write over a plan or a control sample, which nothing can bring back.
+
+    Raises:
+        HdbenchError: the file is one of them.
+    """
+    if not path.is_file():
+        return
+    try:
+        with path.open("rb") as file:
+            kind = is_sealed(file.read(_HEAD))
+    except OSError as error:
+        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+    if kind is not None:
+        raise HdbenchError(
+            f"{path}: is a {_NAMES[kind]}, which is never replaced: name another file"
+        )
 
 
 def read_sealed(

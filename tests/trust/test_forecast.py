@@ -184,6 +184,18 @@ def test_what_a_run_says_that_it_cost(collection):
     assert keys(found)[:3] == ["forecast_not_drawn", "forecast_few_items", "forecast_not_asked"]
 
 
+def test_what_the_sittings_of_a_run_cost_is_added_up(collection):
+    # Ten of the twenty items are answered so far, for half a dollar.
+    answers = {f"{n:04}": {"prediction": TRUTH} for n in range(10)}
+    sittings = [{"cost_usd": 0.2}, {"cost_usd": 0.3}]
+    write_run(collection / "runs/two", answers, model="two", sittings=sittings)
+    two = made(collection).models[1]
+    assert two.usd.amount.whole.value == pytest.approx(50.0)
+    for unknown in ({}, {"cost_usd": None}, {"cost_usd": "1"}, {"cost_usd": -1}):
+        write_run(collection / "runs/two", answers, model="two", sittings=[*sittings, unknown])
+        assert made(collection).models[1].usd is None
+
+
 def test_a_stratified_sample_stands_for_its_whole(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # The first ten items, which are all right, stand for 900, and the other ten for 100.

@@ -32,7 +32,7 @@ def print_forecast(console: Console, forecast: "Forecast") -> None:
     for model in forecast.models:
         console.print(printable(model_sentence(forecast, model), MAX_NOTE), soft_wrap=True)
     for line in rule_sentences(forecast):
-        console.print(Text(line), soft_wrap=True, highlight=False)
+        console.print(printable(line, MAX_NOTE), soft_wrap=True, highlight=False)
     console.print()
     _print_models(console, forecast)
     if any(_says_use(model) for model in forecast.models):

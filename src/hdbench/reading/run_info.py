@@ -1,5 +1,6 @@
 """What a run says about itself: the `run.json` next to its answers."""
 
+import math
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -83,6 +84,17 @@ class RunInfo(_Checked):
     def prompts(self) -> tuple[str, ...]:
         """The prompt texts that the model was given, as far as they are known."""
         return (self.prompt.text,) if self.prompt and self.prompt.text else ()
+
+    @property
+    def sittings_usd(self) -> float | None:
+        """What all sittings cost together; None if one of them does not say it."""
+        costs = [sitting.get("cost_usd") for sitting in self.sittings]
+        known = [
+            cost
+            for cost in costs
+            if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < math.inf
+        ]
+        return math.fsum(known) if known and len(known) == len(costs) else None
 
     @model_validator(mode="after")
     def _items_differ(self) -> Self:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.errors import HdbenchError
 from hdbench.reading.answers import Answers
-from hdbench.reading.run_info import RunInfo
 from hdbench.scoring.metric import Metric, ProtocolName, perfect_answer, reference_for
 from hdbench.trust.checked import wrong_by_metric
 from hdbench.trust.forecasting.work import Work, keystrokes, work
@@ -211,7 +210,7 @@ class _Measuring:
                 answered,
                 [tokens for tokens, _ in used],
                 [seconds for _, seconds in used],
-                _recorded(each.info, items),
+                _recorded(each, items),
             )
             for path, each, works, answered, used in zip(
                 paths, self._opened, self._works, self._answered, self._used, strict=True
@@ -272,8 +271,18 @@ def _used(answers: Answers, item_id: str) -> tuple[Tokens, float | None]:
     return (tokens.get("input"), tokens.get("output")), written.get("seconds")
 
 
-def _recorded(info: RunInfo | None, items: int) -> float | None:
-    """What an item cost by what a run says; it may have been asked some of the items only."""
-    if info is None or info.cost_usd is None:
+def _recorded(opened: Opened, items: int) -> float | None:
+    """What an item cost by what a run, or each of its sittings, says.
+
+    The run may have been asked some of the items only. Sittings have cost what the answers did that
+    are there, as the run need not be at its end.
+    """
+    info = opened.info
+    if info is None:
         return None
-    return info.cost_usd / (items if info.items is None else len(info.items))
+    if info.cost_usd is not None:
+        return info.cost_usd / (items if info.items is None else len(info.items))
+    (model,) = opened.run.models
+    answered = sum(1 for _ in opened.run.answered(model))
+    cost = info.sittings_usd
+    return cost / answered if cost is not None and answered else None

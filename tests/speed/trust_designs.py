@@ -130,7 +130,7 @@ def plan_for(fields, limit, verdict):
 
 
 def sample_of(scores, wrong):
-    return CheckedSample(scores, {"letter": wrong}, np.zeros_like(wrong), 0, {}, [], {}, "")
+    return CheckedSample(scores, {"letter": wrong}, np.zeros_like(wrong), (), 0, {}, [], {}, "")
 
 
 def fields_left_out(rng):

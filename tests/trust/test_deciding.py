@@ -155,7 +155,7 @@ def test_german_sentences_have_them_too(checked):
 
     assert said[0].startswith(f"Etwa {whole} der 6.000 Werte in 2.000 Einträgen (")
     assert "mindestens 0,92 beträgt" in said[0]
-    assert "höchstens 5 % falsch" in said[0]
+    assert "höchstens 5\N{NO-BREAK SPACE}% falsch" in said[0]
 
 
 def test_by_threshold_the_same_sample_says_more(checked):

@@ -413,6 +413,28 @@ def test_right_by_threshold_is_said(tmp_path):
     )
 
 
+def test_a_field_that_nobody_filled_in_is_named(tmp_path):
+    without = {name: value for name, value in RIGHT.items() if name != "place"}
+    catalogue = agreeing(tmp_path)
+    sample = catalogue.plan().sample
+    catalogue.check(sample, without)
+    wrong = catalogue.decide()
+    catalogue.runs.clear()
+    for name in "abc":
+        catalogue.run(name, without)
+    catalogue.check(catalogue.plan().sample, without)
+    empty = catalogue.decide()
+
+    # Where models have a value, each is wrong; where they have none, each is right, and empty.
+    assert [*wrong.counting.left_out] == ["place"]
+    assert empty.outcome.by_field["place"].empty == 100
+    for decision in (wrong, empty):
+        said = warning_in_words(warned(decision)["without_truth"])
+        assert said.startswith(
+            "None of the 100 checked items has a ground truth for these fields: place."
+        )
+
+
 def test_every_warning_is_said_in_both_languages(tmp_path):
     catalogue = Catalogue(tmp_path, items=300)
     catalogue.run("a", RIGHT | {"title": "Else"})

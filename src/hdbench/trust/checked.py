@@ -52,6 +52,7 @@ class CheckedSample:
         scores: trust scores, 0.0 to 1.0; NaN where no run has an answer.
         wrong: `letter` and `threshold` → whether the value is wrong by that.
         empty: whether the value is empty.
+        without_truth: the places of the fields of which no item has a true value.
         known: how many items had a ground truth before the plan was made, as far as that can be
             noticed; see `known_before`.
         shared_errors: the places of two runs → in how many values their errors coincide.
@@ -63,6 +64,7 @@ class CheckedSample:
     scores: NDArray[np.float64]
     wrong: Mapping[str, Flags]
     empty: Flags
+    without_truth: Sequence[int]
     known: int
     shared_errors: Mapping[tuple[int, int], SharedErrors]
     unanswered: Sequence[int]
@@ -96,11 +98,13 @@ def check_sample(
     fields = planned_fields(plan, benchmark)
     metric = benchmark.spec.make_metric("documented")
     rows = []
+    has_truth = np.zeros(len(fields), np.bool_)
     errors = _Errors(len(plan.runs))
     opening = opened_runs(plan, benchmark, where) if opened is None else nullcontext(opened)
     with opening as runs:
         for item in truths:
             true = texts_of(perfect_answer(metric, item.ground_truth), fields)
+            has_truth |= [bool(text) for text in true]
             records = runs.records(item.id)
             errors.add(runs.texts(records), true)
             judged = runs.judged(item.id, records)
@@ -109,6 +113,7 @@ def check_sample(
         scores=np.array([[_score(each) for each in row] for row, _ in rows]),
         wrong={right: np.array([wrong[right] for _, wrong in rows]) for right in RIGHTS},
         empty=np.array([[not each.text for each in row] for row, _ in rows]),
+        without_truth=np.flatnonzero(~has_truth).tolist(),
         known=max(plan.known, known_before(benchmark.folder, set(plan.sample), plan.created)),
         shared_errors=errors.shared(),
         unanswered=errors.unanswered,

@@ -59,6 +59,9 @@ def warnings_of(
     counts = walks[plan.right, plan.verdict]
     yield from _of_verdicts(plan, walks)
     yield from _of_fields(plan, sample, counts)
+    if sample.without_truth:
+        names = ", ".join(plan.fields[place] for place in sample.without_truth)
+        yield Notice("without_truth", {"items": items, "fields": names})
     without = [
         {"name": run.name, "number": number}
         for run, number in zip(plan.runs, sample.unanswered, strict=True)

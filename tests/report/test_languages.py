@@ -20,7 +20,7 @@ from hdbench.report.rendering import TEXTS
 
 SAME_IN_BOTH = {
     *("Prompt", "TP", "FP", "FN", "F1", "TP, FP, FN", "documented", "published"),
-    *("hdbench compare", "f1_form", "\\u200b"),
+    *("hdbench compare", "hdbench trust plan", "hdbench trust decide", "f1_form", "\\u200b"),
 }
 """Words of both languages, and names of figures and programs."""
 

@@ -164,6 +164,7 @@ def report_page(
         fields=fields[:MAX_FIELDS],
         more_fields=max(0, len(fields) - MAX_FIELDS),
         field_heads=_heads(rates),
+        has_schema=benchmark.schema is not None,
         classes=errors["classes"],
         classes_by_field=dict(islice(errors["fields"].items(), MAX_FIELDS)),
         confusions=errors["confusions"][:MAX_CONFUSIONS],

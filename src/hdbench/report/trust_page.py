@@ -113,6 +113,7 @@ def decision_page(decision: Decision, language: str = "en") -> str:
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
     """
     walk, outcome = decision.counting, decision.outcome
+    points = [(point, _verdict(decision, point)) for point in decision.curve]
     values = decision.items * (len(walk.fields) + len(walk.left_out))
     taken = outcome.passing_in_whole if outcome else 0
     return render(
@@ -125,7 +126,8 @@ def decision_page(decision: Decision, language: str = "en") -> str:
         must_look=_must_look(decision),
         chart=chart_of(decision) if decision.curve else None,
         edges=EDGES,
-        points=[(point, _verdict(decision, point)) for point in decision.curve],
+        tested=[each for each in points if each[1] != "not_tested"],
+        not_tested=[each for each in points if each[1] == "not_tested"],
         method=_method(decision, language),
         cut=cut,
     )

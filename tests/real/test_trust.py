@@ -12,6 +12,8 @@ import pytest
 
 from hdbench.benchmarks.benchmark import METADATA, load_benchmark
 from hdbench.scoring.metric import reference_for
+from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.deciding import decide_example
 from hdbench.statistics.acceptance import by_rule, last_accepted, walk
 from hdbench.trust.checked import check_sample
 from hdbench.trust.decision import decide
@@ -132,3 +134,12 @@ def test_a_decision_after_the_fact_is_no_promise(cards, published):
     assert decision.outcome.threshold == 0.9
     assert round(decision.outcome.share, 3) == 0.802
     assert decision.counting.left_out == {}
+
+
+def test_the_example_of_the_space_is_what_the_documentation_says(published):
+    decision = decide_example(SpaceContext(published.folder / "hdb"))
+
+    # docs/trust.md: three good models, to the letter, "66 %, without shelfmarks".
+    assert round(100 * decision.outcome.share) == 66
+    assert list(decision.counting.left_out) == ["library_reference.shelfmark"]
+    assert not decision.holds

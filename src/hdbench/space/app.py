@@ -29,6 +29,7 @@ from hdbench.space.tabs.leaderboard import leaderboard_tab
 from hdbench.space.tabs.run import run_tab
 from hdbench.space.tabs.score import score_api, score_tab
 from hdbench.space.tabs.telling import announcer
+from hdbench.space.tabs.trust import trust_tab
 from hdbench.space.texts import translations
 from hdbench.space.views.report_files import REPORTS, thumbnails
 
@@ -79,6 +80,8 @@ def build_app(context: SpaceContext) -> gr.Blocks:
         if context.results and context.ranked:
             with gr.Tab(say("tab_leaderboard"), id="leaderboard") as tab:
                 leaderboard_tab(context, say, tab)
+        with gr.Tab(say("tab_trust"), id="trust") as tab:
+            trust_tab(context, workers, say, tab)
         with gr.Tab(say("tab_about"), id="about"):
             about_tab(context, say)
         score_api(context, workers)

@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field as Checked
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
 
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.checked import Strict, check_file, validate
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError
-from hdbench.statistics.acceptance import Interval, Step
+from hdbench.statistics.acceptance import CONFIDENCE, Interval, Step
 from hdbench.trust.checked import CheckedSample, check_sample
 from hdbench.trust.deciding import (
     FieldResult,
@@ -26,12 +28,15 @@ from hdbench.trust.deciding import (
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import Runs
 from hdbench.trust.warnings import warnings_of
-from hdbench.trust.wish import RIGHTS, Right, VerdictName
+from hdbench.trust.wish import MAX_LIMIT, RIGHTS, Right, VerdictName
 
 _BEGIN = re.compile(rb'\s*\{\s*"decision":')
 
 MAX_FILE = 64 * 2**20
 """Maximum size in bytes of a decision."""
+
+Count = Annotated[int, Checked(ge=0, le=10**12)]
+Share = Annotated[float, Checked(ge=0, le=1)]
 
 
 class WalkRecord(Strict):
@@ -66,11 +71,15 @@ class Wrong(Strict):
         at_most_in_whole: the upper bound times it.
     """
 
-    count: int
-    rate: float
-    upper: float
-    in_whole: int
-    at_most_in_whole: int
+    count: Count
+    rate: Share
+    upper: Share
+    in_whole: Count
+    at_most_in_whole: Count
+
+
+OfEach = Annotated[dict[Right, Wrong], Checked(min_length=len(RIGHTS))]
+"""For each way of being right, how many values are wrong by it."""
 
 
 class CurvePoint(Strict):
@@ -86,10 +95,10 @@ class CurvePoint(Strict):
         wrong: to the letter and by the benchmark's threshold.
     """
 
-    threshold: float
-    passing: int
-    share: float
-    wrong: dict[Right, Wrong]
+    threshold: Share
+    passing: Count
+    share: Share
+    wrong: OfEach
 
 
 class Outcome(Strict):
@@ -109,15 +118,15 @@ class Outcome(Strict):
         by_field: path → what becomes of its values, by the way of being right that counts.
     """
 
-    threshold: float
+    threshold: Share
     fields: tuple[str, ...]
-    values: int
-    passing: int
-    share: float
-    untouched_items: int
-    wrong: dict[Right, Wrong]
-    of_whole: int
-    passing_in_whole: int
+    values: Count
+    passing: Count
+    share: Share
+    untouched_items: Count
+    wrong: OfEach
+    of_whole: Count
+    passing_in_whole: Count
     by_field: dict[str, FieldResult]
 
 
@@ -171,21 +180,34 @@ class Decision(Strict):
     created: str
     benchmark: str
     benchmark_version: str
-    items: int
-    checked: int
+    items: Annotated[Count, Checked(ge=1)]
+    checked: Annotated[Count, Checked(ge=1)]
     runs: tuple[str, ...]
     scores: str | None
-    limit: float
-    confidence: float
+    limit: Annotated[float, Checked(gt=0, le=MAX_LIMIT)]
+    confidence: Annotated[float, Checked(ge=CONFIDENCE, le=CONFIDENCE)]
     right: Right
     verdict: VerdictName
-    provenance: dict[str, int]
+    provenance: dict[str, Count]
     truths_sha256: str
-    walks: Annotated[tuple[WalkRecord, ...], Checked(min_length=1)]
+    walks: tuple[WalkRecord, ...]
     curve: tuple[CurvePoint, ...]
     outcome: Outcome | None
-    needed: int | None
+    needed: Count | None
     warnings: tuple[Warned, ...]
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> "Decision":
+        of = {(walk.right, walk.verdict): walk for walk in self.walks}
+        counting = of.get((self.right, self.verdict))
+        if counting is None:
+            raise PydanticCustomError("decision", "walks: the one that counts is missing", {})
+        if not counting.fields and not counting.left_out:
+            raise PydanticCustomError("decision", "walks: the one that counts has no fields", {})
+        by_field = self.outcome.by_field.values() if self.outcome else ()
+        if any(field.passing > self.checked for field in by_field):
+            raise PydanticCustomError("decision", "by_field: has more values than items", {})
+        return self
 
     @property
     def counting(self) -> WalkRecord:

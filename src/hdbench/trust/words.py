@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from hdbench import __version__
 from hdbench.common.texts import Texts
+from hdbench.errors import HdbenchError
 from hdbench.statistics.acceptance import least_items
 from hdbench.trust.control import Controlled
 from hdbench.trust.decision import Decision, Outcome, Warned
@@ -81,9 +83,18 @@ def warning_in_words(warned: Warned, language: str = "en") -> str:
     Args:
         warned: the warning.
         language: one of `hdbench.common.texts.LANGUAGES`.
+
+    Raises:
+        HdbenchError: it is none that this version knows.
     """
-    values = {name: _shown(name, value, language) for name, value in warned.values.items()}
-    return _TEXTS.text(warned.key, language, **values)
+    try:
+        values = {name: _shown(name, value, language) for name, value in warned.values.items()}
+        return _TEXTS.text(warned.key, language, **values)
+    except (LookupError, TypeError, ValueError, ArithmeticError) as error:
+        raise HdbenchError(
+            f"warnings: {warned.key[:50]!r} is unknown, or has other values here: was it written "
+            f"by a newer hdbench than {__version__}?"
+        ) from error
 
 
 def _shown(name: str, value: Any, language: str) -> Any:

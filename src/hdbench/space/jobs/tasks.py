@@ -19,6 +19,7 @@ from hdbench.results.files import to_record
 from hdbench.results.result import Result
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.comparing import Wanted, compare_wanted
+from hdbench.space.jobs.deciding import decide_example, write_uploaded
 from hdbench.space.jobs.held_out import MIN_ANSWERED, Look
 from hdbench.space.jobs.scoring import Upload, held_out_totals, score_upload, sendable
 from hdbench.space.jobs.submitting import Scored, Statement, Submission, make_submission
@@ -27,6 +28,7 @@ from hdbench.space.texts import text
 from hdbench.space.views.downloads import write_downloads
 from hdbench.space.views.summary import summary
 from hdbench.space.views.verdict import comparison_page
+from hdbench.trust.decision import Decision
 
 _LOADED = 0.5  # of the bar; the other half is the comparison's
 
@@ -173,6 +175,24 @@ def comparison_records(_: Send, context: SpaceContext, wanted: Wanted) -> list[d
         HdbenchError: they cannot be compared.
     """
     return [sendable(asdict(each)) for each in compare_wanted(context, wanted)[1]]
+
+
+def example_decision(_: Send, context: SpaceContext) -> Decision:
+    """Decide the example.
+
+    Raises:
+        HdbenchError: see `decide_example`.
+    """
+    return decide_example(context)
+
+
+def uploaded_decision(_: Send, upload: Path, page: Path, language: str) -> None:
+    """Write the page of an uploaded decision.
+
+    Raises:
+        HdbenchError: see `write_uploaded`.
+    """
+    write_uploaded(upload, page, language)
 
 
 def submission(

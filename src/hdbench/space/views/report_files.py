@@ -43,7 +43,7 @@ def keep_report(page: Path) -> str:
 async def _report(request: Request) -> Response:
     name = request.path_params["name"]
     if not _NAME.fullmatch(name) or not (path := _path(name)).is_file():
-        return PlainTextResponse("this report is no longer here: score the file again", 404)
+        return PlainTextResponse("this page is no longer here: upload the file again", 404)
     headers = {"Content-Security-Policy": POLICY, "Cache-Control": "private, no-store"}
     return FileResponse(path, media_type="text/html; charset=utf-8", headers=headers)
 

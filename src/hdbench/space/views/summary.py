@@ -67,13 +67,19 @@ def problem(message: str, language: str, lead: str = "error") -> str:
     return render("problem.html", language, message=cut(message, MAX_MESSAGE), lead=lead)
 
 
-def frame(address: str, language: str) -> str:
+def frame(address: str, language: str, title: str = "report", note: str | None = None) -> str:
     """A report within the page: it may run its own script, and reach nothing around it.
 
     Its links to the Hub open in a new tab, as on any page: the Hub cannot be framed. No
     script but the report's own can open one, as its policy forbids all others.
+
+    Args:
+        address: where it is.
+        language: the interface's language.
+        title: the key of its title.
+        note: what to know before reading it.
     """
-    return render("frame.html", language, address=address)
+    return render("frame.html", language, address=address, title=title, note=note)
 
 
 def four_digits(value: float, language: str) -> str:

@@ -1,0 +1,109 @@
+"""Decisions of `hdbench trust`: one that a visitor uploads, and an example from recorded runs."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from threading import Lock
+
+from hdbench.common.checked import check_file
+from hdbench.errors import HdbenchError
+from hdbench.report.trust_page import write_decision_page
+from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.rankings import State, state_of
+from hdbench.trust.decision import Decision, decide, read_decision
+from hdbench.trust.plan import make_plan
+from hdbench.trust.wish import Wish
+
+MAX_DECISION = 2**20
+"""Maximum size in bytes of an uploaded decision: one over 11 fields has 20 kB."""
+
+EXAMPLE = "zettelkatalog"
+"""The benchmark of the example."""
+
+EXAMPLE_RUNS = ("2025-11-25_T0420", "2026-01-24_T0230", "2025-09-30_T0160")
+"""The folders of the recorded runs that the example is decided from, the preferred one first: good
+models of three makers."""
+
+
+class Example:
+    """The example of a Space, decided once for everyone, and again when what it rests on changes.
+
+    Args:
+        context: the Space's context.
+        decided: decides, see `decide_example`.
+    """
+
+    def __init__(self, context: SpaceContext, decided: Callable[[], Decision]) -> None:
+        self._context = context
+        self._decided = decided
+        self._lock = Lock()
+        self._worker = ThreadPoolExecutor(1, "example-decision")
+        self._state: State = ()
+        self._work: Future[Decision] | None = None
+
+    def work(self) -> "Future[Decision] | None":
+        """The decision, or the work on it; None where these runs are not among the recorded ones.
+
+        Raises:
+            HdbenchError: a benchmark of the Space is unusable.
+        """
+        runs = _example_runs(self._context)
+        if not runs:
+            return None
+        benchmark = self._context.benchmark(EXAMPLE).folder
+        state = state_of([file for folder in (benchmark, *runs) for file in folder.iterdir()])
+        with self._lock:
+            work = self._work
+            failed = work is not None and work.done() and work.exception() is not None
+            if work is None or failed or self._state != state:
+                self._state = state
+                work = self._work = self._worker.submit(self._decided)
+            return work
+
+
+def decide_example(context: SpaceContext) -> Decision:
+    """Plan with all items as the sample, and decide, as `hdbench trust` does by default.
+
+    The truth was known before, so the decision says that it is no promise.
+
+    Raises:
+        HdbenchError: a run or the benchmark is not usable for it.
+    """
+    benchmark = context.benchmark(EXAMPLE)
+    try:
+        items = sum(1 for _ in benchmark.ids())
+        plan = make_plan(benchmark, _example_runs(context), Wish(items))
+        decision = decide(plan, benchmark, Path("plan.yaml"))
+    except HdbenchError as error:
+        folder, name = f"{context.namespace}/", f"{context.namespace.resolve().name}/"
+        raise HdbenchError(str(error).replace(folder, name)) from error
+    return decision.model_copy(update={"benchmark": context.public_id(benchmark)})
+
+
+def write_uploaded(upload: Path, page: Path, language: str) -> None:
+    """Write the page of an uploaded decision.
+
+    Nothing is decided again: the page shows what the file says.
+
+    Args:
+        upload: the file.
+        page: where to write.
+        language: the page's language.
+
+    Raises:
+        HdbenchError: the file is not what `hdbench trust decide --json` writes.
+    """
+    try:
+        check_file(upload, MAX_DECISION, "a decision")
+        write_decision_page(page, read_decision(upload), language)
+    except HdbenchError as error:
+        raise HdbenchError(str(error).replace(f"{upload.parent}/", "")) from error
+
+
+def _example_runs(context: SpaceContext) -> list[Path]:
+    """The folders of the example's runs; none if one is missing."""
+    if EXAMPLE not in context.benchmarks:
+        return []
+    recorded = context.run_folders(EXAMPLE)
+    found = [recorded[name] for name in EXAMPLE_RUNS if name in recorded]
+    return found if len(found) == len(EXAMPLE_RUNS) else []

@@ -1,0 +1,249 @@
+"""Decisions in the Space: an uploaded one, whatever is in it, and the example."""
+
+import json
+from concurrent.futures import wait
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from helpers.planned_cards import RIGHT, SCHEMA, agreeing
+from helpers.run_folders import SPEC, write_run
+from hypothesis import given
+from hypothesis import strategies as st
+from report.test_trust_page import hostile
+from space.servers import serving, wait_for_client
+
+from hdbench.errors import HdbenchError
+from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.deciding import (
+    EXAMPLE,
+    EXAMPLE_RUNS,
+    MAX_DECISION,
+    Example,
+    decide_example,
+    write_uploaded,
+)
+
+ITEMS = [f"{number:04}" for number in range(90)]
+SERVED = """
+from pathlib import Path
+from hdbench.space.app import serve
+from hdbench.space.context import SpaceContext
+
+serve(SpaceContext(Path("hdb")))
+"""
+
+
+@pytest.fixture(scope="module")
+def decision(tmp_path_factory):
+    """All runs say the same; of 90 checked items, two titles are wrong."""
+    catalogue = agreeing(tmp_path_factory.mktemp("decided"), items=700)
+    sample = catalogue.plan(90).sample
+    catalogue.check(sample, lambda place: RIGHT | ({"title": "Else"} if place < 2 else {}))
+    return catalogue.decide()
+
+
+def as_file(decision):
+    return json.dumps(decision.model_dump(mode="json"))
+
+
+def write_example_run(folder, name, answers, **about):
+    about |= {"benchmark": f"hdb/{EXAMPLE}"}
+    write_run(folder / "hdb/results" / EXAMPLE / name, answers, **about)
+
+
+@pytest.fixture
+def namespace(tmp_path):
+    """Ninety cards of the example's benchmark, and its runs, which agree on all but the years."""
+    cards = tmp_path / "hdb" / EXAMPLE
+    cards.mkdir(parents=True)
+    spec = SPEC | {"name": EXAMPLE, "report_errors_at": None}
+    (cards / "benchmark.yaml").write_text(json.dumps(spec))
+    (cards / "answer.schema.json").write_text(json.dumps(SCHEMA))
+    rows = [{"id": item, "ground_truth": json.dumps(RIGHT)} for item in ITEMS]
+    (cards / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for place, name in enumerate(EXAMPLE_RUNS):
+        answers = {item: {"prediction": RIGHT | {"year": 1800 + place}} for item in ITEMS}
+        write_example_run(tmp_path, name, answers, model=f"model-{place}")
+    return tmp_path
+
+
+# The example
+
+
+def test_the_example_is_decided_as_by_the_commands_and_is_no_promise(namespace):
+    decision = decide_example(SpaceContext(namespace / "hdb"))
+
+    # Of each item, title and place have a score of 1; the years, with 0.75, are all wrong.
+    assert decision.outcome.passing == 180
+    assert decision.outcome.wrong["letter"].count == 0
+    assert decision.runs == ("model-0", "model-1", "model-2")
+    assert (decision.checked, decision.items) == (90, 90)
+    assert not decision.holds
+    assert decision.benchmark == f"hdb/{EXAMPLE}"
+    assert str(namespace) not in as_file(decision)
+
+
+def test_the_example_is_decided_once_and_again_when_its_runs_change(namespace):
+    context = SpaceContext(namespace / "hdb")
+    made = []
+
+    def decided():
+        made.append(decide_example(context))
+        return made[-1]
+
+    example = Example(context, decided)
+    works = [example.work() for _ in range(3)]
+    wait(works)
+    assert [work.result() for work in works] == made * 3
+
+    another = {item: {"prediction": RIGHT | {"place": "Bern"}} for item in ITEMS}
+    write_example_run(namespace, EXAMPLE_RUNS[0], another, model="another")
+    assert example.work().result().runs[0] == "another"
+    assert len(made) == 2
+
+
+def test_without_the_runs_or_the_benchmark_there_is_no_example(namespace, cards):
+    (namespace / "hdb/results" / EXAMPLE / EXAMPLE_RUNS[1] / "run.json").unlink()
+    for folder in (namespace, cards):
+        assert Example(SpaceContext(folder / "hdb"), pytest.fail).work() is None
+
+
+def test_why_there_is_no_example_names_no_folder_of_the_server(namespace):
+    (namespace / "hdb" / EXAMPLE / "answer.schema.json").write_text("{")
+    with pytest.raises(HdbenchError) as refused:
+        decide_example(SpaceContext(namespace / "hdb"))
+    assert str(refused.value).startswith(f"hdb/{EXAMPLE}/answer.schema.json: ")
+
+
+# What is uploaded
+
+
+def test_what_is_no_decision_is_refused_without_the_servers_folder(tmp_path, decision):
+    path = tmp_path / "my.json"
+    for content, why in [
+        ("{", "my.json: not JSON"),
+        ("[]", "my.json: the file: "),
+        (as_file(decision).replace('"items": 700', '"items": -1'), "my.json: items: "),
+        (as_file(decision) + " " * MAX_DECISION, "my.json: larger than 1 MiB"),
+    ]:
+        path.write_text(content)
+        with pytest.raises(HdbenchError) as refused:
+            write_uploaded(path, tmp_path / "page.html", "en")
+        assert str(refused.value).startswith(why)
+        assert not (tmp_path / "page.html").exists()
+
+
+def places(value, path=()):
+    """The path of each value within a JSON value."""
+    yield path
+    if isinstance(value, dict | list):
+        for key, child in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(child, (*path, key))
+
+
+def changed(value, path, other):
+    if not path:
+        return other
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = changed(copy[path[0]], path[1:], other)
+    return copy
+
+
+OTHERS = st.sampled_from(
+    [
+        None,
+        True,
+        0,
+        -1,
+        10**400,
+        0.0,
+        1e308,
+        float("inf"),
+        "",
+        "{x}",
+        "\ud800",
+        [],
+        [{}],
+        {},
+        {"a": 1},
+    ]
+)
+
+
+@given(st.data())
+def test_a_decision_with_anything_in_it_is_shown_or_refused(decision, tmp_path_factory, data):
+    folder = tmp_path_factory.getbasetemp() / "anything"
+    folder.mkdir(exist_ok=True)
+    said = decision.model_dump(mode="json")
+    every = list(places(said))
+    for _ in range(data.draw(st.integers(1, 2))):
+        path = data.draw(st.sampled_from(every))
+        try:
+            said = changed(said, path, data.draw(OTHERS))
+        except (KeyError, IndexError, TypeError):  # within what was changed before
+            continue
+    (folder / "my.json").write_text(json.dumps(said))
+
+    try:
+        write_uploaded(folder / "my.json", folder / "page.html", "de")
+    except HdbenchError as refused:
+        told = str(refused)
+    else:
+        told = (folder / "page.html").read_text()
+    assert told.startswith(("my.json: ", "warnings: ", "<!DOCTYPE html>"))
+
+
+# In a browser
+
+
+def drop(page, content, name="my decision.json"):
+    page.locator("#decision-file input[type=file]").set_input_files(
+        {"name": name, "mimeType": "application/json", "buffer": content.encode()}
+    )
+
+
+def open_tab(page, name):
+    tab = page.get_by_role("tab", name=name)
+    if not tab.is_visible():
+        page.locator(".overflow-menu > button").click()
+        tab = page.locator(".overflow-dropdown").get_by_text(name)
+    tab.click()
+    page.locator("#decision-file").wait_for()
+
+
+def test_an_uploaded_decision_is_shown_as_its_page_and_can_be_kept(visit, decision, tmp_path):
+    page = visit(accept_downloads=True)
+    open_tab(page, "How much to check?")
+    drop(page, "{}", "none.json")
+    page.locator("#decision .hdb-problem").wait_for()
+    told = page.locator("#decision .hdb-problem").inner_text()
+    assert told.startswith("This decision cannot be shown: none.json: ")
+    assert "/tmp" not in told
+
+    page.locator("#decision-file").get_by_role("button", name="Clear").click()
+    drop(page, as_file(hostile(decision)))
+    inside = page.frame_locator("#decision iframe")
+    inside.get_by_text("may be taken over without being looked at").wait_for()
+    assert "my decision.json, as it is" in page.locator("#decision").inner_text()
+    assert [frame.evaluate("window.attacked") for frame in page.frames] == [None, None]
+    with page.expect_download() as waiting:
+        page.locator("#decision-page").click()
+    waiting.value.save_as(tmp_path / "page.html")
+    assert "<script" not in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_example_is_there_at_once_in_german_and_axe_core_finds_nothing(
+    visit_at, namespace, width
+):
+    with serving("-c", SERVED, cwd=namespace) as url:
+        wait_for_client(url)
+        page = visit_at(url, width=width, language="de-CH")
+        open_tab(page, "Wie viel prüfen?")
+        inside = page.frame_locator("#decision iframe")
+        inside.get_by_text("Das ist keine Zusage").wait_for()
+        assert "sagt nichts zu" in " ".join(page.locator("#decision").inner_text().split())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        found = Axe().run(page, {"include": [["#decision"], ["#decision-file"]]}).response
+        assert [each["id"] for each in found["violations"]] == []

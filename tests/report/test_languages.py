@@ -24,7 +24,10 @@ SAME_IN_BOTH = {
 }
 """Words of both languages, and names of figures and programs."""
 
-LABELS = ("aria-label", "data-label", "data-text", "alt", "title", "placeholder")
+LABELS = (
+    *("aria-label", "alt", "title", "placeholder", "data-label"),
+    *("data-text", "data-all", "data-found", "data-none"),
+)
 
 
 def places(text):
@@ -155,6 +158,10 @@ def test_the_command_line_writes_a_german_page(cards, run_hdbench):
     arguments = ("answers.jsonl", "--benchmark", "hdb/cards", "-o", "out", "--language")
     done = run_hdbench("report", *arguments, "de", cwd=cards)
     assert done.returncode == 0, done.stderr
-    assert '<html lang="de">' in (cards / "out/index.html").read_text()
+    page = Page((cards / "out/index.html").read_text())
+    assert ("html", {"lang": "de"}) in page.elements
+    beside = [cards / "out" / link["href"] for link in page.all("a") if "download" in link]
+    assert "report.xlsx" in [path.name for path in beside]
+    assert [path for path in beside if not path.is_file()] == []
     done = run_hdbench("report", *arguments, "fr", cwd=cards)
     assert done.returncode == 2

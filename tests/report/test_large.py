@@ -195,8 +195,8 @@ def test_two_runs_are_refused_and_no_report_is_left(large):
 @pytest.mark.parametrize(
     ("language", "told", "field", "width"),
     [
-        ("en", "5 items at random", "Only items with errors", 1280),
-        ("de", "5 zufällig gezogene Einträge", "Nur Einträge mit Fehlern", 390),
+        ("en", "5 items at random", "Only with errors", 1280),
+        ("de", "5 zufällig gezogene Einträge", "Nur mit Fehlern", 390),
     ],
 )
 def test_the_page_of_a_large_run_in_a_browser(large, browser, language, told, field, width):  # noqa: PLR0917  fixtures
@@ -210,6 +210,8 @@ def test_the_page_of_a_large_run_in_a_browser(large, browser, language, told, fi
     page.locator("nav a[href='#drawn']").click()
     expect(page.get_by_role("heading", name=told)).to_be_in_viewport()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    if width == 390:
+        page.get_by_role("button", name="Auswahl").click()
     page.get_by_label(field).check()
     expect(page.locator(".item:not([hidden]) h4").first).to_have_text("0002")
     assert page.locator(".item:not([hidden])").count() < 11

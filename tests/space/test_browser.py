@@ -54,6 +54,13 @@ def test_the_example_is_scored_at_one_click_and_all_downloads_open(visit, sample
     inside.get_by_role("link", name="Items", exact=True).click()
     inside.get_by_label("Search ids and values").fill("sample-02")
     assert inside.locator(".item:visible").count() == 1
+    # Score and warnings stand beside the frame; in a tab of its own the report has them itself.
+    assert not inside.locator(".headline").is_visible()
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Open in a new tab").click()
+    assert opened.value.locator(".headline").is_visible()
+    assert opened.value.evaluate("[window.opener, window.origin]") == [None, "null"]
+    assert page.locator("#report iframe").bounding_box()["height"] < 900
 
     record = json.loads(save(page, "json", tmp_path).read_text())
     assert record["f1_micro"] == expected.figures()["f1_micro"]
@@ -174,7 +181,7 @@ def test_it_speaks_german_to_a_german_browser(visit):
     page.get_by_role("button", name="Beispieldatei ausprobieren").click()
     inside = report(page)
     assert "8 Einträge: zu wenige für ein Intervall" in page.locator("#first").inner_text()
-    assert page.locator("#download-html").inner_text() == "Bericht (HTML)"
+    assert page.locator("#download-html").inner_text() == "Bericht zum Aufheben (HTML)"
     assert inside.get_by_role("heading", name="So wurde gerechnet").is_visible()
     page.get_by_role("tab", name="Hintergrund").click()
     assert page.get_by_role("heading", name="Metriken").is_visible()

@@ -1,5 +1,6 @@
 """HTML from Jinja templates, in which untrusted text does no harm."""
 
+import re
 from collections.abc import Callable
 from functools import cache
 from itertools import groupby
@@ -13,6 +14,9 @@ from hdbench.errors import escaped
 LINE_BREAK = "↵"
 """What is shown before a line break in a value, so that it can be seen."""
 
+_JOINT = re.compile(r"[._](?=.)")
+"""After what a name may be broken; in the markup that `shown` makes there is neither."""
+
 STRICT: dict[str, Any] = {
     "undefined": jinja2.StrictUndefined,
     "trim_blocks": True,
@@ -25,7 +29,7 @@ STRICT: dict[str, Any] = {
 def html_templates(
     package: str, *, finalize: Callable[[Any], Any] | None = None
 ) -> jinja2.Environment:
-    """The HTML templates of a package: what they output is escaped, and `shown` is a filter.
+    """The HTML templates of a package: output is escaped; `shown` and `breakable` are filters.
 
     Args:
         package: its name; the templates are in its folder `templates`.
@@ -34,7 +38,7 @@ def html_templates(
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(package), autoescape=True, finalize=finalize, **STRICT
     )
-    environment.filters["shown"] = shown
+    environment.filters |= {"shown": shown, "breakable": breakable}
     return environment
 
 
@@ -52,6 +56,16 @@ def shown(text: str) -> Markup:
         for printable, group in groupby(text, str.isprintable)
         for piece in ("".join(group),)
     )
+
+
+def breakable(name: str) -> Markup:
+    """The name of a field or figure, as `shown`; it may be broken after dots and underscores.
+
+    Example:
+        >>> print(breakable("title.sub_title"))
+        title.<wbr>sub_<wbr>title
+    """
+    return Markup(_JOINT.sub(r"\g<0><wbr>", str(shown(name))))  # noqa: S704  escaped by `shown`
 
 
 def _invisible(character: str) -> Markup:

@@ -26,6 +26,19 @@ from hdbench.statistics.comparison import check_comparable
 
 PAGE, ITEMS = "index.html", "items.parquet"
 
+LABELS = {
+    "report.xlsx": "file_workbook",
+    "items.csv": "file_items",
+    "errors.csv": "file_errors",
+    "fields.csv": "file_fields",
+    ITEMS: "file_all_items",
+    "result.json": "file_result",
+    "plots/fields.png": "plot_fields",
+    "plots/errors.png": "plot_errors",
+    "plots/items.png": "plot_items",
+}
+"""What the page links, as far as it is there: file → key of its label; the first one first."""
+
 MAX_KEPT = 128 * 2**20
 """Maximum size in bytes of the thumbnails in the user's cache, before a report adds its own: those
 of some 20,000 cards."""
@@ -111,10 +124,6 @@ def write_report(
             record |= {"fields": result.field_rates(), "errors": excerpt.errors}
         if groups is not None:
             record["by"] = groups.to_dict()
-        page = report_page(
-            result, loaded, by=groups, language=language, floor=floor, excerpt=excerpt
-        )
-        (folder / PAGE).write_text(page, encoding="utf-8", errors="backslashreplace")
         write_records(folder / "result.json", [record])
         if excerpt is None:
             tables = csv_files(result)
@@ -131,6 +140,22 @@ def write_report(
                 (folder / "report.xlsx").write_bytes(workbook(result))
         except MissingExtraError as error:
             notes.append(f"no report.xlsx: {error}")
+        # The plots are not there yet: they are being drawn.
+        beside = {
+            file: key
+            for file, key in LABELS.items()
+            if (folder / file).is_file() or (drawing and file.startswith("plots/"))
+        }
+        page = report_page(
+            result,
+            loaded,
+            by=groups,
+            language=language,
+            floor=floor,
+            excerpt=excerpt,
+            beside=beside,
+        )
+        (folder / PAGE).write_text(page, encoding="utf-8", errors="backslashreplace")
         if drawing is not None:
             (folder / "plots").mkdir()
             for file, data in drawing.plots().items():

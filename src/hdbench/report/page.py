@@ -100,6 +100,7 @@ def report_page(
     language: str = "en",
     floor: Result | None = None,
     excerpt: Excerpt | None = None,
+    beside: Mapping[str, str] | None = None,
 ) -> str:
     """The page of a result: figures, fields, errors by class, and the items with their pictures.
 
@@ -113,6 +114,7 @@ def report_page(
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
         floor: the same model's run without media, if there is one.
         excerpt: what is kept of the items of a large run.
+        beside: the files beside the page that it links, file → key of its label.
 
     Raises:
         HdbenchError: the result was scored without details, or the benchmark's metadata cannot be
@@ -182,6 +184,7 @@ def report_page(
         most=MAX_MESSAGE,
         method=_method(result, found, figures["signature"], language),
         label_style=_label_style(language),
+        beside=beside or {},
     )
 
 

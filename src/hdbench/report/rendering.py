@@ -85,7 +85,7 @@ def _environment() -> jinja2.Environment:
     environment = html_templates("hdbench.report", finalize=_plain)
     for name, file in (
         ("style", "style.css"),
-        ("script", "filter.js"),
+        ("script", "items.js"),
         ("sort_script", "sort.js"),
     ):
         # As a plain file, not as a template: its braces are its own.

@@ -1,0 +1,153 @@
+"""The pages of items, the bar above them, and what is printed, in a real browser."""
+
+import json
+
+import pypdfium2
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from helpers.run_folders import RIGHT, write_cards
+from PIL import Image
+from playwright.sync_api import expect
+
+from hdbench.api import score
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.evaluation.score import Settings
+from hdbench.report.page import report_page
+
+NAMES = [f"card-{number:02}" for number in range(25)]
+AXE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice", "experimental"]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Reports on 25 cards, those of odd numbers wrong, all worst first: language → file."""
+    folder = tmp_path_factory.mktemp("paging")
+    write_cards(folder)
+    cards = folder / "hdb/cards"
+    Image.new("RGB", (980, 600), "grey").save(cards / "card.png")
+    truth = json.dumps(RIGHT)
+    rows = [{"id": name, "ground_truth": truth, "file_name": "card.png"} for name in NAMES]
+    (cards / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answers = [RIGHT | ({"title": f"Stelling {n}"} if n % 2 else {}) for n in range(25)]
+    lines = [{"id": name, "prediction": each} for name, each in zip(NAMES, answers, strict=True)]
+    (folder / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    result = score(str(cards), folder / "answers.jsonl", Settings(details=True))
+    made = {}
+    for language in ("en", "de"):
+        page = report_page(result, load_benchmark(str(cards)), language=language)
+        made[language] = folder / f"{language}.html"
+        made[language].write_text(page, encoding="utf-8")
+    return made
+
+
+@pytest.fixture
+def visit(browser, files):
+    pages = []
+
+    def visit(address="", *, language="en", width=1280, **options):
+        context = browser.new_context(viewport={"width": width, "height": 800}, **options)
+        pages.append(context)
+        page = context.new_page()
+        page.goto(files[language].as_uri() + address)
+        return page
+
+    yield visit
+    for context in pages:
+        context.close()
+
+
+WORST_FIRST = NAMES[1::2] + NAMES[::2]
+SHOWN = """() => [...document.querySelectorAll(".item")].filter((each) => each.clientHeight)
+    .map((each) => each.querySelector("h3").innerText)"""
+
+
+def shown(page):
+    return page.evaluate(SHOWN)
+
+
+def below_the_bar(page, heading):
+    bar = page.locator("#filter").bounding_box()
+    box = page.get_by_role("heading", name=heading, exact=True).bounding_box()
+    return bar["y"] + bar["height"] <= box["y"] <= 300
+
+
+def test_the_items_are_turned_by_keyboard_and_no_longer_all_in_one_page(visit):
+    page = visit()
+    assert shown(page) == WORST_FIRST[:10]
+    told = page.get_by_role("status")
+    assert told.inner_text() == "Items 1–10 of 25"
+    page.get_by_role("button", name="Previous items").press("Enter")
+    assert shown(page) == WORST_FIRST[:10]
+    page.locator(".item:visible").nth(9).scroll_into_view_if_needed()
+    page.get_by_role("button", name="Next items").press("Enter")
+    assert shown(page) == WORST_FIRST[10:20]
+    assert below_the_bar(page, WORST_FIRST[10])
+    page.get_by_label("Items on this page").focus()
+    page.keyboard.press("ArrowDown")
+    assert shown(page) == WORST_FIRST[20:]
+    assert told.inner_text() == "Items 21–25 of 25"
+    assert page.get_by_role("button", name="Next items").get_attribute("aria-disabled") == "true"
+    page.get_by_role("button", name="Next items").press("Enter")
+    assert shown(page) == WORST_FIRST[20:]
+
+    page.get_by_label("Only with errors").check()
+    assert shown(page) == WORST_FIRST[:10]
+    assert told.inner_text() == "Items 1–10 of 12 found"
+    page.get_by_role("button", name="Next items").click()
+    assert shown(page) == WORST_FIRST[10:12]
+    page.get_by_label("Search ids and values").fill("nowhere")
+    assert shown(page) == []
+    assert told.inner_text() == "No item fits"
+    page.get_by_role("button", name="Show all").click()
+    assert shown(page) == WORST_FIRST[:10]
+
+
+def test_anchors_and_the_browsers_own_search_open_the_page_of_what_they_find(visit):
+    page = visit("#item-17")
+    assert shown(page) == WORST_FIRST[10:20]
+    assert below_the_bar(page, WORST_FIRST[16])
+    page.get_by_label("Only with errors").check()
+    page.evaluate("location.hash = '#item-25'")  # right, so that the filter has excluded it
+    expect(page.get_by_role("heading", name=WORST_FIRST[24])).to_be_visible()
+    assert shown(page) == WORST_FIRST[20:]
+    assert below_the_bar(page, WORST_FIRST[24])
+    assert not page.get_by_label("Only with errors").is_checked()
+    found = "document.getElementById('item-3').closest('.item')"
+    page.evaluate(f"{found}.dispatchEvent(new Event('beforematch', {{bubbles: true}}))")
+    assert shown(page) == WORST_FIRST[:10]
+    assert not page.locator("#find-note").is_visible()  # as this browser's search can do it
+
+
+def test_without_script_and_on_paper_every_item_is_there_with_all_that_is_folded(visit):
+    page = visit(java_script_enabled=False)
+    assert shown(page) == WORST_FIRST
+    page = visit(color_scheme="dark")
+    with pypdfium2.PdfDocument(page.pdf(format="A4")) as paper:
+        text = " ".join(" ".join(each.get_textpage().get_text_range() for each in paper).split())
+    assert [name for name in NAMES if name not in text] == []
+    assert text.count("1924 1924 1.00 same") == len(NAMES)  # right, and so folded
+    assert "Two runs whose intervals overlap may still differ" in text  # the folded glossary
+    assert "Show all" not in text
+
+
+@pytest.mark.parametrize(("width", "language"), [(1280, "en"), (1280, "de"), (390, "de")])
+def test_the_bar_is_flat_and_axe_core_finds_nothing(visit, width, language):
+    page = visit(width=width, language=language)
+    assert page.locator("#filter").bounding_box()["height"] < 60
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    options = {"runOnly": {"type": "tag", "values": AXE}}
+    assert Axe().run(page, options=options).response["violations"] == []
+    if width == 390:
+        page.get_by_role("button", name="Auswahl").press("Enter")
+        page.get_by_label("Nur mit Fehlern").check()
+        assert page.get_by_role("button", name="Auswahl (1)").is_visible()
+
+
+def test_in_a_frame_what_stands_beside_it_is_left_out(visit):
+    page = visit()
+    assert page.locator(".headline").is_visible()
+    page = visit("?embedded")
+    assert not page.locator(".headline").is_visible()
+    assert not page.locator("section.warnings").is_visible()
+    page.evaluate("location.hash = '#item-17'")
+    assert not page.locator(".headline").is_visible()

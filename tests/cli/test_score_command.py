@@ -111,6 +111,7 @@ def test_the_result_as_flat_json(score, cards):
                 "recall_micro": [0.0, 1.0],
             },
         },
+        "effort": {"corrected": "field", "corrections": 0.75, "values": 2.0},
         "metric": "zettel_f1",
         "rules": 2,
         "reading": 2,
@@ -133,15 +134,21 @@ def test_the_result_as_flat_json(score, cards):
             "false_negatives": [0, 1, 2, 0],
             "f1": [1.0, 0.5, 0.0, 1.0],
             "perfect": [1, 0, 0, 1],
+            "corrections": [0, 1, 2, 0],
+            "values": [2, 2, 2, 2],
         },
-        "strict_statistics": {"0003": {"false_negatives": 2}},
+        "strict_statistics": {"0003": {"false_negatives": 2, "corrections": 2, "values": 2}},
     }
     assert "only valid JSON counted (--strict): f1_micro 0.5000 instead of 0.7143" in done.stdout
     assert "f1_micro" in done.stdout
-    assert "4 items: 3 answered, 1 unanswered, 0 unparsable; 2 need no edit" in done.stdout
+    _, first, *lines = done.stdout.splitlines()
+    assert first == (
+        "2 of 4 items need no correction; on average 0.75 of 2 fields per item are wrong. 1 item "
+        "without a usable answer counts as a complete failure. f1_micro 0.7143."
+    )
+    assert "4 items: 3 answered, 1 unanswered, 0 unparsable" in lines
     assert "of the answered, 1 unwrapped" in done.stdout
     assert "warning: 3 of 4 items have an answer" in done.stdout
-    assert "1 without a usable answer counts as a complete failure" in done.stdout.splitlines()
     assert "year: 1924 → 1942" in done.stdout
 
 

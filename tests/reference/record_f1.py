@@ -316,6 +316,7 @@ def score(answer, truth, **given):
         rows = compare_by_path(truth, answer or {}, options)
     weights = [chosen(options["weights"], row.path, 1) for row in rows]
     tp, fp, fn = (add(w * row[k] for w, row in zip(weights, rows, strict=True)) for k in (1, 2, 3))
+    counted = [row for w, row in zip(weights, rows, strict=True) if w]
     alike = [row.similarity for row in rows if row.similarity is not None]
     mean = add(alike, options["sum"]) / len(alike) if alike else float(answer is not None)
     lists = {}
@@ -331,6 +332,10 @@ def score(answer, truth, **given):
         "similarity": rounded(mean, digits),
         "perfect": answer is not None
         and all(row.fp == row.fn == 0 and row.similarity in (None, 1.0) for row in rows),
+        "effort": (
+            sum(bool(row.fp or row.fn) for row in counted),
+            sum(bool(row.tp or row.fp or row.fn) for row in counted),
+        ),
         "lists": {name: tuple(counts) for name, counts in lists.items()},
         "pairs": [tuple(place and place[1:] for place in sides) for _, *sides in records],
     }

@@ -172,7 +172,7 @@ def score(answer, truth, **given):
     for path, when in options["texts"].items():
         name, _, field = path.rpartition("[].")
         lists.setdefault(name or None, {})[field or path] = when
-    texts, invented, pairs, parsed = [], [], [], []
+    texts, invented, pairs, parsed, edits = [], [], [], [], 0
     for name, fields in lists.items():
         expected, found = pages_of(truth, name), pages_of(answer, name)
         for i, j in pair_pages(expected, found, fields, options):
@@ -180,7 +180,9 @@ def score(answer, truth, **given):
             there = bool(page) if name is None else page is not None
             of_page, more = page_texts(expected[i], page, fields)
             invented += more + [a for t, a in of_page if not t]
-            texts += [text_scores(t, a, there, options) for t, a in of_page]
+            of_texts = [text_scores(t, a, there, options) for t, a in of_page]
+            texts += of_texts
+            edits += sum(s["cer"][0] for s, (t, _) in zip(of_texts, of_page, strict=True) if t)
             parsed += [well_formed(a) for _, a in of_page]
             pairs += [(name, i, j)] if name else []
         for j in set(range(len(found))) - {j for _, _, j in pairs} if name else ():
@@ -195,10 +197,12 @@ def score(answer, truth, **given):
     }
     alike = [t["similarity"] for t in texts]
     means["similarity"] = add(alike, options["sum"]) / len(alike) if alike else 1.0
+    extra = sum(len(signs(normalized(text, names), options)) for text in invented)
     return {
         "texts": texts,
+        "effort": (edits + extra, sum(text["cer"][1] for text in texts)),
         "means": {name: rounded(mean, digits) for name, mean in means.items()},
-        "invented": sum(len(signs(normalized(text, names), options)) for text in invented),
+        "invented": extra,
         "pairs": pairs,
         "well_formed": parsed,
     }

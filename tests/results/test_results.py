@@ -91,7 +91,7 @@ def test_columns_of_zeros_are_left_out(tmp_path):
     truth = prepare(metric, TRUTHS["sciencemeta_accuracy"])
     write_results(tmp_path / "r.json", [score_items(metric, [Candidate("a", truth, None)])])
     record = json.loads((tmp_path / "r.json").read_text())
-    assert record["statistics"] == {"ebook.items": [1]}
+    assert record["statistics"] == {"ebook.items": [1], "corrections": [7], "values": [7]}
     assert read_result(tmp_path / "r.json").statistics["accuracy"] == [0]
 
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import avisblatt_cer as naive
+from reference.values import distance
 
 from hdbench.results.items import Candidate, score_items
 from hdbench.scoring.avisblatt_cer import AvisblattCer
@@ -84,6 +85,9 @@ def test_counting_and_explaining_agree(page):
         correct, substituted, missing, spurious = (outcomes.count(name) for name in OUTCOMES)
         assert correct + substituted == item["true_positives"]
         assert (missing, spurious) == (item["false_negatives"], item["false_positives"])
+        texts = [(m["reference"] or "", m["prediction"] or "") for m in item["fields"]]
+        assert item["corrections"] == sum(distance(*both) for both in texts)
+        assert item["values"] == sum(len(reference) for reference, _ in texts)
 
 
 @settings(max_examples=30, deadline=None)

@@ -85,6 +85,10 @@ def test_letters_of_every_shape(protocol, answer, letter, authority):
     for category, counted in expected.items():
         outcomes = [match["outcome"] for match in matches if match["field"] == category]
         assert tuple(map(outcomes.count, ("correct", "spurious", "missing"))) == counted
+    # A wrong value in the place of a missing one is one value to be corrected.
+    wrong = [max(spurious, missing) for _, spurious, missing in expected.values()]
+    assert result.totals["corrections"] == sum(wrong)
+    assert result.totals["values"] == sum(wrong) + sum(right for right, _, _ in expected.values())
 
 
 @pytest.mark.parametrize("inferred", [INFERRED[:1], INFERRED[1:], INFERRED])

@@ -60,6 +60,7 @@ def ours(answer, truth, **options):
         "f1": pytest.approx(statistics["f1"], abs=1e-12),
         "similarity": pytest.approx(statistics["similarity"], abs=1e-12),
         "perfect": bool(statistics["perfect"]),
+        "effort": (statistics["corrections"], statistics["values"]),
         "records": tuple(
             statistics[name] for name in ("records_found", "records_missed", "records_invented")
         ),

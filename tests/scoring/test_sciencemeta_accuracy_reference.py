@@ -118,3 +118,4 @@ def test_figures_of_many_records(pairs):
         assert explained == naive.similarities(answer, truth)
         wrong = {m["field"] for m in item["fields"] if m["outcome"] != "correct"}
         assert wrong == {field for field, alike in explained.items() if alike < 1}
+        assert (item["corrections"], item["values"]) == (len(wrong), len(explained))

@@ -112,6 +112,10 @@ def reference_figures(pairs, **options):
 def test_pages_of_every_shape(options, pairs):
     expected, found = reference_figures(pairs, **options), figures(pairs, **options)
     assert {name: found.get(name) for name in expected} == pytest.approx(expected, abs=1e-9)
+    for answer, truth in pairs:
+        statistics = TextCer(texts=FIELDS, **options).score(answer, truth).statistics
+        effort = naive.score(answer, truth, texts=FIELDS, **options)["effort"]
+        assert (statistics["corrections"], statistics["values"]) == effort
 
 
 @pytest.mark.slow

@@ -105,3 +105,6 @@ def test_counting_and_explaining_agree(card):
     for match in metric.explain(score, prepared):
         explained.setdefault(match.outcome, []).append(match.field)
     assert explained == {outcome: list(paths) for outcome, paths in score.fields.items() if paths}
+    wrong = sum(len(paths) for outcome, paths in explained.items() if outcome != "correct")
+    assert score.statistics["corrections"] == wrong
+    assert score.statistics["values"] == sum(map(len, explained.values()))

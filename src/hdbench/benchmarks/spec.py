@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from hdbench.benchmarks.item_name import ItemName
 from hdbench.benchmarks.sample import STRATUM, Sample
 from hdbench.common.checked import Strict, read_yaml, validate
 from hdbench.common.names import bare
@@ -150,6 +151,7 @@ class BenchmarkSpec(Strict):
         canary: a GUID of its own, by which corpora can be searched for the benchmark. It stands in
             the card and in `benchmark.yaml`, and in nothing that a model is shown or asked for.
         held_out: the items whose ground truth is in a file of its own, which is not published.
+        item_name: what an item is called in sentences about results; `item` without it.
     """
 
     name: str
@@ -177,6 +179,7 @@ class BenchmarkSpec(Strict):
     public_since: datetime.date | None = None
     canary: UUID | None = None
     held_out: HeldOut | None = None
+    item_name: ItemName | None = None
 
     @field_validator("source")
     @classmethod

@@ -68,6 +68,8 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
     fields = result.pop("fields")
     result["headline"] = recipe.spec.headline
     result["higher_is_better"] = recipe.spec.higher_is_better
+    if recipe.spec.item_name is not None:
+        result["item_name"] = recipe.spec.item_name.model_dump(mode="json")
     title = f"{name} (sample), {result['protocol']}"
     print_result(console, title, rules, result, fields, worst=worst)
     hdbench = _command()

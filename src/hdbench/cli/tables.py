@@ -20,6 +20,7 @@ from hdbench.common.printing import (
 )
 from hdbench.results.error_counts import LOST
 from hdbench.results.items import WORST
+from hdbench.results.lead import lead, resources
 from hdbench.results.warning_texts import in_words, people_in_words
 from hdbench.scoring.metric import Figure, Metric
 
@@ -85,20 +86,23 @@ def print_result(
     details: Sequence[Mapping[str, Any]] = (),
     all_warnings: bool = False,
 ) -> None:
-    """Print a result: figures with their coverage, what to check, fields, worst items.
+    """Print a result: its lead, figures with their coverage, what to check, fields, worst items.
 
     Args:
         console: where to.
         title: what was scored.
         metric: the metric.
         figures: the figures, as `Result.figures` gives them, with the `headline` and its direction,
-            and `intervals`, as `Intervals.to_dict` gives them.
+            `intervals`, as `Intervals.to_dict` gives them, and what else `lead` needs.
         fields: field → its counts and rates.
         worst: the details of items, worst first; at most `WORST` that have an error are shown.
         details: the details of every item, to list those whose answers were not clean.
         all_warnings: print more warnings than the gravest.
     """
     console.print(printable(title, MAX_NOTE), style="bold")
+    for said in (str(lead(figures)), resources(figures)):
+        if said:
+            console.print(Text(said), soft_wrap=True)
     if "estimated" in figures:
         console.print(Text(figures["estimated"]), soft_wrap=True)
     console.print(_figures_table(metric, figures))
@@ -211,7 +215,7 @@ def _figures_table(metric: Metric | type[Metric], figures: Mapping[str, Any]) ->
 def _coverage(figures: Mapping[str, Any]) -> Text:
     counts = {name: figures[name] for name in ("answered", "unanswered", "unparsable")}
     parts = ", ".join(f"{count} {name}" for name, count in counts.items())
-    text = Text(f"{figures['items']} items: {parts}; {figures['items_perfect']} need no edit")
+    text = Text(f"{figures['items']} items: {parts}")
     if "why" in figures["intervals"]:
         text.append(f"\n{figures['intervals']['why']}", style="yellow")
     read = [f"{figures['status'][name]} {name}" for name in _READ if figures["status"][name]]
@@ -220,10 +224,6 @@ def _coverage(figures: Mapping[str, Any]) -> Text:
     if figures.get("unparsable_kinds"):
         kinds = (f"{_KINDS[kind]} ({count})" for kind, count in figures["unparsable_kinds"].items())
         text.append(f"\nunparsable: {', '.join(kinds)}")
-    lost = counts["unanswered"] + counts["unparsable"]
-    if lost:
-        count = "counts as a complete failure" if lost == 1 else "count as complete failures"
-        text.append(f"\n{lost} without a usable answer {count}", style="yellow")
     return text
 
 

@@ -20,6 +20,16 @@ def decimal(number: str, language: str) -> str:
     return number.replace(".", ",") if language == "de" else number
 
 
+def written(number: float, digits: int, language: str) -> str:
+    """A number with that many decimals, as a language writes it.
+
+    Example:
+        >>> written(2312.55, 1, "en"), written(2312.55, 1, "de")
+        ('2,312.6', '2.312,6')
+    """
+    return f"{number:,.{digits}f}".translate(_SIGNS if language == "de" else {})
+
+
 def grouped(number: int, language: str) -> str:
     """A whole number with what a language writes between the thousands.
 

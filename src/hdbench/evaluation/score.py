@@ -394,7 +394,7 @@ def _about(
     """What a result says about its benchmark, and the drafts that its items were made from."""
     made = [{"run": each.run, "model": each.model, "items": n} for each, n in drafts.items()]
     sample = benchmark.spec.sample
-    public = benchmark.spec.public_since
+    public, item_name = benchmark.spec.public_since, benchmark.spec.item_name
     return {
         "benchmark": benchmark.id,
         "dataset_version": benchmark.spec.version,
@@ -404,6 +404,7 @@ def _about(
         "higher_is_better": benchmark.spec.higher_is_better,
         **({} if sample is None else {"sample": sample.model_dump(mode="json")}),
         **({} if public is None else {"public_since": public.isoformat()}),
+        **({} if item_name is None else {"item_name": item_name.model_dump(mode="json")}),
         **({DRAFTS: made} if made else {}),
     }
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from hdbench.reading import READ_AS, ReadAs
 from hdbench.results.files import given_options, read_records, to_record
 from hdbench.results.record import from_record
 from hdbench.results.result import Result
+from hdbench.scoring.metric import EFFORT
 
 SHOWN = 20
 """Maximum number of differing figures that are listed, and of items."""
@@ -33,7 +34,7 @@ APART = {"also", "held_out"}
 """The keys that hold records of their own, which are compared like the first, and what follows from
 a file that is not public."""
 
-MOVABLE = {"benchmark", "dataset_revision", "notes", "people", "public_since"}
+MOVABLE = {"benchmark", "dataset_revision", "item_name", "notes", "people", "public_since"}
 """The keys of what may be elsewhere now, or may be learned only later."""
 
 
@@ -211,6 +212,8 @@ def _compare(
     again["signature"] = old.figures()["signature"]  # of the versions then; others are a note
     if "reading" not in record:  # as in the first results
         again["signature"] = again["signature"].replace("|reading:1|", "|")
+    if not _counts_effort(record):
+        again.pop("effort", None)
     if old.reading_version == 1:
         again = {name: value for name, value in again.items() if name not in SINCE_READING_2}
     found = Verification(old.model, also, new.metric.rules, new.reading_version)
@@ -221,7 +224,7 @@ def _compare(
         record, again = ({**each, "intervals": {}} for each in (record, again))
         found.notes.append(f"intervals: not compared: then {method}, now {now}")
     found.figures, found.differences = compared(_compared(record), _compared(again))
-    found.values = len(new.ids) * len(new.statistics)
+    found.values = len(new.ids) * (len(new.statistics) - len(_uncounted(record, new)))
     found.differences += _first(_items(record, again, old, new), "more items that differ")
     if found.differences:
         found.causes += _causes(old, new)
@@ -308,7 +311,8 @@ def _items(
     record: Mapping[str, Any], again: Mapping[str, Any], old: Result, new: Result
 ) -> list[str]:
     """A line for each item that differs."""
-    before, after = _by_item(record, old), _by_item(again, new)
+    left_out = _uncounted(record, new)
+    before, after = _by_item(record, old, left_out), _by_item(again, new, left_out)
     lines = []
     for item_id in {**before, **after}:
         if item_id not in after or item_id not in before:
@@ -324,17 +328,37 @@ def _items(
     return lines
 
 
-def _by_item(record: Mapping[str, Any], result: Result) -> dict[str, tuple[dict[str, float], Any]]:
-    """Id → an item's statistics, and its details."""
+def _by_item(
+    record: Mapping[str, Any], result: Result, left_out: Collection[str]
+) -> dict[str, tuple[dict[str, float], Any]]:
+    """Id → an item's statistics, and its details, both without some statistics."""
     details = record.get("per_item")
     found = details if isinstance(details, list) and len(details) == len(result.ids) else None
     return {
         item_id: (
-            {name: column[position] for name, column in result.statistics.items()},
-            found[position] if found else None,
+            {
+                name: column[position]
+                for name, column in result.statistics.items()
+                if name not in left_out
+            },
+            {name: value for name, value in found[position].items() if name not in left_out}
+            if found
+            else None,
         )
         for position, item_id in enumerate(result.ids)
     }
+
+
+def _counts_effort(record: Mapping[str, Any]) -> bool:
+    """Whether a record has `EFFORT`: those of earlier versions do not."""
+    return "effort" in record or any(name in record["statistics"] for name in EFFORT)
+
+
+def _uncounted(record: Mapping[str, Any], new: Result) -> list[str]:
+    """The statistics that an earlier version did not count."""
+    if _counts_effort(record):
+        return []
+    return [name for name in EFFORT if name in new.statistics]
 
 
 def _first(lines: list[str], others: str) -> list[str]:

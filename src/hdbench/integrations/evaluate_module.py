@@ -16,6 +16,7 @@ from hdbench.reading.inferred import schema_of
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
 from hdbench.results.items import Candidate, prepare, score_items
+from hdbench.results.lead import effort_of
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import check_protocol, reference_for
 
@@ -124,7 +125,11 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
             for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
         )
         result = score_items(metric, candidates, details=details)
-        return result.to_dict(details=details) | {"intervals": result.intervals.to_dict()}
+        return {
+            **result.to_dict(details=details),
+            "intervals": result.intervals.to_dict(),
+            **effort_of(result),
+        }
 
 
 def _encode_each(name: str, values: Any) -> list[str]:

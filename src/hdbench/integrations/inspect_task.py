@@ -203,7 +203,9 @@ def figures(
             ids=[item_id for item_id, _ in items],
             status=Counter(about["status"] for _, about in items),
             statistics={
-                each: [about["statistics"][each] for _, about in items] for each in rules.statistics
+                # A log from before a statistic was counted does not have it.
+                each: [about["statistics"].get(each, 0) for _, about in items]
+                for each in rules.statistics
             },
             fields={},
             worst=[],

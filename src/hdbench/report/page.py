@@ -12,15 +12,17 @@ from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group
 from hdbench.reading.answer import STATUSES
 from hdbench.report.details import MOST_LOST, Excerpt, Item
+from hdbench.report.effort import keystrokes, outcomes_of_fields
 from hdbench.report.items import BANDS, ItemView, cut, item_views
 from hdbench.report.pictures import Picture, pictures
 from hdbench.report.rendering import TEXTS, render
 from hdbench.report.truth_errors import truth_error_url
 from hdbench.results.error_counts import item_errors
 from hdbench.results.files import given_options
+from hdbench.results.lead import lead, lead_figures, resources
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import in_language, in_words, people_in_words
-from hdbench.scoring.metric import higher_is_better
+from hdbench.scoring.metric import Outcome, higher_is_better
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
 from hdbench.statistics.resampling import rate_names
 
@@ -138,8 +140,8 @@ def report_page(
     shown = [view for those in views.values() for view in those]
     names = list(islice(_fields_with_errors(errors, shown), MAX_FIELDS))
     rates = result.field_rates()
-    fields = list(_field_rows(rates))
-    figures = result.figures()
+    fields = list(_field_rows(rates, outcomes_of_fields(result)))
+    figures, said = result.figures(), lead_figures(result)
     return render(
         "report.html",
         language,
@@ -148,6 +150,8 @@ def report_page(
         licence=benchmark.spec.licence,
         run=_run(result),
         headline=_figure(result, result.headline, found),
+        lead=lead(said, language),
+        resources=resources(said, language, keystrokes=keystrokes(result)),
         people=None if result.people is None else people_in_words(result.people, language),
         people_means=in_words("people_means", {}, language),
         floor=None if floor is None else _figure(floor, result.headline, floor.intervals),
@@ -229,7 +233,18 @@ def _heads(rates: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return [words.get(name, name) for name in next(iter(rates.values()), ())]
 
 
-def _field_rows(rates: Mapping[str, Mapping[str, Any]]) -> Iterator[FieldRow]:
+_PARTS: dict[Outcome, str] = {
+    "correct": "right",
+    "substituted": "wrong",
+    "missing": "lacking",
+    "spurious": "added",
+}
+"""The parts of a field's bar."""
+
+
+def _field_rows(
+    rates: Mapping[str, Mapping[str, Any]], outcomes: Mapping[str, Mapping[Outcome, int]]
+) -> Iterator[FieldRow]:
     """The fields, the worst first; those that no reference has come last."""
 
     def order(item: tuple[str, Mapping[str, Any]]) -> tuple[bool, float]:
@@ -241,13 +256,9 @@ def _field_rows(rates: Mapping[str, Mapping[str, Any]]) -> Iterator[FieldRow]:
         if "accuracy" in numbers:
             bar = {"right": numbers["accuracy"]}
         else:
-            counts = {
-                "right": numbers["true_positives"],
-                "wrong": numbers["false_positives"],
-                "lacking": numbers["false_negatives"],
-            }
+            counts = outcomes.get(name, {})
             whole = sum(counts.values()) or 1
-            bar = {part: count / whole for part, count in counts.items()}
+            bar = {_PARTS[outcome]: count / whole for outcome, count in counts.items()}
         written = [
             str(value) if isinstance(value, int) else f"{value:.3f}" for value in numbers.values()
         ]

@@ -7,8 +7,10 @@ from typing import Any
 
 from hdbench.analysis.error_classes import ERROR_CLASSES
 from hdbench.common.excel import write_text, xlsx_writer
+from hdbench.report.effort import keystrokes
 from hdbench.report.rows import Cell, direction, error_rows, field_rows, item_rows, text
 from hdbench.results.files import item_set
+from hdbench.results.lead import lead, lead_figures, resources
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import in_words, people_in_words
 from hdbench.scoring.metric import figure_of
@@ -28,7 +30,7 @@ _BANDS = (
 )
 
 # Their formats, by the kind of row in the summary.
-_TITLE, _HEAD, _TEXT = "title", "head", "text"
+_TITLE, _LEAD, _HEAD, _TEXT = "title", "lead", "head", "text"
 
 
 def workbook(result: Result) -> bytes:
@@ -75,6 +77,7 @@ class _Sheets:
             _TEXT: book.add_format(base),
             _HEAD: book.add_format(base | {"bold": True, "bottom": 1, "bg_color": "#E7E9ED"}),
             _TITLE: book.add_format(base | {"bold": True, "font_size": 14, "text_wrap": False}),
+            _LEAD: book.add_format(base | {"text_wrap": False}),
         }
         self._count = book.add_format({"valign": "top", "align": "left", "num_format": "0"})
         self._rate = book.add_format({"valign": "top", "align": "left", "num_format": "0.0000"})
@@ -153,6 +156,11 @@ def _summary(result: Result, found: Intervals) -> Iterator[tuple[str, Sequence[C
     model = text(result.model) or "no model named"
     name = result.dataset.get("benchmark", metric.name)
     yield _TITLE, [f"{name}, {metric.protocol}: {model}"]
+    said = lead_figures(result)
+    for sentence in (*lead(said), resources(said, keystrokes=keystrokes(result))):
+        if sentence:
+            yield _LEAD, [sentence]
+    yield _TEXT, []
     yield from _flat(
         {
             "model": result.model,

@@ -14,6 +14,7 @@ from hdbench.errors import HdbenchError
 from hdbench.reading.json_files import parse_file
 from hdbench.reading.members import Folder
 from hdbench.reading.parts import is_in_shards, our_parts
+from hdbench.results.lead import effort_of
 from hdbench.results.record import from_record
 from hdbench.results.result import Result
 from hdbench.scoring import make_metric
@@ -79,19 +80,20 @@ def to_record(result: Result, *, details: bool = False, intervals: bool = True) 
     """A result as JSON data: what `Result.to_dict` has, and what it can be rebuilt from.
 
     Statistics that are zero for every item are left out. The worst items are not kept. The
-    `intervals` are those of `hdbench.statistics.bootstrap` with its defaults.
+    `intervals` are those of `hdbench.statistics.bootstrap` with its defaults; `effort` is that of
+    `hdbench.statistics.effort`, if it was counted.
 
     Args:
         result: the result.
         details: also `fields`, the rates of each field, `per_item`, if it was kept, and `errors` by
             class.
-        intervals: also the intervals.
+        intervals: also the intervals, and the effort.
     """
     return {
         **({} if result.model is None else {"model": result.model}),
         **result.to_dict(details=details),
         **({"errors": result.errors_by_class} if details else {}),
-        **({"intervals": result.intervals.to_dict()} if intervals else {}),
+        **({"intervals": result.intervals.to_dict(), **effort_of(result)} if intervals else {}),
         "metric": result.metric.name,
         "rules": result.metric.rules,
         "reading": result.reading_version,

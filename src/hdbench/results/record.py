@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from hdbench import __version__
 from hdbench.benchmarks.agreement import Ceiling
+from hdbench.benchmarks.item_name import ItemName
 from hdbench.benchmarks.sample import Sample
 from hdbench.common.checked import validate
 from hdbench.common.texts import LANGUAGES
@@ -65,6 +66,11 @@ def _read_sample(value: Any) -> Any:
     return Sample.model_validate(value) if isinstance(value, dict) else value
 
 
+def _read_item_name(value: Any) -> Any:
+    """What an item is called, from JSON, in which its words are lists."""
+    return ItemName.model_validate(value) if isinstance(value, dict) else value
+
+
 def _read_ceiling(value: Any) -> Any:
     """What people reach, from JSON, in which an interval is a list."""
     return Ceiling.model_validate(value) if isinstance(value, dict) else value
@@ -87,6 +93,7 @@ class _Dataset(_Checked):
     public_since: Annotated[str, AfterValidator(_checked_day)] | None = None
     people: Annotated[Ceiling | None, BeforeValidator(_read_ceiling)] = None
     drafts: list[_Draft] | None = None
+    item_name: Annotated[ItemName | None, BeforeValidator(_read_item_name)] = None
 
 
 class _Reading(_Checked):
@@ -309,7 +316,7 @@ def _dataset(value: dict[str, Any], metric: str, where: str) -> dict[str, Any]:
         check_headline(metric, dataset.headline)
     except HdbenchError as error:
         raise HdbenchError(f"{where}: {error}") from error
-    optional = ("sample", "public_since", "people", DRAFTS)
+    optional = ("sample", "public_since", "people", DRAFTS, "item_name")
     absent = {name for name in optional if getattr(dataset, name) is None}
     return dataset.model_dump(mode="json", exclude=absent)
 

@@ -27,6 +27,7 @@ from hdbench.scoring.metric import (
 if TYPE_CHECKING:
     from hdbench.analysis.error_classes import ErrorClass
     from hdbench.statistics.bootstrap import Intervals
+    from hdbench.statistics.effort import Effort
 
 
 def installed_versions() -> dict[str, str]:
@@ -66,8 +67,9 @@ class Result:
         dataset: what was scored against: `benchmark`, `dataset_version`, `dataset_sha256`,
             `dataset_revision` (the commit, if it is from the Hub), its `headline` and the direction
             of that, `higher_is_better`; `public_since`, if the benchmark says it; `people`, what
-            people reach against each other, if it says that; `drafts`, if ground truths of these
-            items were made from drafts: of each, its `run` and `model`, and the number of `items`;
+            people reach against each other, if it says that; `item_name`, what an item is called,
+            if it says that; `drafts`, if ground truths of these items were made from drafts: of
+            each, its `run` and `model`, and the number of `items`;
             empty if the ground truths came alone.
         reading: what reading a file of answers showed: `options`, `notes`, `schema_violations`,
             `warnings`; empty if the answers did not come from a file.
@@ -208,6 +210,13 @@ class Result:
         from hdbench.statistics.bootstrap import intervals  # noqa: PLC0415  numpy is slow to import
 
         return intervals(self)
+
+    @cached_property
+    def effort(self) -> "Effort | None":
+        """How many values of an item need a correction; None if that was not counted."""
+        from hdbench.statistics.effort import effort  # noqa: PLC0415  numpy is slow to import
+
+        return effort(self)
 
     @cached_property
     def item_errors(self) -> "list[list[tuple[FieldMatch, ErrorClass]]]":

@@ -9,7 +9,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
@@ -29,7 +29,9 @@ from hdbench.scoring.avisblatt_pairing import (
 from hdbench.scoring.metric import (
     COUNTED,
     COUNTS,
+    EFFORT,
     PERFECT,
+    Corrected,
     FieldMatch,
     Figure,
     ItemScore,
@@ -40,6 +42,9 @@ from hdbench.scoring.rates import f1, plain, ratio, ratios
 from hdbench.scoring.similarity import similarity
 
 _SPACE = re.compile(r"\s+")
+
+Edits = Callable[[str, str], int]
+"""Gives the Levenshtein distance of two texts."""
 
 
 def _as_edited(text: str) -> str:
@@ -140,6 +145,7 @@ class AvisblattCer(Metric):
         "counted_ads",
         "ntokens_error_sum",
         "perfect",
+        *EFFORT,
     )
     item_figure: ClassVar[str] = "fuzzy"
     figures: ClassVar[tuple[Figure, ...]] = (
@@ -157,6 +163,7 @@ class AvisblattCer(Metric):
         *COUNTED,
         *PERFECT,
     )
+    corrected: ClassVar[Corrected | None] = "character"
     option_names: ClassVar[tuple[str, ...]] = ("normalize",)
 
     def __init__(
@@ -191,18 +198,22 @@ class AvisblattCer(Metric):
             `fuzzy_text_sum` and `cer_text_sum` over its `legible_ads`. `true_positives`,
             `false_positives`, `false_negatives`: ads found, invented, missed. `sections_right`,
             `sections_right_loose`, `dates_right`: among the ads found. `ntokens_error_sum` over the
-            `counted_ads` of the answer. `perfect`: 1 if the answer needs no edit.
+            `counted_ads` of the answer. `perfect`: 1 if the answer needs no edit. `EFFORT`: the
+            edit distance of the texts of all ads, missed and invented ones included, and the
+            characters of the ground truth's; headings and dates are not in it.
         """
         entries = _entries(record)
         found = read_ads(entries, self._normalized)
         pairs = pair_documented(prepared.ads, found, prepared.continued)
-        scores = [self._score_pair(*pair) for pair in self._scored_pairs(pairs, found, prepared)]
+        edits = cache(Levenshtein.distance)  # of most pairs it is needed several times
+        scored = self._scored_pairs(pairs, found, prepared)
+        scores = [self._score_pair(*pair, edits) for pair in scored]
         if scores or self._published:
             page = self._page_means(scores)
         else:
             page = (0.0, 1.0) if record is None or entries else (1.0, 0.0)
         by_text = assign(prepared.legible, found)
-        text_scores = [self._score_pair(prepared.legible[a], found[b]) for a, b in by_text]
+        text_scores = [self._score_pair(prepared.legible[a], found[b], edits) for a, b in by_text]
         unpaired = len(prepared.legible) - len(by_text)
         both = [(ad, other) for ad, other in pairs if other]
         sections = [(ad.section, other.section) for ad, other in both]
@@ -212,6 +223,10 @@ class AvisblattCer(Metric):
         perfect = len(both) == len(pairs) == len(entries) == right == dates and all(
             ad.text == other.text for ad, other in both
         )
+        paired = {other.place for _, other in both}
+        corrections = sum(
+            edits(ad.text, other.text) if other else len(ad.text) for ad, other in pairs
+        ) + sum(len(ad.text) for ad in found if ad.place not in paired)
         return ItemScore(
             {
                 "fuzzy": page[0],
@@ -231,6 +246,8 @@ class AvisblattCer(Metric):
                 "counted_ads": len(counted),
                 "ntokens_error_sum": self.total(counted),
                 "perfect": int(perfect and record is not None),
+                "corrections": corrections,
+                "values": sum(len(ad.text) for ad in prepared.ads),
             },
             compared=(entries, pairs),
         )
@@ -348,15 +365,15 @@ class AvisblattCer(Metric):
         others = numbered(found, prepared.continued)
         return pair_published(prepared.numbered, others, prepared.continued)
 
-    def _score_pair(self, ad: Ad, other: Ad | None) -> tuple[float, float]:
+    def _score_pair(self, ad: Ad, other: Ad | None, edits: Edits) -> tuple[float, float]:
         """Similarity and CER of one ad."""
         if other is None:
             return 0.0, 1.0
         if self._published:
             return round(similarity(ad.text, other.text), 3), _cer(
-                *(_SPACE.sub(" ", text.lower()) for text in (ad.text, other.text))
+                *(_SPACE.sub(" ", text.lower()) for text in (ad.text, other.text)), edits
             )
-        return similarity(ad.text, other.text), _cer(ad.text, other.text)
+        return similarity(ad.text, other.text), _cer(ad.text, other.text, edits)
 
     def _page_means(self, scores: Sequence[tuple[float, float]]) -> tuple[float, float]:
         fuzzy = ratio(self.total([fuzzy for fuzzy, _ in scores]), len(scores))
@@ -370,11 +387,11 @@ def _entries(record: dict[str, Any] | None) -> list[Any]:
     return entries if isinstance(entries, list) else []
 
 
-def _cer(reference: str, prediction: str) -> float:
+def _cer(reference: str, prediction: str, edits: Edits) -> float:
     """Levenshtein distance divided by the reference's length, 0.0 to 1.0, lower is better."""
     if not reference or not prediction:
         return float(reference != prediction)
-    return min(1.0, Levenshtein.distance(reference, prediction) / len(reference))
+    return min(1.0, edits(reference, prediction) / len(reference))
 
 
 def _mean_error(errors: float, count: float) -> float:

@@ -16,7 +16,9 @@ from hdbench.scoring.letter_values import as_text, first_text, metadata, parts, 
 from hdbench.scoring.metric import (
     COUNTED,
     COUNTS,
+    EFFORT,
     PERFECT,
+    Corrected,
     FieldMatch,
     Figure,
     ItemScore,
@@ -115,6 +117,7 @@ class LettersF1(Metric):
         "false_positives_organisations",
         "f1",
         "perfect",
+        *EFFORT,
     )
     item_figure: ClassVar[str] = "f1"
     figures: ClassVar[tuple[Figure, ...]] = (
@@ -131,6 +134,7 @@ class LettersF1(Metric):
     set_fields: ClassVar[tuple[str, ...]] = CATEGORIES
     person_fields: ClassVar[tuple[str, ...]] = PERSONS
     has_form_counts: ClassVar[bool] = True
+    corrected: ClassVar[Corrected | None] = "value"
     option_names: ClassVar[tuple[str, ...]] = (
         "inferred_from_function",
         "inferred_from_correspondence",
@@ -217,16 +221,18 @@ class LettersF1(Metric):
         Returns:
             True positives, false positives and false negatives of each category, and of all three
             with persons also found by surname; the false positives that are organisations or
-            offices; the `f1` of the letter (0.0 to 1.0, higher is better), and `perfect`: 1 if it
-            has no error.
+            offices; the `f1` of the letter (0.0 to 1.0, higher is better), `perfect`: 1 if it has
+            no error, and `EFFORT`, for which a missing and a spurious value of one category are a
+            single value to be corrected.
         """
         counts: list[int] = []
-        more = explained = organisations = 0
+        more = explained = organisations = corrections = 0
         compared = self._compare(record, prepared)
         for (correct, missing, spurious), persons in zip(
             compared, (None, *prepared.persons), strict=True
         ):
             counts += (len(correct), len(spurious), len(missing))
+            corrections += max(len(spurious), len(missing))
             if spurious and persons is not None:
                 found: set[str] = set()
                 for name in spurious:
@@ -239,7 +245,8 @@ class LettersF1(Metric):
         tp, fp, fn = sum(counts[::3]), sum(counts[1::3]), sum(counts[2::3])
         perfect = int(record is not None and not fp and not fn)
         by_surname = (tp + more, fp - explained, fn - more)
-        figures = (*counts, *by_surname, organisations, _letter_f1(tp, fp, fn), perfect)
+        effort = (corrections, tp + corrections)
+        figures = (*counts, *by_surname, organisations, _letter_f1(tp, fp, fn), perfect, *effort)
         statistics = dict(zip(self.statistics, figures, strict=True))
         return ItemScore(statistics, compared=compared)
 

@@ -125,6 +125,15 @@ COUNTED = (
 )
 """The figures of `COUNTS`."""
 
+EFFORT = ("corrections", "values")
+"""The statistics of an item that say what is left to do: how many of its values need a correction,
+by the metric's own rule of what is correct, and how many there are to look at. A substituted value
+is one correction, though it is both a false positive and a false negative. They are the last of a
+metric's statistics, and no figure follows from them."""
+
+Corrected = Literal["field", "value", "character"]
+"""What `EFFORT` counts; of characters, a correction inserts, removes or replaces one."""
+
 PERFECT = Figure.counts("items_perfect", higher_is_better=True)
 """How many items need no edit."""
 
@@ -147,6 +156,7 @@ class Metric(ABC):
         value_forms: field → what kind of value it has, if that is written in several ways.
         has_form_counts: whether each of its fields is right or wrong by itself, so that those that
             are right in form can be counted.
+        corrected: what its `EFFORT` counts; None if `EFFORT` is not among its statistics.
         protocol: which of the two readings of its rules.
 
     Args:
@@ -167,6 +177,7 @@ class Metric(ABC):
     person_fields: ClassVar[tuple[str, ...]] = ()
     value_forms: ClassVar[Mapping[str, ValueForm]] = NO_FORMS
     has_form_counts: ClassVar[bool] = False
+    corrected: ClassVar[Corrected | None] = None
 
     def __init__(self, protocol: str = "documented") -> None:
         self.protocol = check_protocol(protocol)
@@ -176,6 +187,11 @@ class Metric(ABC):
     def headline(self) -> str:
         """The figure used for ranking, unless a benchmark names another."""
         return self.figures[0].name
+
+    @property
+    def figure_statistics(self) -> tuple[str, ...]:
+        """The statistics that its figures follow from: all but `EFFORT`."""
+        return tuple(name for name in self.statistics if name not in EFFORT)
 
     @property
     def rounds(self) -> bool:

@@ -10,8 +10,10 @@ from hdbench.scoring.field_rates import INDEX, micro_rates_without, rates_of_fie
 from hdbench.scoring.metric import (
     COUNTED,
     COUNTS,
+    EFFORT,
     OUTCOMES,
     PERFECT,
+    Corrected,
     FieldMatch,
     Figure,
     ItemScore,
@@ -114,7 +116,14 @@ class RecordF1(Metric):
 
     name: ClassVar[str] = "record_f1"
     rules: ClassVar[int] = 1
-    statistics: ClassVar[tuple[str, ...]] = (*COUNTS, "f1", "similarity", "perfect", *RECORDS)
+    statistics: ClassVar[tuple[str, ...]] = (
+        *COUNTS,
+        "f1",
+        "similarity",
+        "perfect",
+        *RECORDS,
+        *EFFORT,
+    )
     item_figure: ClassVar[str] = "similarity"
     figures: ClassVar[tuple[Figure, ...]] = (
         *Figure.rates("f1_micro", "f1_macro", "precision_micro", "recall_micro", "similarity"),
@@ -129,6 +138,7 @@ class RecordF1(Metric):
         *COUNTED,
     )
     has_form_counts: ClassVar[bool] = True
+    corrected: ClassVar[Corrected | None] = "field"
     option_names: ClassVar[tuple[str, ...]] = tuple(DEFAULTS)
 
     def __init__(self, protocol: str = "documented", **options: Any) -> None:
@@ -177,7 +187,8 @@ class RecordF1(Metric):
             `true_positives`, `false_positives`, `false_negatives` (weighted), `f1`, `similarity`
             (the mean over the ground truth's fields; both 0.0 to 1.0, higher is better), `perfect`:
             1 if the answer needs no edit; `records_found`, `records_missed`, `records_invented`:
-            items of lists that are not by position.
+            items of lists that are not by position; `EFFORT`: the fields that do not match, and all
+            fields, without those of weight 0.
         """
         if record is None and self._unanswered_is_empty:
             record = {}
@@ -334,6 +345,9 @@ class RecordF1(Metric):
         if "item" in self._read.digits:
             item_f1 = round(item_f1, self._read.digits["item"])
             similarity = round(similarity, self._read.digits["item"])
+        if self._has_weights:
+            correct, substituted, missing, spurious = map(self._counted, fields.values())
+        corrections = substituted + missing + spurious
         return {
             "true_positives": tp,
             "false_positives": fp,
@@ -344,11 +358,17 @@ class RecordF1(Metric):
             "records_found": 0,
             "records_missed": 0,
             "records_invented": 0,
+            "corrections": corrections,
+            "values": correct + corrections,
         }
 
     def _weigh(self, paths: Sequence[str]) -> float:
         """The weights of some fields, added up."""
         return math.fsum(map(self._weight, paths))
+
+    def _counted(self, paths: Sequence[str]) -> int:
+        """How many of some fields count at all."""
+        return sum(self._weight(path) > 0 for path in paths)
 
     def _weight(self, path: str) -> float:
         return self._read.weights[segments_of(path)]

@@ -14,7 +14,9 @@ from hdbench.errors import HdbenchError
 from hdbench.scoring.bibliographic import IDENTIFIERS, canonical, names, normalize
 from hdbench.scoring.metric import (
     COUNTS,
+    EFFORT,
     PERFECT,
+    Corrected,
     FieldMatch,
     Figure,
     ItemScore,
@@ -48,6 +50,7 @@ def _statistics() -> Iterator[str]:
     for field in _SETS:
         for count in COUNTS:
             yield f"{field}.{count}"
+    yield from EFFORT
 
 
 def _accuracies(suffix: str, *, always: bool = True) -> tuple[Figure, ...]:
@@ -127,6 +130,7 @@ class SciencemetaAccuracy(Metric):
         *Figure.rates("accuracy"),
         *Figure.counts("both_empty", "items"),
     )
+    corrected: ClassVar[Corrected | None] = "field"
     option_names: ClassVar[tuple[str, ...]] = (
         "no_autojunk",
         "normalize_text",
@@ -172,7 +176,8 @@ class SciencemetaAccuracy(Metric):
             `perfect`: 1 if each field is right to the letter, including case; `too_long`: fields
             that were not compared; `<kind>.items`; and for `<kind>.<field>` the `similarity`,
             whether reference and answer are `both_empty`, and, each 0 without its option,
-            `no_autojunk`, `normalized` and `canonical`; the counts of sets of names.
+            `no_autojunk`, `normalized` and `canonical`; the counts of sets of names; `EFFORT`: the
+            fields whose similarity is not 1.0, and all fields of the kind.
 
         Raises:
             HdbenchError: the answer names another file's `sha256`, or is nested too deep.
@@ -186,6 +191,8 @@ class SciencemetaAccuracy(Metric):
             _check_same(record.get("sha256"), prepared.sha256)
             answers = {field: as_text(record.get(field)) for field in prepared.texts}
             alike = self._compare(prepared, answers, statistics)
+        statistics["corrections"] = len(alike) - alike.count(1.0)
+        statistics["values"] = len(alike)
         if self.sets:
             _count_names(prepared.texts, answers, statistics)
         return ItemScore(statistics, compared=(record or {}, answers, alike))

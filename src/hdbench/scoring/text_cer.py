@@ -14,7 +14,15 @@ from hdbench.scoring.checked_options import (
     read_figures,
     renamed,
 )
-from hdbench.scoring.metric import FieldMatch, Figure, ItemScore, Metric, Outcome
+from hdbench.scoring.metric import (
+    EFFORT,
+    Corrected,
+    FieldMatch,
+    Figure,
+    ItemScore,
+    Metric,
+    Outcome,
+)
 from hdbench.scoring.normalize import Normalizer
 from hdbench.scoring.rates import numbers, ratio
 from hdbench.scoring.similarity import similarity
@@ -85,6 +93,7 @@ class TextCer(Metric):
         "well_formed",
         "characters_invented",
         "perfect",
+        *EFFORT,
     )
     item_figure: ClassVar[str] = "similarity"
     figures: ClassVar[tuple[Figure, ...]] = (
@@ -94,6 +103,7 @@ class TextCer(Metric):
         *Figure.counts("texts", "texts_perfect", "items_perfect", higher_is_better=True),
         *Figure.counts("characters_invented", higher_is_better=False),
     )
+    corrected: ClassVar[Corrected | None] = "character"
     option_names: ClassVar[tuple[str, ...]] = tuple(DEFAULTS)
 
     def __init__(self, protocol: str = "documented", **options: Any) -> None:
@@ -140,7 +150,8 @@ class TextCer(Metric):
             For `cer` and `wer` the summed errors and lengths, the sum over texts of the rates, and
             the item's mean (0.0 to 1.0, lower is better); its mean `similarity` (0.0 to 1.0, higher
             is better); how many texts there are, are perfect, and parse as XML; how many characters
-            are invented; `perfect`: 1 if the answer needs no edit.
+            are invented; `perfect`: 1 if the answer needs no edit; `EFFORT`: the edit distance of
+            all texts with the invented ones, and the characters of the ground truth.
         """
         texts, invented = self._compare(record or {}, prepared)
         statistics: dict[str, float] = {}
@@ -154,6 +165,10 @@ class TextCer(Metric):
         alike = [text.similarity for text in texts]
         mean = self._total(alike) / len(alike) if alike else 1.0
         perfect = sum(_is_perfect(text) for text in texts)
+        beyond = sum(
+            len(self._split(_normalized(each.text, self._steps["cer"]))) for each in invented
+        )
+        errors = sum(text.errors["cer"] for text in texts if text.reference)  # others are invented
         return ItemScore(
             statistics
             | {
@@ -161,11 +176,10 @@ class TextCer(Metric):
                 "texts": len(texts),
                 "texts_perfect": perfect,
                 "well_formed": sum(self._xml and is_xml(each.prediction) for each in texts),
-                "characters_invented": sum(
-                    len(self._split(_normalized(each.text, self._steps["cer"])))
-                    for each in invented
-                ),
+                "characters_invented": beyond,
                 "perfect": int(record is not None and perfect == len(texts) and not invented),
+                "corrections": errors + beyond,
+                "values": statistics["cer_length"],
             },
             compared=(texts, invented),
             not_compared=self._not_compared(record or {}, prepared),

@@ -17,8 +17,10 @@ from hdbench.scoring.flatten import Leaves, flatten, without_parents
 from hdbench.scoring.metric import (
     COUNTED,
     COUNTS,
+    EFFORT,
     OUTCOMES,
     PERFECT,
+    Corrected,
     FieldMatch,
     Figure,
     ItemScore,
@@ -91,6 +93,7 @@ class ZettelF1(Metric):
         "false_negatives",
         "f1",
         "perfect",
+        *EFFORT,
     )
     item_figure: ClassVar[str] = "f1"
     figures: ClassVar[tuple[Figure, ...]] = (
@@ -108,6 +111,7 @@ class ZettelF1(Metric):
         "publication.pages": "extent",
     }
     has_form_counts: ClassVar[bool] = True
+    corrected: ClassVar[Corrected | None] = "field"
     option_names: ClassVar[tuple[str, ...]] = ("threshold", "weights")
 
     def __init__(
@@ -148,8 +152,9 @@ class ZettelF1(Metric):
 
         Returns:
             `true_positives`, `false_positives`, `false_negatives` (weighted), `f1` of the card
-            (0.0 to 1.0, higher is better; published: rounded to 2 decimals), and `perfect`: 1 if
-            the answer needs no edit, that is, if each field is right to the letter.
+            (0.0 to 1.0, higher is better; published: rounded to 2 decimals), `perfect`: 1 if the
+            answer needs no edit, that is, if each field is right to the letter, and `EFFORT`: the
+            fields that do not match, and all fields, without those of weight 0.
         """
         leaves: Leaves = {}
         if record is None:
@@ -169,12 +174,17 @@ class ZettelF1(Metric):
         correct, substituted, missing, spurious = map(self._total_weight, fields.values())
         tp, fp, fn = correct, substituted + spurious, substituted + missing
         card_f1 = cached_f1(tp, fp, fn)
+        if self.weights:
+            correct, substituted, missing, spurious = map(self._counted, fields.values())
+        corrections = substituted + missing + spurious
         statistics = {
             "true_positives": tp,
             "false_positives": fp,
             "false_negatives": fn,
             "f1": round(card_f1, 2) if self._published else card_f1,
             "perfect": int(not wrong),
+            "corrections": corrections,
+            "values": correct + corrections,
         }
         return ItemScore(statistics, fields, (leaves, found.alike))
 
@@ -236,6 +246,10 @@ class ZettelF1(Metric):
     def _weigh(self, paths: Sequence[str]) -> float:
         """The weights of some fields, added up."""
         return math.fsum(map(self._weight, paths))
+
+    def _counted(self, paths: Sequence[str]) -> int:
+        """How many of some fields count at all."""
+        return sum(self._weight(path) > 0 for path in paths)
 
     def _weight(self, path: str) -> float:
         """The weight of the longest name that fits a field; 1 if none does."""

@@ -30,8 +30,8 @@ def text(key: str, language: str, **values: Any) -> str:
         values: the values for its placeholders.
 
     Example:
-        >>> text("perfect", "de", perfect=3, items=4)
-        '3 von 4 Einträgen ohne jeden Fehler'
+        >>> text("interval", "de", low="0,81", high="0,86")
+        '95-%-Intervall: 0,81 bis 0,86'
     """
     return _TEXTS.text(key, language, **values)
 

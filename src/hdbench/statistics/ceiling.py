@@ -87,7 +87,7 @@ def _table(
         metric: the metric.
         pairs: for each item, the answer, the ground truth, and whether anybody was to answer.
     """
-    names = [*metric.statistics, "items"]
+    names = [*metric.figure_statistics, "items"]
     rows = []
     for answer, truth, is_asked in pairs:
         prepared = None

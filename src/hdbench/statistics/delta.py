@@ -130,7 +130,7 @@ def interval_ends(
     """
     of = figure_of(table.metric, figure)
     best = 1.0
-    if of is not None and of.kind == "error":
+    if of is None or of.kind == "error":  # a mean of counts is no figure of the metric
         best = max(1.0, value + HIGHEST * spread)
     tail = (1 - level) / 2
     low = value + _quantile(spread, value / table.effective, tail)

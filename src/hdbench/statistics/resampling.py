@@ -81,6 +81,18 @@ class Table(NamedTuple):
         return figures[place.ravel()]
 
 
+class Means(Table):
+    """A table whose figures are the means of its statistics over the items."""
+
+    def figures(self, totals: Array, wanted: Sequence[str]) -> Array:
+        """The means from sums over the same number of items; see `Table.figures`."""
+        items = (
+            totals[:, [self.names.index("items")]] if "items" in self.names else len(self.values)
+        )
+        means: Array = totals[:, [self.names.index(name) for name in wanted]] / items
+        return means
+
+
 def tables(results: Sequence[Scored], ids: Sequence[str]) -> list[Table]:
     """The statistics of results of one metric, all with the items in the same order.
 
@@ -88,9 +100,20 @@ def tables(results: Sequence[Scored], ids: Sequence[str]) -> list[Table]:
         results: results that have the same items.
         ids: the items in the order wanted.
     """
-    every = results[0].metric.statistics
+    every = results[0].metric.figure_statistics
     # Most of a metric's many statistics are zero throughout; their sums need not be computed.
     names = [name for name in every if any(any(result.statistics[name]) for result in results)]
+    return _tables(results, ids, names)
+
+
+def mean_table(result: Scored, name: str) -> Means:
+    """One statistic of a result, whose mean is wanted."""
+    [table] = _tables([result], result.ids, [name])
+    return Means(*table)
+
+
+def _tables(results: Sequence[Scored], ids: Sequence[str], names: Sequence[str]) -> list[Table]:
+    """Some of the statistics of results; see `tables`."""
     made = []
     for result in results:
         order = None

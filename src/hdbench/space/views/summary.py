@@ -7,8 +7,10 @@ from typing import Any
 
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import decimal
+from hdbench.report.effort import keystrokes
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
+from hdbench.results.lead import lead, lead_figures, resources
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import in_language, in_words, people_in_words
 from hdbench.space.texts import text
@@ -37,6 +39,7 @@ def summary(
         withheld: why they are not shown, if there is a reason to tell.
     """
     result = results[run]
+    said = lead_figures(result)
     return render(
         "summary.html",
         language,
@@ -44,7 +47,9 @@ def summary(
         results=results,
         run=run,
         result=result,
-        figures=result.figures(),
+        figures=said,
+        lead=lead(said, language),
+        resources=resources(said, language, keystrokes=keystrokes(result)),
         value=partial(_value, language=language),
         ends=partial(_ends, language=language),
         number=partial(four_digits, language=language),

@@ -1,0 +1,80 @@
+"""What is left to do after a run: how many values of an item need a correction, on average."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hdbench.scoring.metric import EFFORT, Corrected
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, figure_interval
+from hdbench.statistics.delta import covariances, interval_ends, is_large
+from hdbench.statistics.resampling import Means, bootstrap, mean_table
+from hdbench.statistics.scored import Scored
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many values of an item need a correction, on average.
+
+    Attributes:
+        corrected: what the values are.
+        corrections: how many of them need a correction, 0.0 or more, lower is better.
+        values: how many there are to look at.
+        interval: the interval of `corrections`; None with too few items.
+    """
+
+    corrected: Corrected
+    corrections: float
+    values: float
+    interval: Interval | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON data."""
+        ends = self.interval
+        return {
+            "corrected": self.corrected,
+            "corrections": self.corrections,
+            "values": self.values,
+            **({} if ends is None else {"interval": [ends.low, ends.high]}),
+        }
+
+
+def effort(
+    result: Scored, *, resamples: int = 10_000, level: float = 0.95, seed: int = 0
+) -> Effort | None:
+    """How many values of an item need a correction; of a sample, an estimate for the whole.
+
+    The interval is made as those of the rates are (`hdbench.statistics.bootstrap.intervals`): at
+    worst, in the unseen item all values of an average item need one. It has draws of its own, so
+    that those of the rates stay what they were before this was counted.
+
+    Args:
+        result: any result.
+        resamples: how often items are drawn.
+        level: the nominal coverage, between 0 and 1.
+        seed: the seed of `numpy.random.default_rng`.
+
+    Returns:
+        None if the metric does not count them, or did not when the answers were scored.
+    """
+    corrected = result.metric.corrected
+    if corrected is None or not any(result.statistics["values"]):
+        return None
+    name, looked_at = EFFORT
+    table, others = mean_table(result, name), mean_table(result, looked_at)
+    mean, values = _mean(table), _mean(others)
+    if len(result.ids) < MIN_ITEMS:
+        return Effort(corrected, mean, values, None)
+    if is_large([table]):
+        spread = float(np.sqrt(covariances([table], [name])[0, 0, 0]))
+        low, high = interval_ends(table, name, mean / values, spread / values, level)
+    else:
+        [drawn] = bootstrap([table], [name], resamples, seed)
+        share = figure_interval(drawn[:, 0] / values, table.effective, level, seed)
+        low, high = share.low, share.high
+    return Effort(corrected, mean, values, Interval(low * values, high * values))
+
+
+def _mean(table: Means) -> float:
+    """The mean of its one statistic over the items, with their weights, if they have any."""
+    return float(table.figures(table.values.sum(axis=0)[None], table.names[:1])[0, 0])

@@ -127,9 +127,11 @@ def test_every_benchmark_has_a_german_page(tmp_path, run_hdbench, name):
 def test_the_german_page_says_what_the_english_one_says(of_cards):
     text = Page(report_page(*of_cards, language="de")).text
     for told in (
-        "f1_micro, höher ist besser",
+        "0 von 4 Einträgen brauchen keine Korrektur; im Durchschnitt sind je Eintrag ",
+        "Bei 2 Einträgen fehlt eine brauchbare Antwort; das zählt als ganz falsch. f1_micro 0,",
+        "Höher ist besser.",
+        " Tastenanschläge zum Korrigieren, 0,12 US-Dollar.",
         "2 beantwortet, 1 ohne Antwort, 1 unlesbar",
-        "Ohne brauchbare Antwort: 2. Jeder dieser Einträge zählt als vollständig falsch.",
         "4 Einträge: zu wenige für ein Intervall.",
         "Einzelne Einträge: 0,0000 bis 0,5000.",
         "weitere Felder: 42",

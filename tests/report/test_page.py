@@ -114,12 +114,17 @@ RIGHT = {"title": "Stellingen", "year": 1924}
 def test_the_headline_stands_with_interval_coverage_and_direction(report):
     # Of 8 values 5 are found, 1 is wrong, and 2 are lost with their item: 5 TP, 1 FP, 3 FN.
     page = Page(report(RIGHT, RIGHT, {"title": "Stelling", "year": 1924}))
-    assert "0.7143 f1_micro, higher is better" in page.text  # 10 / 14
+    # Of one card a field is wrong, of another both are lost: 3 of the 8 need a correction.
+    assert (
+        "2 of 4 items need no correction; on average 0.75 of 2 fields per item are wrong. 1 item "
+        "without a usable answer counts as a complete failure. f1_micro 0.7143. "  # 10 / 14
+        "Higher is better."
+    ) in page.text
+    # "en" is lost, and "Stellingen" and "1924" with the other item.
+    assert "Per item: 4 keystrokes to correct it." in page.text
     assert "4 items: too few for an interval. Single items: 0.0000 to 1.0000." in page.text
     assert "95 % interval:" not in page.text
-    assert "Items that need no edit: 2 of 4." in page.text
     assert "3 answered, 1 unanswered, 0 unparsable" in page.text
-    assert "Without a usable answer: 1. Each counts as a complete failure." in page.text
     assert "With so few items, no two runs can be told apart" in page.text
     assert page.row("precision_micro")[1] == "0.8333"
     assert page.row("recall_micro")[1] == "0.6250"
@@ -165,8 +170,12 @@ def test_fields_stand_with_their_counts_and_rates_the_worst_first(report):
 def test_bars_are_as_long_as_the_counts(report):
     html = report(RIGHT, RIGHT, {"title": "Stelling", "year": 1924})
     title = html.split('class="bar"')[1].split("</svg>")[0]
-    bars = re.findall(r'class="(right|wrong|lacking)" x="([\d.]+)" width="([\d.]+)"', title)
-    assert bars == [("right", "0", "40.0"), ("wrong", "40.0", "20.0"), ("lacking", "60.0", "40.0")]
+    bars = re.findall(r'class="(right|wrong|lacking|added)" x="([\d.]+)" width="([\d.]+)"', title)
+    # Of four, two are right, one is another value, which counts once, and one is not there.
+    assert bars == [
+        *(("right", "0", "50.0"), ("wrong", "50.0", "25.0")),
+        *(("lacking", "75.0", "25.0"), ("added", "100.0", "0.0")),
+    ]
 
 
 def test_items_stand_the_worst_first_with_what_is_wrong(report):
@@ -235,9 +244,11 @@ def test_how_it_was_computed_stands_at_the_end(report, cards):
         assert told in page.text
 
 
-def test_warnings_stand_before_the_figures(report):
+def test_warnings_stand_between_the_score_and_the_figures(report):
     page = Page(report(RIGHT))  # one item of four was answered
-    assert page.text.index("Look at this first") < page.text.index("f1_micro, higher")
+    said = ("need no correction", "f1_micro 0.4000.", "Look at this first", "All figures")
+    places = [page.text.index(each) for each in said[1:]]
+    assert places == sorted(places)
 
 
 def test_what_the_run_says_of_itself_is_shown(cards):
@@ -393,7 +404,7 @@ def test_every_benchmark_has_a_page(tmp_path, run_hdbench, name):
     folder = tmp_path / "hdb" / name
     result = score(str(folder), folder / "example_predictions.jsonl", Settings(details=True))
     page = Page(report_page(result, load_benchmark(str(folder))))
-    assert f"{result.figures()[result.headline]:.4f} {result.headline}" in page.text
+    assert f"{result.headline} {result.figures()[result.headline]:.4f}." in page.text
     assert len(page.all("article")) == len(result.ids)
     assert page.all("img")
     headings = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]

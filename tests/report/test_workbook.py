@@ -169,6 +169,10 @@ def test_the_summary_has_the_headline_with_its_interval():
     result = result_of([{"title": "a"}] * 20, [{"title": "a"}, {"title": "b"}] * 10)
     sheet = opened(workbook(result))["Summary"]
     rows = {row[0]: row[1:] for row in sheet.iter_rows(values_only=True) if row[0]}
+    assert list(rows)[1].startswith(
+        "10 of 20 items need no correction; on average 0.50 of 1 fields per item are wrong (0."
+    )
+    assert list(rows)[2:4] == ["f1_micro 0.5000.", "Per item: 0.50 keystrokes to correct it."]
     interval = intervals(result).figures["f1_micro"]
     assert rows["figure"] == ("value", "95 % from", "95 % to", "direction")
     assert rows["f1_micro"] == (

@@ -139,8 +139,12 @@ def test_a_result_from_before_corrections_were_counted_is_read(tmp_path):
 @pytest.mark.parametrize("word", ["<b>", "a\u202eb", "", "x" * 41, "[bold]", "karte\n"])
 def test_a_name_of_items_is_a_word(tmp_path, word):
     spoilt = to_record(result_of(make_metric("zettel_f1"), [(TRUTH, TRUTH)])) | {
-        **{"benchmark": "hdb/cards", "dataset_version": "1.0.0", "dataset_sha256": "0" * 64},
-        **{"headline": "f1_micro", "higher_is_better": True, "item_name": {"en": [word, "cards"]}},
+        "benchmark": "hdb/cards",
+        "dataset_version": "1.0.0",
+        "dataset_sha256": "0" * 64,
+        "headline": "f1_micro",
+        "higher_is_better": True,
+        "item_name": {"en": [word, "cards"]},
     }
     (tmp_path / "r.json").write_text(json.dumps(spoilt))
     with pytest.raises(HdbenchError, match="item_name"):

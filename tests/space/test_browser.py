@@ -34,7 +34,7 @@ def test_a_file_of_each_form_is_scored(visit, sample, answers, name, made):
     upload(page, name, made(right[:-1]))
     report(page)
     first = page.locator("#first").inner_text()
-    assert f"{len(right) - 1} of {len(right)} items without any error" in first
+    assert f"{len(right) - 1} of {len(right)} cards need no correction" in first
     assert f"{len(right) - 1} answered, 1 without an answer, 0 unreadable" in first
     assert f"{name}, scored on hdb/zettelkatalog" in first
 
@@ -45,7 +45,8 @@ def test_the_example_is_scored_at_one_click_and_all_downloads_open(visit, sample
     page = visit(accept_downloads=True)
     page.locator("#example").click()
     inside = report(page)
-    assert page.locator(".hdb-big b").inner_text() == headline
+    assert page.locator(".hdb-score b").inner_text() == f"f1_micro {headline}."
+    assert page.locator(".hdb-big").inner_text().startswith("2 of 8 cards need no correction; on")
     first = page.locator("#first").inner_text()
     assert "8 items: too few for an interval" in first
     figures = [item["f1"] for item in expected.per_item]

@@ -312,7 +312,7 @@ def test_a_result_is_announced_where_a_screen_reader_watches(visit, language, re
     page.locator("#example").focus()
     page.keyboard.press("Enter")
     page.locator("#report iframe").wait_for()
-    score = page.locator(".hdb-big b").inner_text()
+    score = page.locator(".hdb-score b").inner_text().split()[-1].rstrip(".")
     page.wait_for_function("window.watched.textContent.includes('.')")
     assert page.evaluate("window.watched.textContent") == ready.format(score)
     assert page.evaluate("window.watched.isConnected")

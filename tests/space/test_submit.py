@@ -145,7 +145,7 @@ def test_what_is_submitted_scores_as_the_visitor_saw_it(
 ):
     repository = hub.repositories["datasets", "hdb/results"]
     page = scored_page()
-    seen = page.locator(".hdb-big b").inner_text()
+    seen = page.locator(".hdb-score b").inner_text().split()[-1].rstrip(".")
     fill(page, model=HOSTILE)
     page.locator("#submit-own-prompt input").check()
     page.locator("#submit-note").locator("textarea, input").fill("twice | as long")

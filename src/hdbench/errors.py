@@ -1,13 +1,71 @@
 """What callers show to a person: one exception, and untrusted text made harmless and short."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Self
 
 SHOWN = 3
 """How many places, names or problems a message lists, unless told otherwise."""
 
 
+class Message(str):
+    """A line in English that can be put into other languages; see `hdbench.common.told`.
+
+    Args:
+        template: the line; if it has values, with their placeholders, as `str.format` takes them.
+        values: texts and numbers, and messages and exceptions, which are put into the other
+            language too.
+
+    Example:
+        >>> Message("{place}: larger than {most:,} bytes", place="a.csv", most=2_000)
+        'a.csv: larger than 2,000 bytes'
+    """
+
+    template: str
+    values: dict[str, object]
+
+    def __new__(cls, template: str, /, **values: object) -> Self:
+        """The line in English."""
+        kept = {name: _kept(value) for name, value in values.items()}
+        self = super().__new__(cls, template.format(**kept) if kept else template)
+        self.template, self.values = template, kept
+        return self
+
+    def changed(self, change: Callable[[str], str]) -> "Message":
+        """The same line with its texts changed."""
+        return Message(
+            change(self.template),
+            **{name: changed(value, change) for name, value in self.values.items()},
+        )
+
+
+def changed(value: object, change: Callable[[str], str]) -> object:
+    """A message's value with its texts changed; numbers stay."""
+    if isinstance(value, Message):
+        return value.changed(change)
+    return change(value) if isinstance(value, str) else value
+
+
+def _kept(value: object) -> object:
+    if isinstance(value, Exception):
+        return next((each for each in value.args if isinstance(each, Message)), Message(str(value)))
+    return value if isinstance(value, str | int | float) else str(value)
+
+
 class HdbenchError(ValueError):
-    """Something a person can fix: one line that says where, what, and what to do."""
+    """Something a person can fix: one line that says where, what, and what to do.
+
+    Args:
+        template: the line, as `Message` takes it.
+        values: same as in `Message`.
+
+    Attributes:
+        message: the line.
+    """
+
+    def __init__(self, template: str, /, **values: object) -> None:
+        is_message = isinstance(template, Message)
+        self.message = template if is_message else Message(template, **values)
+        super().__init__(self.message)
 
 
 def escaped(text: str) -> str:

@@ -11,7 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 MAX_DEPTH = 100
 """Maximum depth to which objects and lists are nested. Records here are three deep."""
@@ -35,6 +35,10 @@ class Line(NamedTuple):
     value: dict[str, Any]
 
 
+_TOO_DEEP = Message("nested more than {most} deep", most=MAX_DEPTH)
+_TOO_LONG = Message("a number has too many digits: shorten it, or put it in quotes")
+
+
 class _DuplicateError(ValueError):
     """A key occurs twice in an object."""
 
@@ -45,7 +49,9 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise _DuplicateError(f"the key {key[:100]!r} occurs twice: keep one")
+                raise _DuplicateError(
+                    Message("the key {key!r} occurs twice: keep one", key=key[:100])
+                )
             seen.add(key)
     return value
 
@@ -86,14 +92,14 @@ def parse_json(text: str, *, unique: bool = False) -> Any:
         if end != len(text) and (end < 0 or text[end:].strip(_SPACE)):
             value = decoder.decode(text)
     except RecursionError as error:
-        raise ValueError(f"nested more than {MAX_DEPTH} deep") from error
+        raise ValueError(_TOO_DEEP) from error
     except (json.JSONDecodeError, _DuplicateError):
         raise
     except ValueError as error:  # Python's message says how to lift its own bound on integers
-        raise ValueError("a number has too many digits: shorten it, or put it in quotes") from error
+        raise ValueError(_TOO_LONG) from error
     # The walk is needed only if there are enough brackets for such deep nesting.
     if text.count("{") + text.count("[") > MAX_DEPTH and is_too_deep(value):
-        raise ValueError(f"nested more than {MAX_DEPTH} deep")
+        raise ValueError(_TOO_DEEP)
     return value
 
 
@@ -127,13 +133,20 @@ def parse_line(raw: bytes, where: object, *, unique: bool = False) -> dict[str, 
         text = raw.decode("utf-8-sig" if raw.startswith(codecs.BOM_UTF8) else "utf-8")
         value = parse_json(text, unique=unique)
     except UnicodeDecodeError as error:
-        raise HdbenchError(f"{where}: not UTF-8 (byte {error.start + 1}): save as UTF-8") from error
+        raise HdbenchError(
+            "{place}: not UTF-8 (byte {byte}): save as UTF-8", place=where, byte=error.start + 1
+        ) from error
     except json.JSONDecodeError as error:
-        raise HdbenchError(f"{where}: not JSON: {error.msg} (column {error.colno})") from error
+        raise HdbenchError(
+            "{place}: not JSON: {why} (column {column})",
+            place=where,
+            why=Message(error.msg),
+            column=error.colno,
+        ) from error
     except ValueError as error:
-        raise HdbenchError(f"{where}: not usable JSON: {error}") from error
+        raise HdbenchError("{place}: not usable JSON: {why}", place=where, why=error) from error
     if not isinstance(value, dict):
-        raise HdbenchError(f"{where}: must be a JSON object in braces, one per line")
+        raise HdbenchError("{place}: must be a JSON object in braces, one per line", place=where)
     return value
 
 
@@ -176,14 +189,19 @@ def raw_lines(
                 for raw in BytesIO(block + file.readline(MAX_LINE + 1)):
                     if len(raw) > MAX_LINE:
                         raise HdbenchError(
-                            f"{name}:{number}: the line is longer than {MAX_LINE >> 20} MiB"
+                            "{place}:{number}: the line is longer than {most} MiB",
+                            place=name,
+                            number=number,
+                            most=MAX_LINE >> 20,
                         )
                     if not raw.isspace():
                         yield number, offset, raw
                     offset += len(raw)
                     number += 1
     except OSError as error:
-        raise HdbenchError(f"{name}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=name, why=error.strerror
+        ) from error
 
 
 def plain_id(raw: bytes) -> str | None:
@@ -251,4 +269,6 @@ def whole_file(path: Path) -> Iterator[Path]:
                 os.fsync(file.fileno())  # otherwise a power cut could leave the new name empty
             beside.replace(path)
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be written: {error.strerror or error}") from error
+        raise HdbenchError(
+            "{place}: cannot be written: {why}", place=path, why=error.strerror or error
+        ) from error

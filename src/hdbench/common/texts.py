@@ -1,5 +1,6 @@
 """Texts for readers in English and German."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from string import Formatter
@@ -74,7 +75,7 @@ class Texts:
         """
         found: dict[str, dict[str, str]] = {language: {} for language in LANGUAGES}
         for path in sorted(self._folder.glob("*.yaml")):
-            for language, texts in _read(path).items():
+            for language, texts in read_texts(path).items():
                 if twice := found[language].keys() & texts.keys():
                     raise ValueError(f"{path}: another file has the key {min(twice)} too")
                 found[language].update(texts)
@@ -88,10 +89,16 @@ class Texts:
             language: one of `LANGUAGES`.
             values: the values of its placeholders.
         """
-        return _FORMATTERS[language].vformat(self.translations[language][key], (), values)
+        return formatted(self.translations[language][key], language, values)
 
 
-def _read(path: Path) -> Any:
+def formatted(template: str, language: str, values: Mapping[str, Any]) -> str:
+    """A text with its values, whose numbers are written as the language writes them."""
+    return _FORMATTERS[language].vformat(template, (), values)
+
+
+def read_texts(path: Path) -> Any:
+    """The content of a file with texts, which is this package's own."""
     # libyaml is ten times as fast. Not for others' files: it crashes if they are nested too deeply.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return yaml.load(path.read_text(encoding="utf-8"), loader)  # noqa: S506  both are safe

@@ -1,5 +1,6 @@
 """What a person should know about the items that a run was scored on."""
 
+from hdbench.errors import Message
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.reading.run_info import RUN_FILE
 from hdbench.results.result import Result
@@ -29,8 +30,9 @@ def _without_truth(number: int) -> list[str]:
     """A note on the items that have no ground truth, if there are any."""
     if not number:
         return []
-    have = "1 item has" if number == 1 else f"{number} items have"
-    return [f"{have} no ground truth, and cannot be scored"]
+    if number == 1:
+        return [Message("1 item has no ground truth, and cannot be scored")]
+    return [Message("{count} items have no ground truth, and cannot be scored", count=number)]
 
 
 def _empty_strata(result: Result) -> list[str]:
@@ -55,22 +57,28 @@ def _unseen(run: OpenedRun) -> list[str]:
     """A note on a run without media."""
     if run.info is None or not run.info.without_media:
         return []
-    return [
-        f"{RUN_FILE}: asked without media, with the prompt alone: what is right here is memory or "
+    told = (
+        "{place}: asked without media, with the prompt alone: what is right here is memory or "
         "chance, and is the floor beneath the model's score"
-    ]
+    )
+    return [Message(told, place=RUN_FILE)]
 
 
 def _own(run: OpenedRun) -> list[str]:
     """A note on a run over own images, which are taken for the benchmark's."""
     if run.info is None or not run.info.own_images:
         return []
-    note = f"{RUN_FILE}: a run over own images, taken for the items with the same ids"
-    if run.left_out:
-        number, first = len(run.left_out), min(run.left_out)
-        image = "1 image is" if number == 1 else f"{number} images are"
-        note += f"; {image} left out, because no item has the id (such as {first!r})"
-    return [note]
+    own = Message(
+        "{place}: a run over own images, taken for the items with the same ids", place=RUN_FILE
+    )
+    if not run.left_out:
+        return [own]
+    number, first = len(run.left_out), min(run.left_out)
+    if number == 1:
+        told = "{own}; 1 image is left out, because no item has the id (such as {first!r})"
+    else:
+        told = "{own}; {count} images are left out, because no item has the id (such as {first!r})"
+    return [Message(told, own=own, count=number, first=first)]
 
 
 def _not_asked(run: OpenedRun, asked: int) -> list[str]:
@@ -81,6 +89,8 @@ def _not_asked(run: OpenedRun, asked: int) -> list[str]:
     if not left_out:
         return []
     how = f" ({run.info.subset})" if run.info.subset else ""
-    were = "1 item was" if left_out == 1 else f"{left_out} items were"
-    are = "is" if left_out == 1 else "are"
-    return [f"{RUN_FILE}: {were} not asked{how}, and {are} not scored"]
+    if left_out == 1:
+        told = "{place}: 1 item was not asked{how}, and is not scored"
+    else:
+        told = "{place}: {count} items were not asked{how}, and are not scored"
+    return [Message(told, place=RUN_FILE, count=left_out, how=how)]

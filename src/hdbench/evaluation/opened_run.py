@@ -77,8 +77,11 @@ class OpenedRun:
         other = info is not None and info.benchmark.rpartition("/")[2] != benchmark.spec.name
         if info is not None and other and not own_as_items:
             raise HdbenchError(
-                f"{path}: its run.json says that it answers {info.benchmark}, "
-                f"not {benchmark.id}: use that benchmark"
+                "{place}: its run.json says that it answers {answered}, not {benchmark}: use "
+                "that benchmark",
+                place=path,
+                answered=info.benchmark,
+                benchmark=benchmark.id,
             )
         schema = benchmark.answer_schema(*(info.prompts if info else ()))
         if info is not None and not has_answers(path):
@@ -88,8 +91,11 @@ class OpenedRun:
         try:
             if bounds.models is not None and len(container.runs) > bounds.models:
                 raise HdbenchError(
-                    f"{name or path}: has answers of {len(container.runs)} models, and at most "
-                    f"{bounds.models} can be shown: split the file"
+                    "{place}: has answers of {models} models, and at most {most} can be shown: "
+                    "split the file",
+                    place=name or path,
+                    models=len(container.runs),
+                    most=bounds.models,
                 )
             run = cls(benchmark, info, schema, container, bounds)
             if own_as_items:
@@ -106,15 +112,18 @@ class OpenedRun:
         try:
             matched = match_ids(own, items)
         except HdbenchError as error:
-            raise HdbenchError(f"{path}: {error}") from error
+            raise HdbenchError("{place}: {why}", place=path, why=error) from error
         self.asked = {item: None for item in items if item in own or item in matched.ids}
         self.left_out = frozenset(matched.unknown)
         if not self.asked:
             such = f" (such as {next(iter(own))!r})" if own else ""
             raise HdbenchError(
-                f"{path}: none of its own images has the id of an item of {self.benchmark.id}"
-                f"{such}: name the benchmark that has these ids; hdbench "
-                "export makes a table of the answers"
+                "{place}: none of its own images has the id of an item of {benchmark}{such}: "
+                "name the benchmark that has these ids; hdbench export makes a table of the "
+                "answers",
+                place=path,
+                benchmark=self.benchmark.id,
+                such=such,
             )
 
     def is_asked(self, item_id: str) -> bool:

@@ -56,8 +56,10 @@ class AnswerReader:
             self._values += number_of_values(value)
             if self._values > self._most:
                 raise HdbenchError(
-                    f"{where}: up to here the answers have "
-                    f"more than {self._most:,} fields, too many to show: use hdbench score"
+                    "{place}: up to here the answers have more than {most:,} fields, too many to "
+                    "show: use hdbench score",
+                    place=where,
+                    most=self._most,
                 )
         if self.read_as.strict and isinstance(value, dict) and status != "clean":
             value, status = json.dumps(value), "unparsable"  # as text: otherwise it would be scored
@@ -124,10 +126,21 @@ class Answers:
         self.reader = AnswerReader(schema, most_values=most_values)
         self._renamed, self.differences, unknown, self.number = match_ids(self._keys, ids)
         if unknown:
-            others = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
+            told = (
+                "{place}: {benchmark} has no id {id!r}: is this file for another benchmark or "
+                "version?"
+            )
+            if len(unknown) > 1:
+                told = (
+                    "{place}: {benchmark} has no id {id!r} (and {more} more): is this file for "
+                    "another benchmark or version?"
+                )
             raise HdbenchError(
-                f"{container.where(self._keys[unknown[0]])}: {benchmark} has no id "
-                f"{unknown[0]!r}{others}: is this file for another benchmark or version?"
+                told,
+                place=container.where(self._keys[unknown[0]]),
+                benchmark=benchmark,
+                id=unknown[0],
+                more=len(unknown) - 1,
             )
 
     def take(self, item_id: str) -> Answer:

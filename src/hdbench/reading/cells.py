@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Callable
 
+from hdbench.errors import Message
 from hdbench.reading.schema import AnswerSchema
 
 Cell = (
@@ -136,6 +137,12 @@ class OddCells:
             name: what messages call the table.
         """
         return [
-            f"{name}: {kind}: {count:,}, the first is {first}"
+            Message(
+                "{place}: {kind}: {count:,}, the first is {first}",
+                place=name,
+                kind=kind,
+                count=count,
+                first=first,
+            )
             for kind, (count, first) in self._found.items()
         ]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.cells import Cell, Value, converter, list_of
 from hdbench.reading.fields import ABOUT, path_of, shown
 from hdbench.reading.schema import AnswerSchema
@@ -61,7 +61,9 @@ class Columns:
         self._name = name
         named = self._sort(schema)
         if "id" not in self.about:
-            raise HdbenchError(f"{name}: needs a column id; it has: {shown(self.titles)}")
+            raise HdbenchError(
+                "{place}: needs a column id; it has: {has}", place=name, has=shown(self.titles)
+            )
         self.fields = self._fields(named, schema)
         prefix = _object_path(schema) if schema and self.lists else ()
         extra = [
@@ -71,8 +73,12 @@ class Columns:
         ]
         if extra:
             self.notes.append(
-                f"{name}: columns that are not in the benchmark's schema, read as part of the "
-                f"answers: {shown(extra)}"
+                Message(
+                    "{place}: columns that are not in the benchmark's schema, read as part of the "
+                    "answers: {columns}",
+                    place=name,
+                    columns=shown(extra),
+                )
             )
 
     def text_field(self, schema: AnswerSchema) -> Field:
@@ -82,7 +88,9 @@ class Columns:
     def _sort(self, schema: AnswerSchema | None) -> dict[str, int]:
         """Enter the facts about the answer, and return the other columns that have a name."""
         if len(self.titles) > MAX_COLUMNS:
-            raise HdbenchError(f"{self._name}: more than {MAX_COLUMNS:,} columns")
+            raise HdbenchError(
+                "{place}: more than {most:,} columns", place=self._name, most=MAX_COLUMNS
+            )
         named: dict[str, int] = {}
         for index, title in enumerate(self.titles):
             kind = title.casefold()
@@ -90,8 +98,11 @@ class Columns:
             place, key = (named, title) if is_field or kind not in ABOUT else (self.about, kind)
             if title and key in place:
                 raise HdbenchError(
-                    f"{self._name}: two columns are called {title!r} ({place[key] + 1} and "
-                    f"{index + 1}): keep one"
+                    "{place}: two columns are called {title!r} ({first} and {second}): keep one",
+                    place=self._name,
+                    title=title,
+                    first=place[key] + 1,
+                    second=index + 1,
                 )
             if title:
                 place[key] = index
@@ -111,13 +122,17 @@ class Columns:
         if "prediction" in self.about or ("text" in self.about and not is_known):
             if fields:
                 unread = shown(field.title for field in fields)
-                self.notes.append(f"{self._name}: columns that were not read: {unread}")
+                told = "{place}: columns that were not read: {columns}"
+                self.notes.append(Message(told, place=self._name, columns=unread))
             return []
         if "text" not in self.about and not (is_known or (fields and not schema)):
             expected = shown(_expected(schema)) if schema else "publication.year"
             raise HdbenchError(
-                f"{self._name}: needs a column text or prediction, or fields of an answer "
-                f"({expected}); it has: {shown(self.titles)}"
+                "{place}: needs a column text or prediction, or fields of an answer "
+                "({expected}); it has: {has}",
+                place=self._name,
+                expected=expected,
+                has=shown(self.titles),
             )
         self._check_paths(fields)
         return fields
@@ -128,8 +143,11 @@ class Columns:
             for length in range(1, len(path)):
                 if path[:length] in paths:
                     raise HdbenchError(
-                        f"{self._name}: the column {title!r} is part of the column "
-                        f"{paths[path[:length]]!r}: keep one of them"
+                        "{place}: the column {title!r} is part of the column {other!r}: keep one "
+                        "of them",
+                        place=self._name,
+                        title=title,
+                        other=paths[path[:length]],
                     )
 
 

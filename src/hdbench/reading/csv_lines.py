@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.encodings import UTF16_MARKS, decode
 
 Line = tuple[int, list[str]]
@@ -53,8 +53,11 @@ def decode_or_cp1252(data: bytes, name: str) -> tuple[str, list[str]]:
         text = data.decode("cp1252")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise HdbenchError(f"{name}:{line}: neither UTF-8 nor cp1252: save as UTF-8") from error
-    return text, [f"{name}: not UTF-8, read as cp1252: check that its umlauts are right"]
+        raise HdbenchError(
+            "{place}:{line}: neither UTF-8 nor cp1252: save as UTF-8", place=name, line=line
+        ) from error
+    note = "{place}: not UTF-8, read as cp1252: check that its umlauts are right"
+    return text, [Message(note, place=name)]
 
 
 def delimiter_of(text: str, rank: Callable[[Iterator[Line]], Any]) -> str:
@@ -96,12 +99,19 @@ def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Itera
             begin = reader.line_num + 1
     except csv.Error as error:
         most = csv.field_size_limit()
-        reason = (
-            f"a cell of more than {most >> 20} million characters"
-            if "field larger" in str(error)
-            else f"not CSV: {error}; a quote in a quoted cell is written twice"
-        )
-        raise HdbenchError(f"{name}:{begin}: {reason}") from error
+        if "field larger" in str(error):
+            raise HdbenchError(
+                "{place}:{line}: a cell of more than {most} million characters",
+                place=name,
+                line=begin,
+                most=most >> 20,
+            ) from error
+        raise HdbenchError(
+            "{place}:{line}: not CSV: {why}; a quote in a quoted cell is written twice",
+            place=name,
+            line=begin,
+            why=error,
+        ) from error
 
 
 def without_empty_end(header: Sequence[str]) -> list[str]:

@@ -30,11 +30,14 @@ def decode(raw: bytes, where: str) -> str:
         return raw.decode("utf-16" if is_utf16 else "utf-8-sig")
     except UnicodeDecodeError as error:
         if is_utf16:
-            raise HdbenchError(f"{where}: not UTF-16: save as UTF-8") from error
+            raise HdbenchError("{place}: not UTF-16: save as UTF-8", place=where) from error
         before = error.object[: error.start]  # without the mark, which "utf-8-sig" removes
         line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
         raise HdbenchError(
-            f"{where}:{line}: not UTF-8 (byte {column} of the line): save as UTF-8"
+            "{place}:{line}: not UTF-8 (byte {column} of the line): save as UTF-8",
+            place=where,
+            line=line,
+            column=column,
         ) from error
 
 
@@ -58,5 +61,6 @@ def write_as_utf8(source: Path, target: Path, name: str) -> None:
                 out.write(decoder.decode(block, final=not block).encode("utf-8"))
             except UnicodeDecodeError as error:
                 raise HdbenchError(
-                    f"{name}: not UTF-16 throughout, although it begins as UTF-16: save as UTF-8"
+                    "{place}: not UTF-16 throughout, although it begins as UTF-16: save as UTF-8",
+                    place=name,
                 ) from error

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.schema import AnswerSchema
 
@@ -72,8 +72,11 @@ class EntryReader:
             return str(value)
         if not isinstance(value, str) or not value.strip():
             raise HdbenchError(
-                f'{where}: needs an "id" that is a text in quotes, as in the dataset'
-                f"{almost_id(entry)}; it has: {shown(sorted(entry))}"
+                '{place}: needs an "id" that is a text in quotes, as in the dataset{almost}; '
+                "it has: {has}",
+                place=where,
+                almost=almost_id(entry),
+                has=shown(sorted(entry)),
             )
         return value
 
@@ -85,7 +88,7 @@ class EntryReader:
         """
         model = entry.get("model")
         if model is not None and not isinstance(model, str):
-            raise HdbenchError(f'{where}: "model" must be a text in quotes')
+            raise HdbenchError('{place}: "model" must be a text in quotes', place=where)
         return model or None
 
     def entry(self, entry: dict[str, Any], where: object) -> WrittenAnswer:
@@ -112,11 +115,14 @@ class EntryReader:
         elif "error" in fields and not record:
             fields["prediction"] = None
         else:
-            known = f", or the fields of an answer ({shown(sorted(self._names))})"
-            raise HdbenchError(
-                f'{where}: needs "prediction" or a "text" in quotes{known if self._names else ""}; '
-                f"it has: {shown(sorted(entry))}"
-            )
+            needs = '{place}: needs "prediction" or a "text" in quotes; it has: {has}'
+            if self._names:
+                needs = (
+                    '{place}: needs "prediction" or a "text" in quotes, or the fields of an answer '
+                    "({fields}); it has: {has}"
+                )
+            fields_known, has = shown(sorted(self._names)), shown(sorted(entry))
+            raise HdbenchError(needs, place=where, fields=fields_known, has=has)
         return fields
 
     def answer(self, value: Any, item_id: str, where: str) -> WrittenAnswer:
@@ -138,17 +144,22 @@ class EntryReader:
         if isinstance(value, list) and self._schema and self._schema.of_objects(value):
             return {"prediction": value}
         if not isinstance(value, dict):
-            kind = "a list" if isinstance(value, list) else "a number or boolean"
+            kind = Message("a list" if isinstance(value, list) else "a number or boolean")
             raise HdbenchError(
-                f"{where}: an answer must be an object in braces, a text in quotes or null, "
-                f"not {kind}"
+                "{place}: an answer must be an object in braces, a text in quotes or null, "
+                "not {kind}",
+                place=where,
+                kind=kind,
             )
         named = given_id(value)
         if self.is_entry(value):
             if named is not None and str(named) != item_id:
                 raise HdbenchError(
-                    f'{where}: it says "id": {str(named)[:100]!r}, but stands under {item_id!r}: '
-                    "give both the same id"
+                    '{place}: it says "id": {named!r}, but stands under {id!r}: give both the '
+                    "same id",
+                    place=where,
+                    named=str(named)[:100],
+                    id=item_id,
                 )
             return self.entry(value, where)
         if named is not None and str(named) == item_id and not {"id", "sha256"} & self._names:
@@ -171,7 +182,7 @@ class EntryReader:
         return key in self._fields or key.partition(".")[0] in self._names
 
 
-def almost_id(entry: dict[str, Any]) -> str:
+def almost_id(entry: dict[str, Any]) -> Message:
     """The part of a message that names the key that was probably meant for the id, if there is one.
 
     Example:
@@ -182,7 +193,9 @@ def almost_id(entry: dict[str, Any]) -> str:
     """
     near = (key for key in entry if key.casefold() != "id" and _ID.fullmatch(key))
     found = next((key for key in entry if key.casefold() == "id" != key), None) or next(near, None)
-    return "" if found is None or "id" in entry else f': rename "{found[:40]}" to "id"'
+    if found is None or "id" in entry:
+        return Message("")
+    return Message(': rename "{key}" to "id"', key=found[:40])
 
 
 def given_id(entry: dict[str, Any]) -> Any:
@@ -274,7 +287,9 @@ def nested(record: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
     return result
 
 
-def shown(names: Iterable[str]) -> str:
+def shown(names: Iterable[str]) -> Message:
     """Some names of keys or columns, for a message: there may be a million."""
     some = [name[:40] for name in islice(filter(None, names), SHOWN + 1)]
-    return ", ".join(some[:SHOWN]) + (", …" if len(some) > SHOWN else "") or "nothing"
+    if not some:
+        return Message("nothing")
+    return Message("{names}", names=", ".join(some[:SHOWN]) + (", …" if len(some) > SHOWN else ""))

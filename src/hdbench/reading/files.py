@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.container import Container
 from hdbench.reading.encodings import UTF16_MARKS, write_as_utf8
 from hdbench.reading.folders import answers_files, open_members
@@ -32,32 +32,34 @@ ZSTANDARD = b"\x28\xb5\x2f\xfd"
 PARQUET = b"PAR1"
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
-OTHERS: dict[bytes, str] = {
-    b"\x89PNG": "a PNG image",
-    b"\xff\xd8\xff": "a JPEG image",
-    b"GIF8": "a GIF image",
-    b"II*\0": "a TIFF image",
-    b"MM\0*": "a TIFF image",
-    b"%PDF": "a PDF",
-    b"\xd0\xcf\x11\xe0": "an old Excel file (.xls), or one with a password: save it as .xlsx",
-    b"7z\xbc\xaf": "a 7-Zip archive",
-    b"Rar!": "a RAR archive",
-    b"BZh": "a bzip2 file",
-    b"\xfd7zXZ": "an xz file",
-    b"SQLite format 3": "an SQLite database",
-    b"<": "an HTML or XML file",
+OTHERS = {
+    b"\x89PNG": Message("a PNG image"),
+    b"\xff\xd8\xff": Message("a JPEG image"),
+    b"GIF8": Message("a GIF image"),
+    b"II*\0": Message("a TIFF image"),
+    b"MM\0*": Message("a TIFF image"),
+    b"%PDF": Message("a PDF"),
+    b"\xd0\xcf\x11\xe0": Message(
+        "an old Excel file (.xls), or one with a password: save it as .xlsx"
+    ),
+    b"7z\xbc\xaf": Message("a 7-Zip archive"),
+    b"Rar!": Message("a RAR archive"),
+    b"BZh": Message("a bzip2 file"),
+    b"\xfd7zXZ": Message("an xz file"),
+    b"SQLite format 3": Message("an SQLite database"),
+    b"<": Message("an HTML or XML file"),
 }
 """How files of other types begin, without any leading white space."""
 
 OFFICE = {
-    "xl/workbook.xml": "",
-    "xl/workbook.bin": "a binary Excel file (.xlsb): save it as .xlsx",
-    "word/document.xml": "a Word document",
-    "META-INF/manifest.xml": "an OpenDocument file: save it as .xlsx or .csv",
+    "xl/workbook.xml": Message(""),
+    "xl/workbook.bin": Message("a binary Excel file (.xlsb): save it as .xlsx"),
+    "word/document.xml": Message("a Word document"),
+    "META-INF/manifest.xml": Message("an OpenDocument file: save it as .xlsx or .csv"),
 }
 """A part of an office document, and what such a file is; nothing for XLSX."""
 
-ACCEPTED = (
+ACCEPTED = Message(
     "answers are read from JSON, JSON Lines, Parquet, CSV, XLSX, a folder or a ZIP of <id>.json or "
     "<id>.txt"
 )
@@ -90,15 +92,19 @@ def open_container(
             if is_in_shards(path):
                 files = [LinesFile(part, str(part)) for part in our_parts(path)]
                 if not files:
-                    raise HdbenchError(f"{name}: no predictions in this run yet")
+                    raise HdbenchError("{place}: no predictions in this run yet", place=name)
                 return JsonLines(files, schema, all_are_loaded=all_are_loaded, copies=True)
             return _open_members(Folder(path), schema, all_are_loaded=all_are_loaded)
         # A pipe or device might never end.
         if not stat.S_ISREG(mode):
-            raise HdbenchError(f"{name}: neither a file nor a folder: {ACCEPTED}")
+            raise HdbenchError(
+                "{place}: neither a file nor a folder: {accepted}", place=name, accepted=ACCEPTED
+            )
         return _open_file(path, name, schema, all_are_loaded=all_are_loaded)
     except OSError as error:
-        raise HdbenchError(f"{name}: cannot be read: {error.strerror or error}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=name, why=error.strerror or error
+        ) from error
 
 
 def _open_file(
@@ -120,7 +126,7 @@ def _open_file(
     """
     head = head_of(path)
     if not head.strip():
-        raise HdbenchError(f"{name}: no predictions in this file: it is empty")
+        raise HdbenchError("{place}: no predictions in this file: it is empty", place=name)
     write, is_packed = _plain_writer(head)
     if write is not None and not (packed and is_packed):
         with _scratch_folder() as scratch:
@@ -130,7 +136,9 @@ def _open_file(
                 copy, name, schema, packed=packed or is_packed, all_are_loaded=all_are_loaded
             )
             if write is write_as_utf8:
-                opened.notes.append(f"{name}: is in UTF-16, and was read as such")
+                opened.notes.append(
+                    Message("{place}: is in UTF-16, and was read as such", place=name)
+                )
             return _Unpacked(opened, scratch)
     if head.startswith(ZIP):
         return _open_zip(path, name, schema, packed=packed, all_are_loaded=all_are_loaded)
@@ -155,12 +163,14 @@ def _open_text(
 ) -> Container:
     start = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if kind := other_kind(head):
-        raise HdbenchError(f"{name}: this is {kind}: {ACCEPTED}")
+        raise HdbenchError(
+            "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=ACCEPTED
+        )
     if head.startswith((GZIP, ZSTANDARD)):
-        raise HdbenchError(f"{name}: packed twice: unpack it once")
+        raise HdbenchError("{place}: packed twice: unpack it once", place=name)
     # Further down, a NUL may come from a model: recorded answers have some.
     if b"\0" in head.partition(b"\n")[0]:
-        raise HdbenchError(f"{name}: this is not text: {ACCEPTED}")
+        raise HdbenchError("{place}: this is not text: {accepted}", place=name, accepted=ACCEPTED)
     if start.startswith((b"{", b"[")):
         return open_json(path, name, schema, all_are_loaded=all_are_loaded)
     from hdbench.reading.tables import read_csv  # noqa: PLC0415  JSON needs no table library
@@ -168,7 +178,7 @@ def _open_text(
     return read_csv(read_whole(path, name), name, schema)
 
 
-def other_kind(head: bytes) -> str | None:
+def other_kind(head: bytes) -> Message | None:
     """What a file is that holds neither JSON nor a table, by its first bytes; None if it may.
 
     Example:
@@ -177,10 +187,10 @@ def other_kind(head: bytes) -> str | None:
     """
     start = head.removeprefix(codecs.BOM_UTF8).lstrip()
     kind = next((OTHERS[magic] for magic in OTHERS if start.startswith(magic)), None)
-    return kind or ("a tar archive" if head[257:262] == b"ustar" else None)
+    return kind or (Message("a tar archive") if head[257:262] == b"ustar" else None)
 
 
-def office_kind(archive: Zip) -> str | None:
+def office_kind(archive: Zip) -> Message | None:
     """What a ZIP is that holds an office document: nothing for XLSX; None for any other ZIP."""
     return next((OFFICE[part] for part in OFFICE if archive.holds(part)), None)
 
@@ -192,12 +202,14 @@ def _open_zip(
     kind = office_kind(archive)
     if kind is None and packed:
         archive.close()
-        raise HdbenchError(f"{name}: packed twice: unpack it once")
+        raise HdbenchError("{place}: packed twice: unpack it once", place=name)
     if kind is None:
         return _open_members(archive, schema, all_are_loaded=all_are_loaded)
     archive.close()
     if kind:
-        raise HdbenchError(f"{name}: this is {kind}: {ACCEPTED}")
+        raise HdbenchError(
+            "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=ACCEPTED
+        )
     from hdbench.reading.tables import read_xlsx  # noqa: PLC0415
 
     return read_xlsx(path, name, schema)
@@ -252,12 +264,19 @@ def _open_parts(
             head = head_of(path)
             write, is_packed = _plain_writer(head)
             if packed and is_packed:
-                raise HdbenchError(f"{name}: packed twice: unpack it once")
+                raise HdbenchError("{place}: packed twice: unpack it once", place=name)
             if not head and not name.lower().endswith(LINES_ENDINGS):  # packed is never empty
-                raise HdbenchError(f"{name}: is empty, so it was cut off: write it again")
+                raise HdbenchError(
+                    "{place}: is empty, so it was cut off: write it again", place=name
+                )
             if write is None:
                 if kind := other_kind(head):
-                    raise HdbenchError(f"{name}: this is {kind}: {ACCEPTED}")
+                    raise HdbenchError(
+                        "{place}: this is {kind}: {accepted}",
+                        place=name,
+                        kind=kind,
+                        accepted=ACCEPTED,
+                    )
                 files.append(LinesFile(path, name))
                 continue
             copy = Path(scratch.name) / str(number)

@@ -9,7 +9,7 @@ from typing import Any
 
 from hdbench.common.jsonio import parse_json
 from hdbench.common.natural_order import by_numbers
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.encodings import decode
 from hdbench.reading.fields import EntryReader, about
@@ -43,9 +43,12 @@ def answers_files(members: Members, schema: AnswerSchema | None) -> list[str]:
     if len(tables) > 1 or (tables and items):
         second = (tables[1:] + items)[0]
         raise HdbenchError(
-            f"{members.name}: holds {tables[0]} and {second}: give the one file that has the "
-            "answers, or a folder with its parts (JSON Lines or Parquet) or a file for each item "
-            "and nothing else"
+            "{place}: holds {first} and {second}: give the one file that has the answers, "
+            "or a folder with its parts (JSON Lines or Parquet) or a file for each item "
+            "and nothing else",
+            place=members.name,
+            first=tables[0],
+            second=second,
         )
     if tables:
         return tables
@@ -75,8 +78,11 @@ def parts_of(names: list[str], where: str) -> list[str]:
     )
     if lines and tables:
         raise HdbenchError(
-            f"{where}: holds {lines[0]} and {tables[0]}: the parts of a run are all JSON Lines, or "
-            "all Parquet"
+            "{place}: holds {first} and {second}: the parts of a run are all JSON Lines, "
+            "or all Parquet",
+            place=where,
+            first=lines[0],
+            second=tables[0],
         )
     return lines or tables
 
@@ -106,7 +112,9 @@ def open_members(members: Members, schema: AnswerSchema | None) -> "ItemFiles | 
     """
     packed = [name for name in members.others if name.lower().endswith((".json.gz", ".txt.gz"))]
     if packed:
-        raise HdbenchError(f"{members.place(packed[0])}: unpack it: only plain files are read here")
+        raise HdbenchError(
+            "{place}: unpack it: only plain files are read here", place=members.place(packed[0])
+        )
     if any(_REQUEST.fullmatch(name) for name in members.names):
         return FrameworkRun(members)
     return ItemFiles(members, schema)
@@ -133,7 +141,9 @@ class ItemFiles:
             first = ids.get(item_id, ())
             if any(other.lower() == name.lower() for other in first):
                 raise HdbenchError(
-                    f"{members.place(name)}: a second answer for id {item_id!r}: keep one"
+                    "{place}: a second answer for id {id!r}: keep one",
+                    place=members.place(name),
+                    id=item_id,
                 )
             ids[item_id] = tuple(sorted((*first, name), key=str.lower))  # the JSON first
         if not ids:
@@ -150,7 +160,7 @@ class ItemFiles:
             value = text if name.lower().endswith(".txt") else _json_or_text(text, place)
             answer = self._reader.answer(value, _item_id(name), place)
             if fields.keys() & answer.keys() & {"text"}:
-                raise HdbenchError(f"{place}: a second text of this answer: keep one")
+                raise HdbenchError("{place}: a second text of this answer: keep one", place=place)
             fields |= answer
         return fields
 
@@ -188,8 +198,11 @@ class FrameworkRun:
         if len(ids) > 1:
             first, second = sorted(ids)[:2]
             raise HdbenchError(
-                f"{members.name}: holds requests of the runs {first} and {second}: "
-                "keep each run in a folder of its own"
+                "{place}: holds requests of the runs {first} and {second}: keep each run in a "
+                "folder of its own",
+                place=members.name,
+                first=first,
+                second=second,
             )
         run = next(iter(ids.values()))
         self.runs: Mapping[str | None, Mapping[str, Any]] = {None: run}
@@ -197,8 +210,12 @@ class FrameworkRun:
         models = {str(self._request(name).get("model"))[:100] for name in run.values()}
         if len(models) > 1:
             self.notes.append(
-                f"{members.name}: the requests name several models "
-                f"({', '.join(sorted(models)[:5])}): they are read as one run"
+                Message(
+                    "{place}: the requests name several models ({models}): they are read as one "
+                    "run",
+                    place=members.name,
+                    models=", ".join(sorted(models)[:5]),
+                )
             )
 
     def load(self, key: str) -> WrittenAnswer:
@@ -214,8 +231,9 @@ class FrameworkRun:
             "response_text",
         }:
             raise HdbenchError(
-                f'{place}: not a request of the framework: it has neither "text" nor '
-                '"response_text"'
+                '{place}: not a request of the framework: it has neither "text" nor '
+                '"response_text"',
+                place=place,
             )
         return request
 
@@ -259,7 +277,7 @@ def _json_or_text(text: str, place: str) -> Any:
     except json.JSONDecodeError:
         return text
     except ValueError as error:
-        raise HdbenchError(f"{place}: not usable JSON: {error}") from error
+        raise HdbenchError("{place}: not usable JSON: {why}", place=place, why=error) from error
 
 
 def _item_id(name: str) -> str:
@@ -269,12 +287,20 @@ def _item_id(name: str) -> str:
 def _passed_over(members: Members, others: list[str]) -> list[str]:
     if not others:
         return []
-    count = "1 other file was" if len(others) == 1 else f"{len(others)} other files were"
-    return [
-        f"{members.name}: {count} passed over, such as {min(others)}: answers are in .json or .txt"
-    ]
+    if len(others) == 1:
+        told = (
+            "{place}: 1 other file was passed over, such as {first}: answers are in .json or .txt"
+        )
+    else:
+        told = (
+            "{place}: {count} other files were passed over, such as {first}: answers are in .json "
+            "or .txt"
+        )
+    return [Message(told, place=members.name, count=len(others), first=min(others))]
 
 
-def _nothing_in(members: Members) -> str:
-    other = f"; it holds {members.others[0]}" if members.others else ""
-    return f"{members.name}: no answers here: they must be in files <id>.json or <id>.txt{other}"
+def _nothing_in(members: Members) -> Message:
+    told = "{place}: no answers here: they must be in files <id>.json or <id>.txt"
+    if not members.others:
+        return Message(told, place=members.name)
+    return Message(told + "; it holds {other}", place=members.name, other=members.others[0])

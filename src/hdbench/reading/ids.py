@@ -88,8 +88,11 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
     for item, ids in fitting.items():
         if len(ids) > 1:
             raise HdbenchError(
-                f"the ids {ids[0]!r} and {ids[1]!r} both look like {item!r} of the benchmark: "
-                "give one answer for each item, under its id"
+                "the ids {first!r} and {second!r} both look like {item!r} of the benchmark: "
+                "give one answer for each item, under its id",
+                first=ids[0],
+                second=ids[1],
+                item=item,
             )
     matched = {item: ids[0] for item, ids in fitting.items()}
     return Matched(matched, _differences(matched), unknown, number)

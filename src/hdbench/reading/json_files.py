@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.common.jsonio import MAX_LINE, parse_json
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.container import Container, Entry, InMemory
 from hdbench.reading.encodings import decode
 from hdbench.reading.fields import EntryReader, almost_id, given_id
@@ -95,18 +95,21 @@ def _read_whole(path: Path, name: str, schema: AnswerSchema | None) -> InMemory:
     value = parse_file(decode(read_whole(path, name), name), name)
     if isinstance(value, dict) and (value.keys() >= RESULT or isinstance(value.get("runs"), list)):
         raise HdbenchError(
-            f"{name}: this is a result of hdbench score, not a run's answers: give the file or "
-            "folder that was scored"
+            "{place}: this is a result of hdbench score, not a run's answers: give the "
+            "file or folder that was scored",
+            place=name,
         )
     if isinstance(value, dict) and _is_one_answer(value, reader):
         if not isinstance(given_id(value), str | int):
             raise HdbenchError(
-                f'{name}: this is one answer, and has no id{almost_id(value)}: add "id" to it, or '
-                "put it into a folder as <id>.json"
+                '{place}: this is one answer, and has no id{almost}: add "id" to it, or put it '
+                "into a folder as <id>.json",
+                place=name,
+                almost=almost_id(value),
             )
         value = [value]
     if not value:
-        raise HdbenchError(f"{name}: no predictions in this file")
+        raise HdbenchError("{place}: no predictions in this file", place=name)
     runs: dict[str | None, dict[str, Entry]] = {}
     if isinstance(value, dict):
         for item_id, answer in value.items():
@@ -119,12 +122,14 @@ def _read_whole(path: Path, name: str, schema: AnswerSchema | None) -> InMemory:
     for number, entry in enumerate(value, start=1):
         where = f"{name}: entry {number}"
         if not isinstance(entry, dict):
-            raise HdbenchError(f"{where}: must be a JSON object in braces, with an id")
+            raise HdbenchError("{place}: must be a JSON object in braces, with an id", place=where)
         item_id = reader.id(entry, where)
         fields = reader.entry(entry, where)
         ids = runs.setdefault(reader.model(entry, where), {})
         if item_id in ids:
-            raise HdbenchError(f"{where}: a second answer for id {item_id!r}: keep one")
+            raise HdbenchError(
+                "{place}: a second answer for id {id!r}: keep one", place=where, id=item_id
+            )
         ids[item_id] = Entry(_place(name, item_id), fields)
     return InMemory(runs)
 
@@ -143,8 +148,10 @@ def read_whole(path: Path, name: str) -> bytes:
         raw = file.read(MAX_WHOLE + 1)
     if len(raw) > MAX_WHOLE:
         raise HdbenchError(
-            f"{name}: larger than {MAX_WHOLE >> 20} MiB, and such files are read only as JSON "
-            "Lines: write one object per line"
+            "{place}: larger than {most} MiB, and such files are read only as JSON Lines: "
+            "write one object per line",
+            place=name,
+            most=MAX_WHOLE >> 20,
         )
     return raw
 
@@ -159,7 +166,11 @@ def parse_file(text: str, name: str) -> Any:
         return parse_json(text, unique=True)
     except json.JSONDecodeError as error:
         raise HdbenchError(
-            f"{name}:{error.lineno}: not JSON: {error.msg} (column {error.colno})"
+            "{place}:{line}: not JSON: {why} (column {column})",
+            place=name,
+            line=error.lineno,
+            why=Message(error.msg),
+            column=error.colno,
         ) from error
     except ValueError as error:
-        raise HdbenchError(f"{name}: not usable JSON: {error}") from error
+        raise HdbenchError("{place}: not usable JSON: {why}", place=name, why=error) from error

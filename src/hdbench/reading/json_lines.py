@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from hdbench.common.jsonio import MAX_LINE, parse_line, plain_id, raw_lines
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.fields import EntryReader
 from hdbench.reading.place import Place
@@ -62,7 +62,9 @@ class AnswerLines:
             return file.readline(MAX_LINE)
         except OSError as error:
             name = self.files[number].name
-            raise HdbenchError(f"{name}: cannot be read: {error.strerror}") from error
+            raise HdbenchError(
+                "{place}: cannot be read: {why}", place=name, why=error.strerror
+            ) from error
 
     def where(self, place: int) -> str:
         """The file and the line's number, which is counted now: messages are seldom."""
@@ -138,7 +140,7 @@ class JsonLines:
             self.close()
             raise
         if not runs:
-            raise HdbenchError(f"{files[0].name}: no predictions in this file")
+            raise HdbenchError("{place}: no predictions in this file", place=files[0].name)
         self.runs: Mapping[str | None, Mapping[str, Any]] = runs
 
     def _parsed(self, raw: bytes, where: str) -> tuple[str, str | None]:
@@ -154,7 +156,13 @@ class JsonLines:
         if self._copies and self.lines.raw(first).strip() == raw.strip():
             return
         name, _, number = self.where(first).rpartition(":")
-        place = f"on line {number}" if where.startswith(f"{name}:") else f"in {name}:{number}"
+        same = where.startswith(f"{name}:")
+        first_is = Message(
+            "on line {number}" if same else "in {name}:{number}", name=name, number=number
+        )
         raise HdbenchError(
-            f"{where}: a second answer for id {item_id!r}, the first is {place}: keep one"
+            "{place}: a second answer for id {id!r}, the first is {first}: keep one",
+            place=where,
+            id=item_id,
+            first=first_is,
         )

@@ -80,15 +80,20 @@ class Folder:
                         continue
                     if entry.is_symlink():
                         raise HdbenchError(
-                            f"{path / entry.name}: is a symbolic link, which is not followed: put "
-                            "the file itself there"
+                            "{place}: is a symbolic link, which is not followed: put the file "
+                            "itself there",
+                            place=path / entry.name,
                         )
                     can_be_read = entry.is_file() and entry.name.lower().endswith(READ_ENDINGS)
                     (self.names if can_be_read else self.others).append(entry.name)
                     if len(self.names) + len(self.others) > MAX_FILES:
-                        raise HdbenchError(f"{path}: more than {MAX_FILES:,} files")
+                        raise HdbenchError(
+                            "{place}: more than {most:,} files", place=path, most=MAX_FILES
+                        )
         except OSError as error:
-            raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+            raise HdbenchError(
+                "{place}: cannot be read: {why}", place=path, why=error.strerror
+            ) from error
         self.names.sort()  # the order of a listing differs from one machine to the next
         self.others.sort()
 
@@ -102,7 +107,9 @@ class Folder:
             with (self._path / name).open("rb") as file:
                 return _bounded(file.read(MAX_LINE + 1), self.place(name))
         except OSError as error:
-            raise HdbenchError(f"{self.place(name)}: cannot be read: {error.strerror}") from error
+            raise HdbenchError(
+                "{place}: cannot be read: {why}", place=self.place(name), why=error.strerror
+            ) from error
 
     def unpacked(self, name: str, scratch: Path) -> Path:
         """The file itself."""
@@ -136,7 +143,7 @@ class Zip:
             raise
         except _DAMAGED as error:
             self.close()
-            raise HdbenchError(f"{name}: a damaged ZIP: {error}") from error
+            raise HdbenchError("{place}: a damaged ZIP: {why}", place=name, why=error) from error
         self._top = _common_folder(list(members))
         self._members = {member.removeprefix(self._top): info for member, info in members.items()}
         self.names = [
@@ -152,20 +159,26 @@ class Zip:
         for info in self._archive.infolist():
             place = f"{self.name}: {info.orig_filename}"
             if not info.orig_filename:
-                raise HdbenchError(f"{self.name}: a file in it has no name: pack it again")
+                raise HdbenchError(
+                    "{place}: a file in it has no name: pack it again", place=self.name
+                )
             if _leads_elsewhere(info.orig_filename):
-                raise HdbenchError(f"{place}: a name that leads out of the ZIP: pack it again")
+                raise HdbenchError(
+                    "{place}: a name that leads out of the ZIP: pack it again", place=place
+                )
             if info.flag_bits & 0x1:
-                raise HdbenchError(f"{place}: is encrypted: pack it again without a password")
+                raise HdbenchError(
+                    "{place}: is encrypted: pack it again without a password", place=place
+                )
             if stat.S_ISLNK(info.external_attr >> 16):
-                raise HdbenchError(f"{place}: is a symbolic link: pack the file itself")
+                raise HdbenchError("{place}: is a symbolic link: pack the file itself", place=place)
             if info.is_dir() or any(map(_is_hidden, info.filename.split("/"))):
                 continue
             if info.filename in members:
-                raise HdbenchError(f"{place}: is in the ZIP twice: keep one")
+                raise HdbenchError("{place}: is in the ZIP twice: keep one", place=place)
             members[info.filename] = info
         if len(members) > MAX_FILES:
-            raise HdbenchError(f"{self.name}: more than {MAX_FILES:,} files")
+            raise HdbenchError("{place}: more than {most:,} files", place=self.name, most=MAX_FILES)
         # A member gives no more bytes than its header says, so this bounds what is unpacked.
         size = sum(
             info.file_size
@@ -174,8 +187,11 @@ class Zip:
         )
         if size > MAX_UNPACKED:
             raise HdbenchError(
-                f"{self.name}: the answers would take {size >> 20} MiB unpacked, and at most "
-                f"{MAX_UNPACKED >> 20} are read: unpack it and give the folder"
+                "{place}: the answers would take {size} MiB unpacked, and at most {most} are "
+                "read: unpack it and give the folder",
+                place=self.name,
+                size=size >> 20,
+                most=MAX_UNPACKED >> 20,
             )
         return members
 
@@ -211,14 +227,16 @@ class Zip:
         # The other methods are unpacked block by block, without a bound.
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise HdbenchError(
-                f"{self.place(name)}: packed in an unusual way: pack it as a plain ZIP"
+                "{place}: packed in an unusual way: pack it as a plain ZIP", place=self.place(name)
             )
         return self._archive.open(info)
 
     def _damaged(self, name: str, error: Exception) -> HdbenchError:
         if isinstance(error, HdbenchError):  # which is a ValueError too
             return error
-        return HdbenchError(f"{self.place(name)}: damaged, or not what the ZIP says: {error}")
+        return HdbenchError(
+            "{place}: damaged, or not what the ZIP says: {why}", place=self.place(name), why=error
+        )
 
     def close(self) -> None:
         """Close the file."""
@@ -235,13 +253,15 @@ class _ZipFile(BufferedReader):
 
     def read(self, size: int | None = -1) -> bytes:
         if size is not None and size > MAX_DIRECTORY and not self.is_listed:
-            raise HdbenchError(f"{self._called}: more files in this ZIP than can be read")
+            raise HdbenchError(
+                "{place}: more files in this ZIP than can be read", place=self._called
+            )
         return super().read(size)
 
 
 def _bounded(raw: bytes, place: str) -> bytes:
     if len(raw) > MAX_LINE:
-        raise HdbenchError(f"{place}: larger than {MAX_LINE >> 20} MiB")
+        raise HdbenchError("{place}: larger than {most} MiB", place=place, most=MAX_LINE >> 20)
     return raw
 
 

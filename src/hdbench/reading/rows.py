@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.cells import FAULTS, MAX_CELLS, MISSING, Cell, OddCells, text_of
 from hdbench.reading.columns import Columns, Field
@@ -16,10 +16,10 @@ from hdbench.reading.schema import AnswerSchema
 DIGITS = re.compile(r"[0-9]{1,15}")
 SECONDS = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,9})?")
 
-MISSING_VALUES = "cells with #N/A, read as empty"
-UNNAMED = "cells in columns without a name, not read"
-DATES_AS_TEXT = "dates from a spreadsheet program, read as text"
-MADE_DATES = (
+MISSING_VALUES = Message("cells with #N/A, read as empty")
+UNNAMED = Message("cells in columns without a name, not read")
+DATES_AS_TEXT = Message("dates from a spreadsheet program, read as text")
+MADE_DATES = Message(
     "values that a spreadsheet program may have turned into dates, such as 3-5 into 2026-05-03 "
     "(check)"
 )
@@ -61,7 +61,7 @@ def read_rows(
     reader = _Reader(columns)
     runs = reader.runs(rows)
     if not any(runs.values()):
-        raise HdbenchError(f"{name}: no answers in this table, only column names")
+        raise HdbenchError("{place}: no answers in this table, only column names", place=name)
     notes = [*notes, *columns.notes, *reader.odd.notes(name)]
     if schema and "text" in columns.about and not columns.lists:
         notes += _decide_text(columns, runs, schema, name)
@@ -71,8 +71,10 @@ def read_rows(
         for item_id, found in items.items():
             if len(found) > 1 and not columns.lists:
                 raise HdbenchError(
-                    f"{found[1].where}: a second answer for id {item_id!r}, "
-                    f"the first is in {found[0].where}: keep one"
+                    "{place}: a second answer for id {id!r}, the first is in {first}: keep one",
+                    place=found[1].where,
+                    id=item_id,
+                    first=found[0].where,
                 )
             entries[model][item_id] = Entry(found[0].where, reader.answer(found))
             found.clear()  # the cells of a large table need not be held along with its records
@@ -98,11 +100,13 @@ def _decide_text(columns: Columns, runs: Runs, schema: AnswerSchema, name: str) 
     if any(len(rows) > 1 for rows in groups):
         columns.lists = field
         columns.fields.append(columns.text_field(schema))
-        return [f"{name}: an id has several rows: each row was read as one of its {field}"]
-    return [
-        f"{name}: each text was read as a model's whole answer; to give each of the {field} a "
-        "row, add columns with their fields"
-    ]
+        told = "{place}: an id has several rows: each row was read as one of its {field}"
+    else:
+        told = (
+            "{place}: each text was read as a model's whole answer; to give each of the {field} a "
+            "row, add columns with their fields"
+        )
+    return [Message(told, place=name, field=field)]
 
 
 class _Reader:
@@ -128,18 +132,26 @@ class _Reader:
         place, width = self._columns.about, len(self._titles)
         for number, row in enumerate(rows, start=1):
             if number * width > MAX_CELLS:
-                raise HdbenchError(f"{row.where}: more than {MAX_CELLS:,} cells: score it in parts")
+                raise HdbenchError(
+                    "{place}: more than {most:,} cells: score it in parts",
+                    place=row.where,
+                    most=MAX_CELLS,
+                )
             cells = self._clean(row)
             if not any(cell != "" for cell in cells):
                 continue
             item_id = text_of(cells[place["id"]]).strip()
             if not item_id:
-                raise HdbenchError(f"{row.where}: has no id: enter it, or delete the row")
+                raise HdbenchError(
+                    "{place}: has no id: enter it, or delete the row", place=row.where
+                )
             model = text_of(cells[place["model"]]).strip() or None if "model" in place else None
             models.setdefault(model, row.where)
             runs.setdefault(model, {}).setdefault(item_id, []).append(Row(row.where, cells))
         if None in models and len(models) > 1:
-            raise HdbenchError(f"{models[None]}: names no model, but other rows do: enter it")
+            raise HdbenchError(
+                "{place}: names no model, but other rows do: enter it", place=models[None]
+            )
         return runs
 
     def _clean(self, row: Row) -> list[Cell]:
@@ -152,8 +164,11 @@ class _Reader:
         if len(cells) > width:
             if any(cell != "" for cell in cells[width:]):
                 raise HdbenchError(
-                    f"{row.where}: has {len(cells)} cells, and the header {width}: "
-                    "name every column, and quote cells that hold the delimiter"
+                    "{place}: has {cells} cells, and the header {width}: name every column, and "
+                    "quote cells that hold the delimiter",
+                    place=row.where,
+                    cells=len(cells),
+                    width=width,
                 )
             del cells[width:]
         cells += [""] * (width - len(cells))
@@ -166,8 +181,9 @@ class _Reader:
                     self.odd.add(MISSING_VALUES, self._place(row, index))
                 elif cell[0] == "#" and cell in FAULTS:
                     raise HdbenchError(
-                        f"{self._place(row, index)}: holds the error {cell}: "
-                        "enter the value, or empty the cell"
+                        "{place}: holds the error {cell}: enter the value, or empty the cell",
+                        place=self._place(row, index),
+                        cell=cell,
                     )
             elif isinstance(cell, DATES):
                 cells[index] = text_of(cell)
@@ -181,7 +197,8 @@ class _Reader:
         return cells
 
     def _place(self, row: Row, index: int) -> str:
-        return f"{row.where}, column {self._titles[index] or index + 1}"
+        column = self._titles[index] or index + 1
+        return Message("{place}, column {column}", place=row.where, column=column)
 
     def answer(self, rows: Sequence[Row]) -> WrittenAnswer:
         """The answer in the rows of one id, as `Container.load` returns it."""

@@ -69,7 +69,9 @@ def read_sheets(file: Path, name: str) -> Iterator[Sheet]:
             raise _too_large(name)
         checked, parts = _check(file, name)
     except OSError as error:
-        raise HdbenchError(f"{name}: cannot be read: {error.strerror or error}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=name, why=error.strerror or error
+        ) from error
     yield from _sheets(checked, parts, name)
 
 
@@ -85,11 +87,15 @@ def _sheets(checked: io.BytesIO, parts: "_Parts", name: str) -> Iterator[Sheet]:
         # Several sheets may name the same part.
         if sum(scan.area for scan in scans.values()) > MAX_CELLS:
             raise HdbenchError(
-                f"{name}: its sheets span more than {MAX_CELLS:,} cells: delete the empty rows "
-                "and columns, or save it as CSV"
+                "{place}: its sheets span more than {most:,} cells: delete the empty rows and "
+                "columns, or save it as CSV",
+                place=name,
+                most=MAX_CELLS,
             )
         if len(scans) < len(listed):
-            raise HdbenchError(f"{name}: two sheets have the same name: save it again, or as CSV")
+            raise HdbenchError(
+                "{place}: two sheets have the same name: save it again, or as CSV", place=name
+            )
         for index, title in listed:
             sheet = workbook.get_sheet_by_index(index)
             if sheet.height:
@@ -105,8 +111,11 @@ def _rows(sheet: CalamineSheet, scan: "_Scan", where: str) -> Iterator[tuple[int
         for column, fault in scan.faults.get(number, {}).items():
             if not fault:
                 raise HdbenchError(
-                    f"{where}, row {number}: the formula in column {column} has no value: open "
-                    "the file in a spreadsheet program and save it"
+                    "{place}, row {number}: the formula in column {column} has no value: open the "
+                    "file in a spreadsheet program and save it",
+                    place=where,
+                    number=number,
+                    column=column,
                 )
             cells[column - 1] = fault
         yield number, cells
@@ -128,11 +137,15 @@ def _check(packed: Path, name: str) -> tuple[io.BytesIO, "_Parts"]:
             ]
             names = {member.filename.lower() for member in members}
             if not any(member.startswith("xl/") for member in names):
-                raise HdbenchError(f"{name}: not an XLSX workbook: save it as XLSX or CSV")
+                raise HdbenchError(
+                    "{place}: not an XLSX workbook: save it as XLSX or CSV", place=name
+                )
             if len(names) < len(members) or len(members) > MAX_PARTS:
-                raise HdbenchError(f"{name}: not made by a spreadsheet program: save it as CSV")
+                raise HdbenchError(
+                    "{place}: not made by a spreadsheet program: save it as CSV", place=name
+                )
             if any(member.flag_bits & 1 for member in members):
-                raise HdbenchError(f"{name}: has a password: save it without")
+                raise HdbenchError("{place}: has a password: save it without", place=name)
             if sum(member.file_size for member in members) > MAX_UNPACKED:
                 raise _too_large(name)
             parts, checked, left = _Parts(), io.BytesIO(), MAX_UNPACKED
@@ -162,13 +175,17 @@ def _check(packed: Path, name: str) -> tuple[io.BytesIO, "_Parts"]:
 
 def _too_large(name: str) -> HdbenchError:
     return HdbenchError(
-        f"{name}: larger than {MAX_UNPACKED >> 20} MiB unpacked: save it as CSV, in parts"
+        "{place}: larger than {most} MiB unpacked: save it as CSV, in parts",
+        place=name,
+        most=MAX_UNPACKED >> 20,
     )
 
 
 def _damaged(name: str, error: Exception) -> HdbenchError:
     reason = " ".join(str(error).split())[:200]
-    return HdbenchError(f"{name}: a damaged XLSX workbook ({reason}): save it again, or as CSV")
+    return HdbenchError(
+        "{place}: a damaged XLSX workbook ({why}): save it again, or as CSV", place=name, why=reason
+    )
 
 
 class _Parts:

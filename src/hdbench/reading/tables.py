@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from hdbench.common.extras import needed
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.cells import Cell, text_of
 from hdbench.reading.columns import has_id, known
 from hdbench.reading.container import InMemory
@@ -51,9 +51,13 @@ def read_csv(data: bytes, name: str, schema: AnswerSchema | None) -> InMemory:
         found = lines(text, delimiter, name)
         header = next(found, None)
         if header is None:
-            raise HdbenchError(f"{name}: empty: needs the column names in the first row")
+            raise HdbenchError(
+                "{place}: empty: needs the column names in the first row", place=name
+            )
         if any("\0" in title for title in header[1]):
-            raise HdbenchError(f"{name}: NUL bytes in its first row: save it as CSV in UTF-8")
+            raise HdbenchError(
+                "{place}: NUL bytes in its first row: save it as CSV in UTF-8", place=name
+            )
         rows = (Row(f"{name}:{number}", cells) for number, cells in found)
         return read_rows(without_empty_end(header[1]), rows, name, schema, notes)
 
@@ -87,20 +91,25 @@ def read_xlsx(file: Path, name: str, schema: AnswerSchema | None) -> InMemory:
             others.append((sheet.name, header))
     if len(chosen) > 1:
         sheets = ", ".join(title for title, _, _ in chosen)
-        raise HdbenchError(f"{name}: several sheets have a column id ({sheets}): keep one of them")
+        raise HdbenchError(
+            "{place}: several sheets have a column id ({sheets}): keep one of them",
+            place=name,
+            sheets=sheets,
+        )
     if not chosen and not others:
-        raise HdbenchError(f"{name}: empty: needs the column names in the first row")
+        raise HdbenchError("{place}: empty: needs the column names in the first row", place=name)
     title, header, rows = chosen[0] if chosen else (*others[0], iter(()))
-    notes = []
+    notes: list[str] = []
     if chosen and others:
         unread = ", ".join(other for other, _ in others)
-        notes.append(f"{name}: only the sheet {title} was read, as it has ids; not read: {unread}")
+        told = "{place}: only the sheet {title} was read, as it has ids; not read: {unread}"
+        notes.append(Message(told, place=name, title=title, unread=unread))
     return read_rows(header, rows, f"{name}: {title}", schema, notes)
 
 
 def _places(rows: Iterator[tuple[int, list[Cell]]], name: str) -> Iterator[Row]:
     for number, cells in rows:
-        yield Row(f"{name}, row {number}", cells)
+        yield Row(Message("{place}, row {number}", place=name, number=number), cells)
 
 
 def _rank(found: Iterator[Line], schema: AnswerSchema | None) -> tuple[bool, int, int]:

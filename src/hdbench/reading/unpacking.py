@@ -37,7 +37,7 @@ def gunzip(source: Path, target: Path, name: str) -> None:
         with gzip.open(source) as file:
             _write(file, target, name)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise HdbenchError(f"{name}: a damaged gzip file: {error}") from error
+        raise HdbenchError("{place}: a damaged gzip file: {why}", place=name, why=error) from error
 
 
 def unpack_zstandard(source: Path, target: Path, name: str) -> None:
@@ -77,7 +77,7 @@ def write_as_lines(source: Path, target: Path, name: str) -> None:
         with pq.ParquetFile(source, read_dictionary=texts) as file, target.open("wb") as out:
             names = file.schema_arrow.names
             if len(set(names)) < len(names):
-                raise HdbenchError(f"{name}: two columns have the same name: keep one")
+                raise HdbenchError("{place}: two columns have the same name: keep one", place=name)
             size = 0
             for batch in file.iter_batches(batch_size=ROWS):
                 for row in zip(*batch.columns, strict=True):
@@ -87,7 +87,7 @@ def write_as_lines(source: Path, target: Path, name: str) -> None:
                     check_unpacked(size, name)
                     out.write(line)
     except UnicodeDecodeError as error:
-        raise HdbenchError(f"{name}: a text in it is not UTF-8") from error
+        raise HdbenchError("{place}: a text in it is not UTF-8", place=name) from error
     except (pa.ArrowException, OSError) as error:
         raise _damaged(name, "Parquet", error) from error
 
@@ -130,10 +130,12 @@ def check_unpacked(size: int, name: str) -> None:
     """
     if size > MAX_UNPACKED:
         raise HdbenchError(
-            f"{name}: larger than {MAX_UNPACKED >> 30} GiB unpacked: unpack it, or split it"
+            "{place}: larger than {most} GiB unpacked: unpack it, or split it",
+            place=name,
+            most=MAX_UNPACKED >> 30,
         )
 
 
 def _damaged(name: str, kind: str, error: Exception) -> HdbenchError:
     reason = next(iter(str(error).splitlines()), "")[:200]
-    return HdbenchError(f"{name}: a damaged {kind} file: {reason}")
+    return HdbenchError("{place}: a damaged {kind} file: {why}", place=name, kind=kind, why=reason)

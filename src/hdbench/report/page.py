@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from markupsafe import Markup
 
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.told import is_told, told
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group
 from hdbench.reading.answer import STATUSES
@@ -165,7 +166,10 @@ def report_page(
         no_interval=_no_interval(found, language),
         few=MIN_ITEMS,
         warnings=[in_language(each, language) for each in result.reading.get("warnings", ())],
-        notes=result.reading.get("notes", ()),
+        notes=[
+            (told(each, language), is_told(each, language))
+            for each in result.reading.get("notes", ())
+        ],
         violations=_violations(result),
         fields=fields[:MAX_FIELDS],
         more_fields=max(0, len(fields) - MAX_FIELDS),

@@ -80,7 +80,9 @@ class SpaceContext:
         """
         if name not in self.benchmarks:
             raise HdbenchError(
-                f"no benchmark {str(name)[:100]!r} here: choose one of {', '.join(self.benchmarks)}"
+                "no benchmark {name!r} here: choose one of {names}",
+                name=str(name)[:100],
+                names=", ".join(self.benchmarks),
             )
         return self.benchmarks[name]
 

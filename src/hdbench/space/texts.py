@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from hdbench.common.texts import LANGUAGES, Texts
+from hdbench.common.told import told
 from hdbench.errors import HdbenchError
 
 __all__ = ["LANGUAGES", "Say", "TextError", "language_of", "reason", "text", "translations"]
@@ -57,8 +58,8 @@ class TextError(HdbenchError):
 
 
 def reason(error: HdbenchError, language: str) -> str:
-    """Why something is not done, in a language of the interface if it has a text for that."""
-    return error.told(language) if isinstance(error, TextError) else str(error)
+    """Why something is not done, in a language of the interface."""
+    return error.told(language) if isinstance(error, TextError) else told(error.message, language)
 
 
 def language_of(accept: str | None) -> str:

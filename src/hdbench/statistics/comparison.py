@@ -202,14 +202,18 @@ def compare_runs(
     check_settings(resamples, level, seed)
     names, scored = list(results), list(results.values())
     if len(names) < 2:  # noqa: PLR2004
-        raise HdbenchError(f"{len(names)} run: name at least two to compare")
+        raise HdbenchError("{count} run: name at least two to compare", count=len(names))
     first = scored[0]
     for name, other in results.items():
         check_comparable(names[0], first, name, other)
     rates = [result.rates for result in scored]
     wanted = rate_names(first.metric, rates[0])
     if any(headline not in rate_names(first.metric, run) for run in rates):
-        raise HdbenchError(f"headline: no figure {headline!r}: choose one of {', '.join(wanted)}")
+        raise HdbenchError(
+            "headline: no figure {headline!r}: choose one of {names}",
+            headline=headline,
+            names=", ".join(wanted),
+        )
 
     runs = tables(scored, first.ids)
     items = len(first.ids)
@@ -284,14 +288,23 @@ def check_comparable(name: str, result: Scored, other_name: str, other: Scored) 
     for what, (left, right) in sides.items():
         if left != right:
             raise HdbenchError(
-                f"{what}: {name!r} has {left!r}, {other_name!r} {right!r}: score both in the same "
-                "way to compare them"
+                "{what}: {name!r} has {left!r}, {other!r} {right!r}: score both in the "
+                "same way to compare them",
+                what=what,
+                name=name,
+                left=left,
+                other=other_name,
+                right=right,
             )
     missing, more = set(result.ids) - set(other.ids), set(other.ids) - set(result.ids)
     if missing or more:
         raise HdbenchError(
-            f"{name!r} and {other_name!r} do not have the same items: {_listed(missing)} only in "
-            f"the first, {_listed(more)} only in the second"
+            "{name!r} and {other!r} do not have the same items: {first_only} only "
+            "in the first, {second_only} only in the second",
+            name=name,
+            other=other_name,
+            first_only=_listed(missing),
+            second_only=_listed(more),
         )
 
 

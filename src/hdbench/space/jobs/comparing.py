@@ -13,7 +13,7 @@ from hdbench.report.items import cut
 from hdbench.results.result import Result
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload, score_upload
-from hdbench.space.texts import text
+from hdbench.space.texts import TextError
 from hdbench.statistics.comparison import Comparison, compare_runs
 
 MAX_COMPARED = 6
@@ -92,7 +92,7 @@ def compare_wanted(
     """
     benchmark = context.benchmark(wanted.benchmark)
     paths = [*wanted.files, *_chosen(context, wanted)]
-    _check_number(len(paths), wanted.language, least=1)
+    _check_number(len(paths), least=1)
     found: list[tuple[str, str, Result]] = []
     for position, path in enumerate(paths):
         loaded(position / len(paths))
@@ -101,8 +101,8 @@ def compare_wanted(
         for model, result in results.items():
             source = result.run.get("run") or path.stem
             found.append((result.model or model or path.stem, source, result))
-        _check_number(len(found), wanted.language, least=1)
-    _check_number(len(found), wanted.language)
+        _check_number(len(found), least=1)
+    _check_number(len(found))
     loaded(1)
     runs = _named(found)
     comparisons = compare_runs(
@@ -117,15 +117,17 @@ def _chosen(context: SpaceContext, wanted: Wanted) -> list[Path]:
     for name in wanted.recorded:
         if not isinstance(name, str) or name not in known:
             shown = escaped(cut(str(name)))
-            raise HdbenchError(f"no recorded run {shown!r} of {wanted.benchmark}")
+            raise HdbenchError(
+                "no recorded run {name!r} of {benchmark}", name=shown, benchmark=wanted.benchmark
+            )
     return [known[name] for name in dict.fromkeys(wanted.recorded)]
 
 
-def _check_number(runs: int, language: str, *, least: int = 2) -> None:
+def _check_number(runs: int, *, least: int = 2) -> None:
     if runs < least:
-        raise HdbenchError(text("compare_fewer", language))
+        raise TextError("compare_fewer")
     if runs > MAX_COMPARED:
-        raise HdbenchError(text("compare_more", language, most=MAX_COMPARED))
+        raise TextError("compare_more", most=MAX_COMPARED)
 
 
 def _named(found: Iterable[tuple[str, str, Result]]) -> dict[str, Result]:

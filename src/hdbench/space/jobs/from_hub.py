@@ -42,7 +42,9 @@ def fetch_namespace(owner: str, folder: Path) -> Path:
             if name == RESULTS or hub.file_exists(dataset.id, _MARK, repo_type="dataset"):
                 _fetch(dataset.id, namespace / name)
     if not namespace.is_dir():
-        raise HdbenchError(f"{owner}: has no benchmark on the Hub: use hdbench publish first")
+        raise HdbenchError(
+            "{place}: has no benchmark on the Hub: use hdbench publish first", place=owner
+        )
     return namespace
 
 

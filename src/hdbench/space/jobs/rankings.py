@@ -94,12 +94,13 @@ class Rankings:
                 result = score_run(self._context, benchmark, folder, protocol, details=False)
                 results.append(result.strictly() if strict else result)
             except HdbenchError as error:
-                left_out.append(str(error))
+                left_out.append(error.message)
             work.done += 1
+        folder = f"{self._results}/"
         try:
             facts = read_model_facts(self._results)
         except HdbenchError as error:
-            left_out.append(str(error).replace(f"{self._results}/", ""))
+            left_out.append(error.message.changed(lambda text: text.replace(folder, "")))
         boards = sorted(leaderboards(results, facts=facts), key=lambda board: -len(board.rows))
         return Ranking(boards, facts, left_out)
 
@@ -124,7 +125,9 @@ def score_run(
     upload = Upload(benchmark, folder, protocol)
     _, results = score_upload(context, upload, details=details)
     if len(results) > 1:
-        raise HdbenchError(f"{folder.name}: has answers of several models: give each a run")
+        raise HdbenchError(
+            "{place}: has answers of several models: give each a run", place=folder.name
+        )
     (result,) = results.values()
     return replace(result, run={**result.run, "run": folder.name})
 

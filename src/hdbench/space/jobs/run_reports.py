@@ -18,7 +18,7 @@ from hdbench.report.page import report_page
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.rankings import score_run, state_of
-from hdbench.space.texts import language_of, text
+from hdbench.space.texts import language_of, reason, text
 from hdbench.space.views.report_files import POLICY
 
 MAX_PAGES = 40
@@ -63,7 +63,7 @@ class _RunReports:
             try:
                 await self._make(page, benchmark, run_folder, protocol, language)
             except HdbenchError as error:
-                return PlainTextResponse(escaped(str(error)), 422)
+                return PlainTextResponse(escaped(reason(error, language)), 422)
         # Those requested last are kept; the system's own clock could give two the same time.
         now = time.time_ns()
         os.utime(page, ns=(now, now))

@@ -116,7 +116,9 @@ def model_names(models: Sequence[str]) -> dict[str, str]:
         path = Path(model)
         name = path.resolve().name if path.is_absolute() or path.is_dir() else model
         if names.setdefault(name, model) != model:
-            raise HdbenchError(f"{model}: a second model called {name!r}: rename its folder")
+            raise HdbenchError(
+                "{place}: a second model called {name!r}: rename its folder", place=model, name=name
+            )
     return names
 
 
@@ -137,7 +139,9 @@ def run_on_items(
     """
     source, of = _model(context, model), context.benchmark(benchmark)
     if not 1 <= items <= context.max_run_items:  # NaN is not either
-        raise HdbenchError(f"{items} items: ask 1 to {context.max_run_items}")
+        raise HdbenchError(
+            "{count} items: ask 1 to {most}", count=items, most=context.max_run_items
+        )
     limit = int(items)
     quick = limit <= QUICK
     questions = of_benchmark(of, limit=limit, quick=quick).questions
@@ -164,7 +168,7 @@ def run_on_image(  # noqa: PLR0917  what a visitor gives
     """
     source, of = _model(context, model), context.benchmark(benchmark)
     if not prompt.strip() or len(prompt) > MAX_PROMPT:
-        raise HdbenchError(f"the prompt must have 1 to {MAX_PROMPT:,} characters")
+        raise HdbenchError("the prompt must have 1 to {most:,} characters", most=MAX_PROMPT)
     copied = folder / _IMAGES / f"image.{_image_format(image).lower()}"
     copied.parent.mkdir()
     shutil.copyfile(image, copied)
@@ -306,7 +310,9 @@ def as_jsonl(answers: Sequence[dict[str, Any]]) -> bytes:
 def _model(context: SpaceContext, name: str) -> str:
     names = model_names(context.models)
     if name not in names:
-        raise HdbenchError(f"no model {name[:100]!r} here: choose one of {', '.join(names)}")
+        raise HdbenchError(
+            "no model {name!r} here: choose one of {names}", name=name[:100], names=", ".join(names)
+        )
     return names[name]
 
 
@@ -318,8 +324,10 @@ def _image_format(path: Path) -> str:
         thumbnail(path, width=160)
     except (HdbenchError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise HdbenchError(
-            f"{path.name}: not a readable image: take a {', '.join(FORMATS)} of at most "
-            f"{MAX_PIXELS // 10**6} million pixels"
+            "{place}: not a readable image: take a {forms} of at most {most} million pixels",
+            place=path.name,
+            forms=", ".join(FORMATS),
+            most=MAX_PIXELS // 10**6,
         ) from error
     return found
 

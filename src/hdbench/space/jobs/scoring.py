@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.progress import Listener, listening
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, changed
 from hdbench.evaluation.held_out import score_held_out, totals
 from hdbench.evaluation.score import Settings, score_runs
 from hdbench.reading import ReadAs
@@ -80,13 +80,15 @@ def score_upload(
         with listening(tell):
             scored = score_runs(benchmark.id, upload.path, upload.settings(details=details))
     except HdbenchError as error:
-        raise HdbenchError(plain(str(error))) from error
+        raise HdbenchError(error.message.changed(plain)) from error
     results = {}
     for model, result in scored.items():
         if _number_of_fields(result) > MAX_FIELDS:
             raise HdbenchError(
-                f"{upload.path.name}: the answers have more than {MAX_FIELDS:,} fields, which are "
-                "more than can be shown: hdbench score takes them"
+                "{place}: the answers have more than {most:,} fields, which are more than can "
+                "be shown: hdbench score takes them",
+                place=upload.path.name,
+                most=MAX_FIELDS,
             )
         results[model] = replace(
             result,
@@ -155,7 +157,7 @@ def sendable(value: Any) -> Any:
 def _mapped(value: Any, change: Callable[[str], str]) -> Any:
     """A JSON value with its texts, keys among them, changed."""
     if isinstance(value, str):
-        return change(value)
+        return changed(value, change)
     if isinstance(value, Mapping):
         return {change(key): _mapped(child, change) for key, child in value.items()}
     return [_mapped(child, change) for child in value] if isinstance(value, list) else value

@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.turns import SLICE_IN_ALL, Lane, Turn, Turns
 
@@ -200,7 +200,7 @@ def _run(
     except OSError as error:
         if error.errno != errno.EFBIG:
             raise
-        told = _Failed(_too_much(f"{written >> 20:,} MiB of disk"))
+        told = _Failed(_too_much(Message("{most:,} MiB of disk", most=written >> 20)))
     with suppress(BrokenPipeError):
         pipe.send(told)
 
@@ -233,15 +233,16 @@ def _ended(status: int | None) -> HdbenchError:
 
 
 def _too_long() -> HdbenchError:
-    return _too_much(f"{MAX_SECONDS} seconds to compute")
+    return _too_much(Message("{most} seconds to compute", most=MAX_SECONDS))
 
 
 def _too_large(memory: int) -> HdbenchError:
-    return _too_much(f"{memory >> 20:,} MiB of memory")
+    return _too_much(Message("{most:,} MiB of memory", most=memory >> 20))
 
 
-def _too_much(limit: str) -> HdbenchError:
+def _too_much(limit: Message) -> HdbenchError:
     return HdbenchError(
-        f"this takes more than {limit}, which is too much here: split the file, or score it with "
-        "hdbench score"
+        "this takes more than {limit}, which is too much here: split the file, or "
+        "score it with hdbench score",
+        limit=limit,
     )

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.told import is_told, told
 from hdbench.errors import escaped
 from hdbench.leaderboard.boards import Board, Row
 from hdbench.leaderboard.words import AFTER_PUBLIC, FROM_DRAFTS, marks_of
@@ -125,7 +126,10 @@ def board_view(
         word=lambda value: _word(value, language),
         cut=lambda value: cut(value, MAX_NAME),
         report=lambda run: report_address(board.kind.benchmark, run, board.kind.protocol),
-        left_out=[cut(each, MAX_MESSAGE) for each in ranking.left_out[:MAX_LEFT_OUT]],
+        left_out=[
+            (cut(told(each, language), MAX_MESSAGE), is_told(each, language))
+            for each in ranking.left_out[:MAX_LEFT_OUT]
+        ],
         left_out_count=len(ranking.left_out),
     )
 

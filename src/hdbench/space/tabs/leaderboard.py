@@ -6,12 +6,13 @@ from typing import Any
 
 import gradio as gr
 
+from hdbench.common.told import told
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.rankings import Ranking, Rankings, Work
 from hdbench.space.tabs.board import Filter, board_choices, board_key, board_view, chosen_board
-from hdbench.space.texts import Say, language_of, text
+from hdbench.space.texts import Say, language_of, reason, text
 from hdbench.space.views.summary import problem
 
 MAX_WORDS = 200
@@ -89,7 +90,7 @@ def leaderboard_tab(context: SpaceContext, say: Say, tab: gr.Tab) -> None:
             ranking = work.ready.result()
             yield _view(context, benchmark, ranking, board, chosen, language)
         except HdbenchError as error:
-            yield [gr.update(), problem(str(error), language, "leaderboard_error")]
+            yield [gr.update(), problem(reason(error, language), language, "leaderboard_error")]
 
     outputs = [board, shown]
     each_time: dict[str, Any] = {
@@ -124,7 +125,8 @@ def _view(  # noqa: PLR0917  as `board_view`
 ) -> list[Any]:
     """The choice of boards, and the chosen one."""
     if not ranking.boards:
-        why = [text("leaderboard_none", language), *ranking.left_out[:1]]
+        why = [text("leaderboard_none", language)]
+        why += [told(each, language) for each in ranking.left_out[:1]]
         message = problem(" ".join(why), language, "leaderboard_error")
         return [gr.update(choices=[], value=None), message]
     board = chosen_board(ranking.boards, key)

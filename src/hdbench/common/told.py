@@ -1,0 +1,49 @@
+"""Messages, which are made in English, put into another language where they are shown."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hdbench.common.texts import formatted, read_texts
+from hdbench.errors import Message
+
+_PACKAGES = Path(__file__).parents[1]
+
+
+def told(message: str, language: str) -> str:
+    """A message in a language, or in English where there is no translation of it.
+
+    A translation is found by the message's template, in the file `messages/<language>.yaml` of any
+    package: English → translation, with the same placeholders.
+
+    Args:
+        message: what is told; a text that is not a `Message` stays as it is.
+        language: one of `hdbench.common.texts.LANGUAGES`.
+
+    Example:
+        >>> told(Message("{place}: more than {most:,} columns", place="a.csv", most=5_000), "de")
+        'a.csv: mehr als 5.000 Spalten'
+    """
+    if not isinstance(message, Message) or message.template not in translations(language):
+        return str(message)
+    values: dict[str, Any] = {
+        name: told(value, language) if isinstance(value, str) else value
+        for name, value in message.values.items()
+    }
+    return formatted(translations(language)[message.template], language, values)
+
+
+def is_told(message: str, language: str) -> bool:
+    """Whether `told` gives a message in that language."""
+    if not isinstance(message, Message):
+        return language == "en"
+    return language == "en" or message.template in translations(language)
+
+
+@cache
+def translations(language: str) -> dict[str, str]:
+    """Template → translation, of all packages; none for English."""
+    found: dict[str, str] = {}
+    for path in sorted(_PACKAGES.glob(f"*/messages/{language}.yaml")):
+        found |= read_texts(path)
+    return found

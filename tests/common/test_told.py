@@ -1,0 +1,83 @@
+"""Messages in other languages."""
+
+import ast
+import pickle
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+import hdbench
+from hdbench.common.texts import LANGUAGES
+from hdbench.common.told import told, translations
+from hdbench.errors import HdbenchError, Message
+
+ROOT = Path(hdbench.__file__).parent
+OTHERS = [language for language in LANGUAGES if language != "en"]
+
+
+def places(template):
+    return sorted(name for _, name, _, _ in Formatter().parse(template) if name)
+
+
+def templates(path):
+    """The templates of the messages that a module makes."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        name = getattr(getattr(node, "func", None), "id", "")
+        if name in {"HdbenchError", "Message"} and node.args:
+            first = node.args[0]
+            either = [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]
+            yield from (each.value for each in either if isinstance(each, ast.Constant))
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_reason_why_answers_cannot_be_read_is_told_in_every_language(language):
+    made = {
+        template
+        for path in (ROOT / "reading").glob("*.py")
+        if path.name not in {"schema.py", "schema_parts.py", "run_info.py"}  # no visitor's file
+        for template in templates(path)
+        if template
+    }
+    assert len(made) > 90
+    assert made - translations(language).keys() == set()
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_translation_has_the_placeholders_of_its_template(language):
+    for template, translation in translations(language).items():
+        assert places(template) == places(translation), template
+
+
+def test_a_message_within_a_message_and_its_numbers_are_put_into_the_language():
+    kind = Message("a PDF")
+    inner = HdbenchError("{place}: this is {kind}: {accepted}", place="a", kind=kind, accepted="x")
+    error = HdbenchError("{place}: {why}", place="b", why=inner)
+    assert str(error) == "b: a: this is a PDF: x"
+    assert told(error.message, "de") == "b: a: Das ist ein PDF: x"
+    assert told(Message("{place}: more than {most:,} columns", place="a", most=5_000), "de") == (
+        "a: mehr als 5.000 Spalten"
+    )
+
+
+def test_a_value_is_never_taken_for_a_message():
+    """A file may be called like one of our messages, or have braces in its name."""
+    error = HdbenchError("{place}: {why}", place="a PDF", why="{place}")
+    assert told(error.message, "de") == "a PDF: {place}"
+
+
+def test_a_message_without_a_translation_stays_english():
+    assert told(Message("{name} is new", name="x"), "de") == "x is new"
+
+
+def test_an_error_crosses_processes_with_its_values():
+    error = pickle.loads(
+        pickle.dumps(HdbenchError("{place}: larger than {most} MiB", place="{", most=2))
+    )
+    assert str(error) == "{: larger than 2 MiB"
+    assert told(error.message, "de") == "{: größer als 2 MiB"
+
+
+def test_texts_in_a_message_can_be_changed():
+    error = HdbenchError("{place}: {why}", place="/srv/a.csv", why=Message("/srv/b is gone"))
+    assert str(error.message.changed(lambda text: text.replace("/srv/", ""))) == "a.csv: b is gone"

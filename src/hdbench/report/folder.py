@@ -84,7 +84,7 @@ def write_report(
         name: the model, if the answers do not name theirs.
         protocol: the protocol that answers are scored by.
         by: a column of the benchmark, by whose values the headline is also shown.
-        language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
+        language: that of the page and the workbook, one of `hdbench.common.texts.LANGUAGES`.
         without_media: the same model's run without media, if it is to be shown beside.
         whole: with more items than that, a run is large.
 
@@ -137,7 +137,7 @@ def write_report(
             (folder / file).write_bytes(data)
         try:
             if excerpt is None:
-                (folder / "report.xlsx").write_bytes(workbook(result))
+                (folder / "report.xlsx").write_bytes(workbook(result, language))
         except MissingExtraError as error:
             notes.append(f"no report.xlsx: {error}")
         # The plots are not there yet: they are being drawn.

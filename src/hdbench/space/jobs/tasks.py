@@ -116,7 +116,7 @@ def view(  # noqa: PLR0917  what a visitor gives, and where it is shown
     keep_in(thumbnails)
     with listening(_teller(send, text("progress_report", language), language, 0.5, 0.9)):
         page = report_page(result, benchmark, language=language)
-    files = write_downloads(result, page, f"hdbench-{upload.benchmark}", folder)
+    files = write_downloads(result, page, f"hdbench-{upload.benchmark}", language, folder)
     return View(first(done=True), list(results), chosen, files, looked)
 
 

@@ -10,13 +10,16 @@ from hdbench.results.files import write_results
 from hdbench.results.result import Result
 
 
-def write_downloads(result: Result, page: str, name: str, folder: Path) -> list[Path]:
+def write_downloads(
+    result: Result, page: str, name: str, language: str, folder: Path
+) -> list[Path]:
     """Write a result as Excel, CSV, JSON and HTML.
 
     Args:
         result: a result with details.
         page: its report.
         name: the files' name, without the extension.
+        language: the workbook's language.
         folder: where to write.
 
     Returns:
@@ -25,7 +28,7 @@ def write_downloads(result: Result, page: str, name: str, folder: Path) -> list[
     table, archive, record, report = (
         folder / f"{name}{ending}" for ending in (".xlsx", "-csv.zip", ".json", ".html")
     )
-    table.write_bytes(workbook(result))
+    table.write_bytes(workbook(result, language))
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as packed:
         for member, content in csv_files(result).items():

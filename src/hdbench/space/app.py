@@ -22,10 +22,12 @@ from hdbench.space.jobs.submit_hub import bound_time
 from hdbench.space.jobs.working import Workers, load
 from hdbench.space.server.asking import Gate
 from hdbench.space.server.connections import Answering, impatient
+from hdbench.space.server.language import Chosen
 from hdbench.space.server.limits import ANNOTATE, Guard, believe_proxies, keep_swept
 from hdbench.space.tabs.about import about_tab
 from hdbench.space.tabs.compare import compare_api, compare_tab
 from hdbench.space.tabs.leaderboard import leaderboard_tab
+from hdbench.space.tabs.page import gradio_words, head, settings, skip_link
 from hdbench.space.tabs.run import run_tab
 from hdbench.space.tabs.score import score_api, score_tab
 from hdbench.space.tabs.telling import announcer
@@ -65,6 +67,8 @@ def build_app(context: SpaceContext) -> gr.Blocks:
         delete_cache=(max(1, context.keep_seconds // 10), context.keep_seconds),
     )
     with app:
+        skip_link()
+        settings()
         gr.Markdown(say("title"), elem_id="title")
         gr.Markdown(say("intro"))
         if context.annotate:
@@ -145,7 +149,8 @@ def serve(
                 font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
             ),
             css_paths=Path(__file__).with_name("style.css"),
-            footer_links=["api", "settings"],
+            head=head(),
+            footer_links=["api"],
             run_history=False,
             enable_monitoring=False,
             ssr_mode=False,
@@ -154,6 +159,7 @@ def serve(
             app_kwargs={
                 "middleware": [
                     Middleware(Answering),
+                    Middleware(Chosen),
                     Middleware(Guard, context=context),
                     Middleware(Gate),
                 ],
@@ -187,6 +193,7 @@ def _texts(context: SpaceContext) -> gr.I18n:
                 _PREFIX + key: value.format(**limits) if key in with_limits else value
                 for key, value in texts.items()
             }
+            | gradio_words(language)["keys"]
             for language, texts in translations().items()
         }
     )

@@ -19,6 +19,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hdbench.space.context import SpaceContext
+from hdbench.space.texts import language_of, text
 
 logger = logging.getLogger(__name__)
 
@@ -107,18 +108,19 @@ class Guard:
     def _body(self, scope: Scope, receive: Receive) -> "_Body":
         """The body of a request, as it comes; refused if its headers are reason enough."""
         path = scope["path"]
-        body = _Body(receive)
-        length = Headers(scope=scope).get("content-length", "")
+        headers = Headers(scope=scope)
+        body = _Body(receive, language_of(headers.get("accept-language")))
+        length = headers.get("content-length", "")
         if CLOSED.match(path):
-            body.refuse(403, "not offered by this server")
+            body.refuse(403, "refused_closed")
         elif scope["method"] in WITHOUT_BODY:
             pass
         elif not length.isdecimal():
-            body.refuse(411, "the request does not say its length")
+            body.refuse(411, "refused_no_length")
         elif path.startswith(UPLOAD):
             self._uploads.admit(body, visitor(scope), int(length))
         elif int(length) > MAX_BODY and not path.startswith(ANNOTATE):  # which bounds it itself
-            body.refuse(413, "the request is too large")
+            body.refuse(413, "refused_too_large")
         return body
 
 
@@ -135,7 +137,8 @@ class _Body:
         charge: called with the bytes that have come, and whether that is all.
     """
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive, language: str) -> None:
+        self._language = language
         self.refused: PlainTextResponse | None = None
         self.size = 0
         self.charge: Callable[[int, bool], None] = lambda _size, _complete: None
@@ -143,8 +146,9 @@ class _Body:
         self._complete = False
         self._begun = time.monotonic()
 
-    def refuse(self, status: int, told: str) -> None:
-        """Answer this way, and close the connection."""
+    def refuse(self, status: int, key: str, **values: object) -> None:
+        """Answer with a text of the interface, and close the connection."""
+        told = text(key, self._language, **values)
         self.refused = PlainTextResponse(told, status, {"Connection": "close"})
 
     async def receive(self) -> Message:
@@ -156,7 +160,7 @@ class _Body:
             async with asyncio.timeout(min(MAX_PAUSE, late - time.monotonic())):
                 message = await self._receive()
         except TimeoutError as error:
-            self.refuse(408, "the request comes too slowly: send it again")
+            self.refuse(408, "refused_too_slow")
             raise _RefusedError from error
         if message["type"] == "http.request":
             self._complete = not message.get("more_body", False)
@@ -208,7 +212,7 @@ class _Uploads:
 
     def _refuse(self, body: _Body) -> None:
         minutes = max(1, self._keep // 60)
-        body.refuse(429, f"too many uploads from your address: try again in {minutes} minutes")
+        body.refuse(429, "refused_too_many", minutes=minutes)
 
 
 @dataclass

@@ -92,4 +92,4 @@ def _report(view: View, language: str) -> list[Any]:
     if not view.files:
         return ["", *[gr.update(visible=False, value=None)] * len(DOWNLOADS)]
     files = (gr.update(visible=True, value=str(path)) for path in view.files)
-    return [frame(keep_report(view.files[-1]), language), *files]
+    return [frame(keep_report(view.files[-1], language), language), *files]

@@ -10,11 +10,14 @@ import shutil
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
 from hdbench.space.server.asking import uploads
+from hdbench.space.server.language import PARAMETER
 from hdbench.space.server.limits import FRAMED_BY
+from hdbench.space.texts import language_of
+from hdbench.space.views.summary import render
 
 POLICY = f"sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; {FRAMED_BY}"
 """A report may run its own script, open the Hub in a new tab, and reach nothing around it, even
@@ -24,11 +27,12 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{32}")
 _BYTES = 24  # of a name that cannot be guessed: 32 characters
 
 
-def keep_report(page: Path) -> str:
+def keep_report(page: Path, language: str) -> str:
     """Copy a report to where its visitor can see it, until uploads are deleted.
 
     Args:
         page: the report's file.
+        language: the visitor's language.
 
     Returns:
         Its address, relative to the Space's page.
@@ -37,13 +41,15 @@ def keep_report(page: Path) -> str:
     path = _path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(page, path)
-    return f"report/{name}"
+    return f"report/{name}?{PARAMETER}={language}"
 
 
 async def _report(request: Request) -> Response:
     name = request.path_params["name"]
     if not _NAME.fullmatch(name) or not (path := _path(name)).is_file():
-        return PlainTextResponse("this page is no longer here: upload the file again", 404)
+        language = language_of(request.headers.get("accept-language"))
+        page = render("gone.html", language, language=language)
+        return HTMLResponse(page, 404, {"Content-Security-Policy": POLICY})
     headers = {"Content-Security-Policy": POLICY, "Cache-Control": "private, no-store"}
     return FileResponse(path, media_type="text/html; charset=utf-8", headers=headers)
 

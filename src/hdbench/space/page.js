@@ -1,0 +1,103 @@
+(() => {
+  // Gradio takes its language from the browser: here it is the one that the visitor chose.
+  const chosen = new URLSearchParams(location.search).get("lang");
+  const wanted = [chosen, ...navigator.languages].map((each) => each?.slice(0, 2).toLowerCase());
+  const language = wanted.find((each) => each in TEXTS) ?? "en";
+  Object.defineProperty(navigator, "language", { get: () => language });
+  Object.defineProperty(navigator, "languages", { get: () => [language] });
+  document.documentElement.lang = language;
+  const { own, gradio } = TEXTS[language];
+
+  // What Gradio says in English only, and what axe-core finds in its elements.
+  const LABELS = ["aria-label", "title", "placeholder", "alt"];
+  const amend = (node) => {
+    for (const name of LABELS) {
+      const told = gradio[node.getAttribute(name)];
+      if (told && told !== node.getAttribute(name)) node.setAttribute(name, told);
+    }
+    // A drop zone is named by what stands in it.
+    if (node.matches("button[aria-label]:has(input[type=file])")) node.removeAttribute("aria-label");
+  };
+  const SOME = LABELS.map((name) => `[${name}]`).join();
+  const look = (node) => {
+    if (!node.querySelectorAll) return;
+    if (node.matches(SOME)) amend(node);
+    node.querySelectorAll(SOME).forEach(amend);
+  };
+  new MutationObserver((changes) => {
+    for (const change of changes) {
+      if (change.type === "attributes") amend(change.target);
+      else change.addedNodes.forEach(look);
+    }
+  }).observe(document, { subtree: true, childList: true, attributeFilter: LABELS });
+
+  // A list opens when it is clicked or with an arrow key, not when Tab passes it.
+  let tabbed = false;
+  addEventListener("keydown", (event) => { tabbed = event.key === "Tab"; }, true);
+  addEventListener("pointerdown", () => { tabbed = false; }, true);
+  addEventListener("focus", (event) => {
+    if (tabbed && event.target.matches?.("input[role=listbox], input[role=combobox]")) {
+      event.stopPropagation();
+    }
+  }, true);
+
+  // Arrow keys move between tabs, as in the ARIA pattern.
+  addEventListener("keydown", (event) => {
+    const tab = event.target.closest?.("[role=tab]");
+    if (!tab) return;
+    const tabs = [...tab.closest("[role=tablist]").querySelectorAll("[role=tab]")].filter((each) =>
+      each.checkVisibility({ visibilityProperty: true }));
+    const at = tabs.indexOf(tab);
+    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: tabs.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    const next = tabs.at(to % tabs.length);
+    next.click();
+    next.focus();
+  });
+
+  // `element` is where they go. Both choices are part of the address.
+  const link = (name, value, told, current) => {
+    const to = new URL(location);
+    if (value) to.searchParams.set(name, value);
+    else to.searchParams.delete(name);
+    const made = Object.assign(document.createElement("a"), { href: to.href, textContent: told });
+    if (current) made.setAttribute("aria-current", "true");
+    return made;
+  };
+  const group = (label, links) => {
+    const made = document.createElement("p");
+    made.append(`${label}: `, ...links.flatMap((each) => [each, " "]));
+    return made;
+  };
+  window.hdbenchSettings = (element) => {
+    const theme = new URLSearchParams(location.search).get("__theme") ?? "";
+    const languages = Object.keys(TEXTS).map((each) => {
+      const made = link("lang", each, TEXTS[each].own.page_name, each === language);
+      made.lang = each;
+      return made;
+    });
+    const themes = ["", "light", "dark"].map((each) =>
+      link("__theme", each, own[`page_theme_${each || "system"}`], each === theme));
+    const settings = document.createElement("details");
+    const summary = document.createElement("summary");
+    summary.textContent = own.page_settings;
+    settings.append(summary, group(own.page_language, languages), group(own.page_theme, themes));
+    element.replaceChildren(settings);
+  };
+
+  // Past the title and the tabs, to what is in the open tab.
+  window.hdbenchSkip = (element) => {
+    const skip = Object.assign(document.createElement("a"), {
+      href: "#", className: "hdb-skip", textContent: own.page_skip,
+    });
+    skip.addEventListener("click", (event) => {
+      event.preventDefault();
+      const panels = [...document.querySelectorAll("[role=tabpanel]")];
+      const open = panels.find((each) => each.checkVisibility());
+      open?.setAttribute("tabindex", "-1");
+      open?.focus();
+    });
+    element.replaceChildren(skip);
+  };
+})();

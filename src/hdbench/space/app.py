@@ -24,12 +24,13 @@ from hdbench.space.server.asking import Gate
 from hdbench.space.server.connections import Answering, impatient
 from hdbench.space.server.language import Chosen
 from hdbench.space.server.limits import ANNOTATE, Guard, believe_proxies, keep_swept
+from hdbench.space.server.page import PageHead, gradio_words
 from hdbench.space.tabs.about import about_tab
 from hdbench.space.tabs.compare import compare_api, compare_tab
 from hdbench.space.tabs.leaderboard import leaderboard_tab
-from hdbench.space.tabs.page import gradio_words, head, settings, skip_link
 from hdbench.space.tabs.run import run_tab
 from hdbench.space.tabs.score import score_api, score_tab
+from hdbench.space.tabs.settings import settings, skip_link
 from hdbench.space.tabs.telling import announcer
 from hdbench.space.tabs.trust import trust_tab
 from hdbench.space.texts import translations
@@ -149,7 +150,6 @@ def serve(
                 font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
             ),
             css_paths=Path(__file__).with_name("style.css"),
-            head=head(),
             footer_links=["api"],
             run_history=False,
             enable_monitoring=False,
@@ -160,6 +160,7 @@ def serve(
                 "middleware": [
                     Middleware(Answering),
                     Middleware(Chosen),
+                    Middleware(PageHead),
                     Middleware(Guard, context=context),
                     Middleware(Gate),
                 ],

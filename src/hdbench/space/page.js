@@ -1,12 +1,8 @@
 (() => {
   // Gradio takes its language from the browser: here it is the one that the visitor chose.
-  const chosen = new URLSearchParams(location.search).get("lang");
-  const wanted = [chosen, ...navigator.languages].map((each) => each?.slice(0, 2).toLowerCase());
-  const language = wanted.find((each) => each in TEXTS) ?? "en";
+  const { language, languages, own, gradio } = TEXTS;
   Object.defineProperty(navigator, "language", { get: () => language });
   Object.defineProperty(navigator, "languages", { get: () => [language] });
-  document.documentElement.lang = language;
-  const { own, gradio } = TEXTS[language];
 
   // What Gradio says in English only, and what axe-core finds in its elements.
   const LABELS = ["aria-label", "title", "placeholder", "alt"];
@@ -72,8 +68,8 @@
   };
   window.hdbenchSettings = (element) => {
     const theme = new URLSearchParams(location.search).get("__theme") ?? "";
-    const languages = Object.keys(TEXTS).map((each) => {
-      const made = link("lang", each, TEXTS[each].own.page_name, each === language);
+    const choices = Object.entries(languages).map(([each, name]) => {
+      const made = link("lang", each, name, each === language);
       made.lang = each;
       return made;
     });
@@ -82,7 +78,7 @@
     const settings = document.createElement("details");
     const summary = document.createElement("summary");
     summary.textContent = own.page_settings;
-    settings.append(summary, group(own.page_language, languages), group(own.page_theme, themes));
+    settings.append(summary, group(own.page_language, choices), group(own.page_theme, themes));
     element.replaceChildren(settings);
   };
 

@@ -37,6 +37,8 @@ if __name__ == "__main__":
         held_out=path("HDBENCH_HELD_OUT"),
         annotate=path("HDBENCH_ANNOTATE_FOLDER"),
         accounts=path("HDBENCH_ANNOTATE_ACCOUNTS"),
+        operator=os.environ.get("HDBENCH_OPERATOR"),
+        contact=os.environ.get("HDBENCH_CONTACT"),
     )
     try:
         serve(settings)

@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -119,6 +120,8 @@ class BenchmarkSpec(Strict):
 
     Attributes:
         name: the dataset's name without the namespace.
+        title: what people call it, in English or by its own name.
+        titles: the same in other languages, by `hdbench.common.texts.LANGUAGES`.
         version: the dataset's version, `1.0.0`; that of a sample ends in `+sample`.
         metric: the metric's name; the namespace is left out.
         headline: the figure used for ranking.
@@ -156,6 +159,7 @@ class BenchmarkSpec(Strict):
 
     name: str
     title: str
+    titles: dict[Literal["de"], Said] = Field(default_factory=dict)
     version: str
     metric: Annotated[str, AfterValidator(bare)]
     headline: str
@@ -222,6 +226,11 @@ class BenchmarkSpec(Strict):
             wrong = "a stratified sample needs a column {name} (int32) with each item's stratum"
             raise PydanticCustomError("sample", wrong, {"name": STRATUM})
         return sample
+
+    def title_in(self, language: str) -> str:
+        """What people call it, in a language if it has a title in that."""
+        titles: Mapping[str, str] = self.titles
+        return titles.get(language, self.title)
 
     def make_metric(self, protocol: str = "documented", /, **options: Any) -> Metric:
         """The benchmark's metric, with the options that a protocol has here.

@@ -58,6 +58,22 @@ def space(
             metavar="FILE",
         ),
     ] = None,
+    operator: Annotated[
+        str | None,
+        typer.Option(
+            envvar="HDBENCH_OPERATOR",
+            help="Who runs this: your institution, as visitors are told under About.",
+            metavar="NAME",
+        ),
+    ] = None,
+    contact: Annotated[
+        str | None,
+        typer.Option(
+            envvar="HDBENCH_CONTACT",
+            help="Where you can be reached: https://… or mailto:…",
+            metavar="ADDRESS",
+        ),
+    ] = None,
 ) -> None:
     """Serve the web application: score and compare in the browser."""
     from hdbench.common.extras import needed  # noqa: PLC0415
@@ -73,6 +89,8 @@ def space(
         held_out=held_out,
         annotate=annotate,
         accounts=accounts,
+        operator=operator,
+        contact=contact,
     )
     serve(context, host=host, port=port, started=typer.echo)
 

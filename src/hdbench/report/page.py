@@ -146,7 +146,7 @@ def report_page(
     return render(
         "report.html",
         language,
-        title=benchmark.spec.title,
+        title=benchmark.spec.title_in(language),
         result=result,
         licence=benchmark.spec.licence,
         run=_run(result),

@@ -14,6 +14,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 
 from hdbench.common.listening import listening
+from hdbench import __version__
 from hdbench.report.thumbnails import keep_in
 from hdbench.space.annotate.pages import Annotate
 from hdbench.space.context import SpaceContext
@@ -25,12 +26,12 @@ from hdbench.space.server.connections import Answering, impatient
 from hdbench.space.server.language import Chosen
 from hdbench.space.server.limits import ANNOTATE, Guard, believe_proxies, keep_swept
 from hdbench.space.server.page import PageHead, gradio_words
-from hdbench.space.tabs.about import about_tab
+from hdbench.space.tabs.about import TITLE, about_tab
 from hdbench.space.tabs.compare import compare_api, compare_tab
 from hdbench.space.tabs.leaderboard import leaderboard_tab
 from hdbench.space.tabs.run import run_tab
 from hdbench.space.tabs.score import score_api, score_tab
-from hdbench.space.tabs.settings import settings, skip_link
+from hdbench.space.tabs.settings import choices_in_language, settings, skip_link
 from hdbench.space.tabs.telling import announcer
 from hdbench.space.tabs.trust import trust_tab
 from hdbench.space.texts import translations
@@ -89,6 +90,7 @@ def build_app(context: SpaceContext) -> gr.Blocks:
             trust_tab(context, workers, say, tab)
         with gr.Tab(say("tab_about"), id="about"):
             about_tab(context, say)
+        choices_in_language(app, context)
         score_api(context, workers)
         compare_api(context, workers)
     # Nothing waits in Gradio's own queue, where one visitor could fill it, as long as there are
@@ -185,15 +187,23 @@ def _say(texts: gr.I18n, key: str) -> Any:
 
 
 def _texts(context: SpaceContext) -> gr.I18n:
-    """The texts with the operator's limits in them."""
-    limits = {"megabytes": context.max_upload >> 20, "minutes": context.keep_seconds // 60}
-    with_limits = ("file", "file_info")
+    """The texts with what the operator sets in them, and the titles of the benchmarks."""
+    address = context.contact or ""
+    values = {
+        "megabytes": context.max_upload >> 20,
+        "minutes": context.keep_seconds // 60,
+        "operator": context.operator,
+        "contact": f"[{address.removeprefix('mailto:')}]({address})",
+        "version": __version__,
+    }
+    with_values = ("file", "file_info", "about_")
     return gr.I18n(
         **{
             language: {
-                _PREFIX + key: value.format(**limits) if key in with_limits else value
+                _PREFIX + key: value.format(**values) if key.startswith(with_values) else value
                 for key, value in texts.items()
             }
+            | {f"{_PREFIX}{TITLE}{name}": title for title, name in context.choices_in(language)}
             | gradio_words(language)["keys"]
             for language, texts in translations().items()
         }

@@ -30,6 +30,8 @@ class SpaceContext:
         held_out: a folder with held-out ground truths, of which visitors see totals only.
         annotate: a folder with collections whose ground truths people with an account can make.
         accounts: the file with these accounts.
+        operator: who runs the Space, as visitors are told.
+        contact: where they can be reached: an address (https or mailto).
     """
 
     namespace: Path
@@ -46,6 +48,8 @@ class SpaceContext:
     held_out: Path | None = None
     annotate: Path | None = None
     accounts: Path | None = None
+    operator: str | None = None
+    contact: str | None = None
 
     @property
     def results(self) -> Path | None:
@@ -65,7 +69,11 @@ class SpaceContext:
     @property
     def choices(self) -> list[tuple[str, str]]:
         """Title and name of each benchmark, as a field offers them."""
-        return [(each.spec.title, name) for name, each in self.benchmarks.items()]
+        return self.choices_in("en")
+
+    def choices_in(self, language: str) -> list[tuple[str, str]]:
+        """The same in a language."""
+        return [(each.spec.title_in(language), name) for name, each in self.benchmarks.items()]
 
     @property
     def ranked(self) -> list[tuple[str, str]]:

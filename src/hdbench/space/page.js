@@ -14,11 +14,22 @@
     // A drop zone is named by what stands in it.
     if (node.matches("button[aria-label]:has(input[type=file])")) node.removeAttribute("aria-label");
   };
+  const TOAST = "[data-testid=toast-body]";
   const SOME = LABELS.map((name) => `[${name}]`).join();
+  const reword = (node) => {
+    const words = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+    for (let each = words.nextNode(); each; each = words.nextNode()) {
+      for (const [pattern, told] of patterns) each.data = each.data.replace(pattern, told);
+    }
+  };
+  const patterns = Object.entries(TEXTS.toasts).map(([each, told]) => [new RegExp(each), told]);
   const look = (node) => {
     if (!node.querySelectorAll) return;
     if (node.matches(SOME)) amend(node);
     node.querySelectorAll(SOME).forEach(amend);
+    node.querySelectorAll(".hdb-english").forEach((each) => { each.lang = "en"; });
+    if (node.closest(TOAST)) reword(node);
+    node.querySelectorAll(TOAST).forEach(reword);
   };
   new MutationObserver((changes) => {
     for (const change of changes) {

@@ -62,6 +62,7 @@ def script(language: str) -> str:
             key: value for key, value in translations()[language].items() if key.startswith(_OWN)
         },
         "gradio": gradio_words(language)["words"],
+        "toasts": gradio_words(language)["toasts"],
         "languages": {each: texts["page_name"] for each, texts in translations().items()},
     }
     # In a script of HTML, only this could end it.
@@ -74,8 +75,8 @@ def gradio_words(language: str) -> dict[str, dict[str, str]]:
     """What Gradio lacks in a language.
 
     Returns:
-        `keys`: texts for keys of its own texts; `words`: English → translation, for what it says in
-        English in every language.
+        `keys`: texts for keys of its own texts; `words`: English → translation, for labels that it
+        has in English in every language; `toasts`: the same for messages, by regular expressions.
     """
     found: dict[str, dict[str, str]] = read_texts(_SPACE / "gradio_words" / f"{language}.yaml")
     return found

@@ -103,6 +103,7 @@ def board_view(
         "board.html",
         language,
         benchmark=benchmark.spec,
+        language=language,
         board=board,
         name=_name(board, language),
         rows=rows,

@@ -57,7 +57,9 @@ def result_views(  # noqa: PLR0917  what a visitor gives, and where it is shown
     hidden = [gr.update(visible=False, value=None)] * len(DOWNLOADS)
     language = visitor.language
     if not upload.path.name:
-        message = problem(text("choose_file", language), language)
+        message = problem(
+            text("choose_file", language, megabytes=context.max_upload >> 20), language
+        )
         yield [message, gr.update(visible=False), "", *hidden]
         return
     look = looks.take(visitor.address, upload.benchmark) if looks else None

@@ -13,8 +13,8 @@ import gradio as gr
 from starlette.middleware import Middleware
 from starlette.routing import Mount
 
-from hdbench.common.listening import listening
 from hdbench import __version__
+from hdbench.common.listening import listening
 from hdbench.report.thumbnails import keep_in
 from hdbench.space.annotate.pages import Annotate
 from hdbench.space.context import SpaceContext

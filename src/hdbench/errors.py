@@ -63,8 +63,7 @@ class HdbenchError(ValueError):
     """
 
     def __init__(self, template: str, /, **values: object) -> None:
-        is_message = isinstance(template, Message)
-        self.message = template if is_message else Message(template, **values)
+        self.message = template if isinstance(template, Message) else Message(template, **values)
         super().__init__(self.message)
 
 

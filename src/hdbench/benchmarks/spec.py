@@ -229,8 +229,7 @@ class BenchmarkSpec(Strict):
 
     def title_in(self, language: str) -> str:
         """What people call it, in a language if it has a title in that."""
-        titles: Mapping[str, str] = self.titles
-        return titles.get(language, self.title)
+        return next((title for key, title in self.titles.items() if key == language), self.title)
 
     def make_metric(self, protocol: str = "documented", /, **options: Any) -> Metric:
         """The benchmark's metric, with the options that a protocol has here.

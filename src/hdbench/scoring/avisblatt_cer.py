@@ -370,9 +370,8 @@ class AvisblattCer(Metric):
         if other is None:
             return 0.0, 1.0
         if self._published:
-            return round(similarity(ad.text, other.text), 3), _cer(
-                *(_SPACE.sub(" ", text.lower()) for text in (ad.text, other.text)), edits
-            )
+            first, second = (_SPACE.sub(" ", text.lower()) for text in (ad.text, other.text))
+            return round(similarity(ad.text, other.text), 3), _cer(first, second, edits)
         return similarity(ad.text, other.text), _cer(ad.text, other.text, edits)
 
     def _page_means(self, scores: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -8,7 +8,7 @@
   const root = document.documentElement;
   root.classList.add("scripted");
   // Whoever shows this page in a frame says score and warnings beside it.
-  root.classList.toggle("embedded", location.search === "?embedded");
+  root.classList.toggle("embedded", new URLSearchParams(location.search).has("embedded"));
 
   document.addEventListener("DOMContentLoaded", () => {
     const form = document.getElementById("filter");

@@ -1,5 +1,6 @@
 """The recorded runs ranked: computed once, whoever asks, and again when the folder has changed."""
 
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,7 +30,7 @@ class Ranking(NamedTuple):
 
     boards: list[Board]
     facts: dict[str, ModelFacts]
-    left_out: list[str]
+    left_out: Sequence[str]
 
 
 @dataclass
@@ -96,11 +97,11 @@ class Rankings:
             except HdbenchError as error:
                 left_out.append(error.message)
             work.done += 1
-        folder = f"{self._results}/"
+        own = f"{self._results}/"
         try:
             facts = read_model_facts(self._results)
         except HdbenchError as error:
-            left_out.append(error.message.changed(lambda text: text.replace(folder, "")))
+            left_out.append(error.message.changed(lambda text: text.replace(own, "")))
         boards = sorted(leaderboards(results, facts=facts), key=lambda board: -len(board.rows))
         return Ranking(boards, facts, left_out)
 

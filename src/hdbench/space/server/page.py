@@ -48,7 +48,7 @@ class PageHead:
             headers["content-length"] = str(len(page))
             headers.add_vary_header("Accept-Language")
             await send(start)
-            await send(message | {"body": page})
+            await send({**message, "body": page})
 
         await self._app(scope, receive, sending)
 

@@ -45,7 +45,7 @@ def choices_in_language(app: gr.Blocks, context: SpaceContext) -> None:
         names = {name: title for title, name in context.choices_in(language)}
         names |= {protocol: text(f"protocol_{protocol}", language) for protocol in PROTOCOLS}
         return [
-            gr.update(choices=[(names[value], value) for _, value in field.choices])
+            gr.update(choices=[(names[str(value)], value) for _, value in field.choices])
             for field in fields
         ]
 

@@ -71,7 +71,12 @@ def trust_tab(context: SpaceContext, workers: Workers, say: Say, tab: gr.Tab) ->
                     while not wait([work], timeout=0.3).done:
                         progress(None, desc=text("trust_deciding", visitor.language))
                     write_decision_page(page, work.result(), visitor.language)
-                html = frame(keep_report(page), visitor.language, f"trust_{kind}_title", note)
+                html = frame(
+                    keep_report(page, visitor.language),
+                    visitor.language,
+                    f"trust_{kind}_title",
+                    note,
+                )
                 # Gradio copies the file before this goes on, where it is deleted.
                 yield [html, gr.update(visible=True, value=str(page))]
         except HdbenchError as error:

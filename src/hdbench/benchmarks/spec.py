@@ -2,7 +2,6 @@
 
 import datetime
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from uuid import UUID

@@ -4,9 +4,15 @@ import hashlib
 import json
 import subprocess
 import sys
+import tempfile
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
 
 import pytest
 from helpers.run_folders import RIGHT, SPEC
+
+from hdbench.cli import standard_input
+from hdbench.errors import HdbenchError
 
 LINES = [{"id": f"000{number}", "prediction": RIGHT} for number in range(3)]
 
@@ -43,6 +49,18 @@ def test_what_is_wrong_with_standard_input_is_said_of_it(cards):
     assert piped("", "score", "cards", "-", cwd=cards).stderr == (
         b"error: standard input: no predictions in this file: it is empty\n"
     )
+
+
+def test_standard_input_is_bounded_and_its_copy_is_removed(monkeypatch, tmp_path):
+    monkeypatch.setattr(standard_input, "MAX_UNPACKED", 7)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(b"8 bytes!")))
+    with (
+        pytest.raises(HdbenchError, match=r"^standard input: larger than 0 GiB: name a file$"),
+        standard_input.answers_at(Path("-")),
+    ):
+        pass
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,7 @@ def test_allocations_add_up_and_stay_within_their_strata(sizes, data):
             "8 items are too few for 5 strata, of which each gets 2: draw at least 9",
         ),
         (50, {"by": ["century"]}, "no column 'century'; it has: id, type, year"),
+        (50, {"by": ["tpye"]}, "it has: id, type, year; did you mean type?"),
         (50, {"by": ["type", "type"]}, "names a column twice"),
         (50, {"by": ["id"]}, "50 items are too few for 1000 strata"),
         (50, {"seed": -1}, "seed: -1 is negative"),

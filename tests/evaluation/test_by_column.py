@@ -88,7 +88,7 @@ def test_years_are_cut_into_ranges_that_are_said(cards):
 @pytest.mark.parametrize(
     ("column", "said"),
     [
-        ("lang", "hdb/cards: no column 'lang'; it has: language, year"),
+        ("lang", r"no column 'lang'; it has: language, year; did you mean language\?"),
         ("ground_truth", "hdb/cards: no column 'ground_truth'"),
     ],
 )

@@ -1,5 +1,7 @@
 import datetime
 import json
+import subprocess
+import sys
 
 import pyarrow.parquet as pq
 import pytest
@@ -497,3 +499,12 @@ def test_the_form_is_that_of_the_files_ending_and_csv_without_one(tmp_path, run_
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: table.txt: its ending says no format: choose one of xlsx")
     assert not (tmp_path / "table.txt").exists()
+    piped = subprocess.run(
+        [sys.executable, "-m", "hdbench", "export", "-", "--benchmark", benchmark],
+        cwd=tmp_path,
+        input=answers.read_bytes(),
+        capture_output=True,
+        timeout=300,
+    )
+    assert piped.stdout.startswith(b"answers.csv: 1 rows"), piped.stderr
+    assert csv_rows(tmp_path / "answers.csv")[1][0] == "0001"

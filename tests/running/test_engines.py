@@ -280,3 +280,10 @@ def test_the_status_of_a_run_in_one_process(texts):
         "tokens: 5 in, 0 out",
     ]
     assert isinstance(hdbench("status", texts).exception, HdbenchError)
+
+
+def test_a_slip_in_an_option_of_an_engine_is_answered_with_the_nearest_name():
+    with pytest.raises(
+        HdbenchError, match=r"--engine-option partitoin: .*; did you mean partition\?"
+    ):
+        slurm_options({"partitoin": "gpu"})

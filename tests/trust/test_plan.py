@@ -95,6 +95,7 @@ def test_chosen_fields(catalogue):
         ({"number": 113, "limit": 0.02}, "-n 113: too few: at least 114 items"),
         ({"number": 2001}, "has 2,000 items, and 2001 are to be drawn"),
         ({"fields": ("author",)}, "--fields author: no such field; .* has title, place, year"),
+        ({"fields": ("titel",)}, r"--fields titel: no such field; .*; did you mean title\?"),
         ({"by": ("box",)}, "no column 'box'"),
         ({"by": ("box",), "verdict": "exact"}, "--verdict exact: needs a simple random sample"),
     ],

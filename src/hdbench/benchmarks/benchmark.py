@@ -263,7 +263,7 @@ class Benchmark:
             columns = self.spec.columns
             has = ", ".join(columns) or "none"
             raise HdbenchError(
-                f"{self.id}: no column {name!r}: it has {has}{did_you_mean(name, columns)}"
+                f"{self.id}: no column {name!r}; it has: {has}{did_you_mean(name, columns)}"
             )
         sample = self.spec.sample
         if name == STRATUM and sample is not None:

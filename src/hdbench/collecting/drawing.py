@@ -150,7 +150,7 @@ def _strata(whole: Whole, by: Sequence[str]) -> tuple[list[str], dict[Values, li
         if name not in whole.columns or not name:
             has = ", ".join(filter(None, whole.columns)) or "none: only a table has columns"
             near = did_you_mean(name, whole.columns)
-            raise HdbenchError(f"{whole.name}: no column {name!r}: it has {has}{near}")
+            raise HdbenchError(f"{whole.name}: no column {name!r}; it has: {has}{near}")
     columns = [grouped(whole.columns[name]) for name in by]
     notes = [f"{name}: {each.note}" for name, each in zip(by, columns, strict=True) if each.note]
     for name, each in zip(by, columns, strict=True):

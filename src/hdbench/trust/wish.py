@@ -146,7 +146,7 @@ def chosen_fields(benchmark: Benchmark, wanted: Sequence[str]) -> tuple[list[str
             )
         if name not in known:
             raise HdbenchError(
-                f"--fields {name}: no such field: {benchmark.id} has {', '.join(known) or 'none'}"
+                f"--fields {name}: no such field; {benchmark.id} has {', '.join(known) or 'none'}"
                 f"{did_you_mean(name, known)}"
             )
     for field in single:

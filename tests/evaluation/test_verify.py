@@ -43,10 +43,10 @@ def test_a_result_that_nobody_changed_is_equal(scored):
     done = scored()
     # 4 rates, 3 counts, items_perfect, 4 numbers of items, 6 of status; outcomes: title and year
     # correct, year substituted, title and year missing; level, resamples and seed of the intervals,
-    # and the ranges of 4 rates. 5 statistics of 4 items.
-    figures = 4 + 3 + 1 + 4 + 6 + 5 + 3
+    # and the ranges of 4 rates; corrections and values of an item. 7 statistics of 4 items.
+    figures = 4 + 3 + 1 + 4 + 6 + 5 + 3 + 2
     assert done.stdout == (
-        f"equal under rules 2, reading 2: {figures} figures, {5 * 4} per-item values\n"
+        f"equal under rules 2, reading 2: {figures} figures, {7 * 4} per-item values\n"
     )
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -120,7 +120,7 @@ def test_answers_that_were_changed_are_named_and_scored_again(scored, cards):
     assert "  outcomes.substituted.year: 1 → (absent)\n" in done.stdout
     assert (
         "  item 0001: true_positives 1 → 2, false_positives 1 → 0, false_negatives 1 → 0, "
-        "f1 0.5 → 1.0, perfect 0 → 1\n"
+        "f1 0.5 → 1.0, perfect 0 → 1, corrections 1 → 0\n"
     ) in done.stdout
 
 
@@ -219,6 +219,26 @@ def test_a_result_from_before_readings_had_a_number_is_equal(scored, cards):
     done = scored()
     assert (done.returncode, done.stdout[:6]) == (0, "equal "), done.stdout
     assert "  note: intervals: not compared: then bootstrap over items, expanded" in done.stdout
+
+
+@pytest.mark.parametrize("details", [[], ["--details"]])
+def test_a_result_from_before_corrections_were_counted_is_equal(
+    scored, cards, run_hdbench, details
+):
+    arguments = ("hdb/cards", "p.jsonl", "--json", "result.json", *details)
+    assert run_hdbench("score", *arguments, cwd=cards).returncode == 0
+
+    def older(result):
+        del result["effort"]
+        for counted in (result["statistics"], *result.get("per_item", [])):
+            for name in ("corrections", "values"):
+                del counted[name]
+
+    edit(cards / "result.json", older)
+    done = scored()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("equal under rules 2, reading 2: ")
+    assert f", {5 * 4} per-item values" in done.stdout
 
 
 def test_a_result_of_other_rules_names_the_version_to_verify_it_with(scored, cards):

@@ -1,6 +1,7 @@
 """A benchmark that is a stratified sample: scored, written, verified, reported and compared."""
 
 import json
+from pathlib import Path
 
 import pytest
 import yaml
@@ -14,6 +15,7 @@ from hdbench.evaluation.score import Settings
 from hdbench.report.page import report_page
 from hdbench.results.files import read_result, to_record, write_results
 from hdbench.results.record import from_record
+from hdbench.space.views.summary import summary
 
 SAID = "estimated for the whole of 12,000 items from a stratified sample of 30"
 
@@ -166,12 +168,13 @@ def test_the_commands_say_it(sampled, run_hdbench):
         ),
     ],
 )
-def test_the_report_says_it(sampled, monkeypatch, language, said, method):
+def test_the_report_and_the_space_say_it(sampled, monkeypatch, language, said, method):
     monkeypatch.chdir(sampled)
     result = score("hdb/cards", "answers.jsonl", Settings(details=True))
     page = report_page(result, load_benchmark("hdb/cards"), language=language)
     assert said in page
     assert method in page
+    assert said in summary(Path("answers.jsonl"), {None: result}, None, language, done=True)
 
 
 def test_it_is_built_like_any_other(tmp_path, run_hdbench):

@@ -149,6 +149,7 @@ def test_in_a_frame_what_stands_beside_it_is_left_out(visit):
     assert page.locator(".headline").is_visible()
     page = visit("?embedded")
     assert not page.locator(".headline").is_visible()
+    assert not page.locator(".lead").is_visible()
     assert not page.locator("section.warnings").is_visible()
     page.evaluate("location.hash = '#item-17'")
     assert not page.locator(".headline").is_visible()

@@ -191,7 +191,13 @@ def test_what_the_sittings_of_a_run_cost_is_added_up(collection):
     write_run(collection / "runs/two", answers, model="two", sittings=sittings)
     two = made(collection).models[1]
     assert two.usd.amount.whole.value == pytest.approx(50.0)
-    for unknown in ({}, {"cost_usd": None}, {"cost_usd": "1"}, {"cost_usd": -1}):
+    for unknown in (
+        {},
+        {"cost_usd": None},
+        {"cost_usd": "1"},
+        {"cost_usd": -1},
+        {"cost_usd": 10**400},
+    ):
         write_run(collection / "runs/two", answers, model="two", sittings=[*sittings, unknown])
         assert made(collection).models[1].usd is None
 

@@ -18,6 +18,9 @@ RUN_FILE = "run.json"
 MAX_BYTES = 64 * 2**20
 """Maximum size in bytes of a run.json: the ids of 700,000 items take 10 MiB."""
 
+MAX_USD = 1e12
+"""What a sitting may have cost: more is damage, or no number at all."""
+
 
 class _Checked(BaseModel):
     """Untrusted data: types are not converted; unknown keys are left alone."""
@@ -92,7 +95,7 @@ class RunInfo(_Checked):
         known = [
             cost
             for cost in costs
-            if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < math.inf
+            if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < MAX_USD
         ]
         return math.fsum(known) if known and len(known) == len(costs) else None
 

@@ -11,6 +11,7 @@ import pytest
 from filelock import FileLock
 from helpers import needs
 from helpers.forks import Forks
+from helpers.plain import PLAIN
 from helpers.run_folders import write_cards
 from hypothesis import settings
 from playwright.sync_api import expect, sync_playwright
@@ -35,6 +36,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 CACHE = tempfile.TemporaryDirectory(prefix="hdbench-tests-", ignore_cleanup_errors=True)
 os.environ["HF_HOME"] = CACHE.name
 os.environ["HDBENCH_CACHE"] = f"{CACHE.name}/hdbench"
+os.environ["USE_TORCH"] = "0"  # else `datasets` imports torch, which takes seconds
 
 OF_GRADIO = "Method not implemented."  # what its own script warns of after each upload
 
@@ -46,7 +48,20 @@ httpx2 hdbench.cli hdbench.building.builder hdbench.building.errata_add hdbench.
 hdbench.evaluation.verify hdbench.exporting.run_answers hdbench.leaderboard.formats
 hdbench.publishing.repositories hdbench.publishing.wheel hdbench.report.folder
 hdbench.report.plots hdbench.report.workbook hdbench.running.dry_run hdbench.running.evaluating
+hdbench.cli.tables hdbench.evaluation.held_out json_repair xlsxwriter
 """
+HUB = "datasets evaluate"
+"""Of these each process has the settings with which it imported them."""
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Modules without a test of this run are not imported: some of them import torch."""
+    if collection_path.suffix != ".py":
+        return None
+    text = collection_path.read_text()
+    no_tests = not collection_path.name.startswith("test_") and ">>>" not in text
+    slow_tests = "\npytestmark = pytest.mark.slow\n" in text
+    return no_tests or (slow_tests and config.option.markexpr == "not slow") or None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -75,21 +90,30 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def forks():
-    """Forks of a process that imported what the commands need."""
+    """Forks of a process that imported what the commands need, but nothing of the Hub's."""
     forks = Forks(*IMPORTED.split())
     yield forks
     forks.close()
 
 
 @pytest.fixture(scope="session")
-def run_hdbench(tmp_path_factory, forks):
+def forks_offline():
+    """Forks of one that imported that too, as in an install without the extra `vlm`."""
+    forks = Forks(*IMPORTED.split(), *HUB.split(), **PLAIN)
+    yield forks
+    forks.close()
+
+
+@pytest.fixture(scope="session")
+def run_hdbench(request):
     """Run the command line as a person would, in some folder: in a fork, or in a new process."""
-    cache = tmp_path_factory.mktemp("cache")
 
     def run(*arguments, cwd, new=False, **environment):
         command = ["-m", "hdbench", *map(str, arguments)]
-        env = os.environ | {"HF_HOME": str(cache), "COLUMNS": "100"} | environment
+        env = os.environ | {"COLUMNS": "100"} | environment
         if not new:
+            is_of_the_hub = any(name.startswith("HF_") for name in environment)
+            forks = request.getfixturevalue("forks" if is_of_the_hub else "forks_offline")
             return forks.run(*command, cwd=cwd, env=env)
         return subprocess.run(
             [sys.executable, *command],

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from helpers.pages import blocks
-from helpers.plain import PLAIN
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -26,7 +25,7 @@ def shown(page):
 
 
 def test_the_output_of_the_demo_is_current(tmp_path, run_hdbench):
-    done = run_hdbench("demo", cwd=tmp_path, COLUMNS="100", **PLAIN)
+    done = run_hdbench("demo", cwd=tmp_path, COLUMNS="100")
     whole = current(done.stdout)
     assert shown(ROOT / "docs/first-look.md") == whole
     rest = iter(whole)
@@ -34,7 +33,7 @@ def test_the_output_of_the_demo_is_current(tmp_path, run_hdbench):
 
 
 def test_the_examples_in_python_run(sample, run_hdbench, monkeypatch):
-    assert run_hdbench("demo", cwd=sample, **PLAIN).returncode == 0
+    assert run_hdbench("demo", cwd=sample).returncode == 0
     monkeypatch.chdir(sample)
     (examples,) = re.findall(r"```python\n(>>>.*?)```", README.read_text(), re.DOTALL)
     test = doctest.DocTestParser().get_doctest(examples, {}, "README.md", None, None)

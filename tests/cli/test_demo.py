@@ -5,7 +5,6 @@ import re
 import shutil
 
 import pytest
-from helpers.plain import PLAIN
 
 from hdbench.benchmarks.names import recipe_names
 from hdbench.building.recipe import find_recipe
@@ -14,14 +13,14 @@ from hdbench.common.jsonio import read_jsonl
 
 @pytest.fixture
 def demo(tmp_path, run_hdbench):
-    return lambda: run_hdbench("demo", cwd=tmp_path, **PLAIN)
+    return lambda: run_hdbench("demo", cwd=tmp_path)
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory, run_hdbench):
     """A folder in which the demo ran, and how it ended."""
     folder = tmp_path_factory.mktemp("ran")
-    return folder, run_hdbench("demo", cwd=folder, **PLAIN)
+    return folder, run_hdbench("demo", cwd=folder)
 
 
 def row(output, name):
@@ -76,7 +75,7 @@ def test_the_commands_it_names_next_work(ran, tmp_path, run_hdbench):
 
 def test_it_can_be_run_again(ran, run_hdbench):
     folder, done = ran
-    assert run_hdbench("demo", cwd=folder, **PLAIN).stdout == done.stdout
+    assert run_hdbench("demo", cwd=folder).stdout == done.stdout
 
 
 def contents(folder):
@@ -119,7 +118,7 @@ def test_every_sample_answer_is_for_a_card_of_the_sample(ran):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in recipe_names() if name != "zettelkatalog"])
 def test_every_benchmark_has_a_demo(tmp_path, run_hdbench, name):
-    done = run_hdbench("demo", name, cwd=tmp_path, **PLAIN)
+    done = run_hdbench("demo", name, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     spec = find_recipe(name).spec
     assert f'load_dataset("hdb/{name}", split="{spec.split}")' in done.stdout
@@ -135,7 +134,7 @@ def test_every_benchmark_has_a_demo(tmp_path, run_hdbench, name):
 
 
 def test_an_unknown_demo_names_the_known_ones(tmp_path, run_hdbench):
-    done = run_hdbench("demo", "nothing", cwd=tmp_path, **PLAIN)
+    done = run_hdbench("demo", "nothing", cwd=tmp_path)
     assert done.returncode == 2
     assert "zettelkatalog" in done.stderr
     assert list(tmp_path.iterdir()) == []

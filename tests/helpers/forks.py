@@ -1,10 +1,12 @@
 """Processes of Python that begin with their imports done: forks of one that did them.
 
-Most of what a command or a server takes to start is importing. A fork has, as a new process would,
-a folder, an environment and standard streams of its own. All forks have the same hash seed, though,
-and what is imported must not have read the environment: huggingface_hub does.
+Most of what a command or a server takes is importing, and taking down at exit what was imported. A
+fork has, as a new process would, a folder, an environment and standard streams of its own. All
+forks have the same hash seed, though, and what was imported may have read the environment, as
+huggingface_hub has: no fork of a process that imported it can have other settings of it.
 """
 
+import atexit
 import gc
 import json
 import os
@@ -93,7 +95,20 @@ class Fork:
             return int(self._told.readline())
 
 
+ENDED = []
+"""The exit status of a fork that has done what it was asked."""
+
+
+def _leave():
+    """The last thing at exit: to leave, without taking down what was imported."""
+    if ENDED:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(ENDED[0])
+
+
 def _serve(path, modules):
+    atexit.register(_leave)  # the first to be registered is the last to be called
     gc.disable()
     for module in modules:
         import_module(module)
@@ -122,7 +137,13 @@ def _keep(connection):
         request = json.loads(asked.readline())
     if not (process := os.fork()):
         connection.close()
-        _become(request, streams)
+        try:
+            _become(request, streams)
+        except SystemExit as ended:
+            if ended.code is None or isinstance(ended.code, int):  # else it is written first
+                ENDED.append(ended.code or 0)
+            raise
+        ENDED.append(0)
         return
     for each in streams:
         os.close(each)
@@ -137,8 +158,11 @@ def _become(request, streams):
         os.dup2(stream, number)
         os.close(stream)
     os.chdir(request["cwd"])
+    environment = request["environment"]
+    if "huggingface_hub" in sys.modules:
+        assert _read_by_the_hub(environment) == _read_by_the_hub(os.environ)
     os.environ.clear()
-    os.environ.update(request["environment"])
+    os.environ.update(environment)
     tempfile.tempdir = None  # it is that of the process that imported
     if gradio := sys.modules.get("gradio.http_server"):
         gradio.INITIAL_PORT_VALUE = int(os.environ.get("GRADIO_SERVER_PORT", "7860"))
@@ -155,6 +179,15 @@ def _become(request, streams):
     else:
         sys.argv = [what, *arguments]
         runpy.run_path(what, run_name="__main__")
+
+
+def _read_by_the_hub(environment):
+    """What it reads when it is imported: all but the token."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name.startswith("HF_") and name != "HF_TOKEN"
+    }
 
 
 if __name__ == "__main__":

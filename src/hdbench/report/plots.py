@@ -91,7 +91,7 @@ def _lay_out(figure: Figure) -> None:
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
-        figure.set_layout_engine("none")
+        figure.set_layout_engine(None)  # with "none", a save would draw twice
 
 
 def _fields(result: Result) -> Figure:

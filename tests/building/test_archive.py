@@ -6,7 +6,6 @@ import subprocess
 
 import pytest
 import yaml
-from datacite import schema45
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.building.archive import citation_cff, datacite, write_archive
@@ -61,6 +60,8 @@ def collect(item, path, value, into):
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_doi_can_be_registered_with_the_metadata(samples, name):
+    from datacite import schema45  # noqa: PLC0415  slow to import
+
     about = json.loads((samples / "hdb" / name / "datacite.json").read_text())
     about["doi"] = "10.5281/zenodo.1"  # which the repository gives
     schema45.validator.validate(about)

@@ -6,7 +6,6 @@ import pytest
 import yaml
 from datasets import get_dataset_config_names, get_dataset_split_names
 from hub.validation import refused
-from inspect_ai._eval.task.hf import HFTask
 from pydantic import ValidationError
 
 from hdbench.benchmarks.spec import BenchmarkSpec
@@ -31,8 +30,11 @@ def test_each_protocol_of_a_benchmark_is_a_task(recipe):
     assert f"{spec.metric}: {spec.headline} ({better})" in found["description"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.parent.name)
 def test_it_is_not_declared_as_of_inspect_ai_which_knows_no_scorer_of_ours(recipe):
+    from inspect_ai._eval.task.hf import HFTask  # noqa: PLC0415  slow to import
+
     spec = BenchmarkSpec.model_validate(yaml.safe_load(recipe.read_text()))
     found = yaml.safe_load(eval_yaml(spec))
     assert "evaluation_framework" not in found

@@ -4,10 +4,10 @@ import json
 import re
 from pathlib import Path
 
-import evaluate
 import jsonschema
 import pytest
 from datasets import load_dataset
+from helpers.plain_evaluate import evaluate
 from helpers.prompt_form import as_the_prompt_asks, fields_of_prompt, fields_of_schema
 
 from hdbench.benchmarks.spec import HubSource

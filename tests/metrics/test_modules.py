@@ -7,10 +7,10 @@ import pickle
 import subprocess
 import sys
 
-import evaluate
 import pytest
 import yaml
 from helpers.plain import PLAIN
+from helpers.plain_evaluate import evaluate
 
 from hdbench.common import resources
 from hdbench.scoring import METRICS

@@ -2,8 +2,8 @@
 
 import json
 
-import evaluate
 import pytest
+from helpers.plain_evaluate import evaluate
 from reference import sciencemeta_accuracy as naive
 
 from hdbench.common import resources

@@ -6,10 +6,10 @@ import json
 import re
 from collections import Counter
 
-import evaluate
 import jsonschema
 import pytest
 from datasets import load_dataset
+from helpers.plain_evaluate import evaluate
 from helpers.prompt_form import as_the_prompt_asks, fields_of_prompt, fields_of_schema
 from PIL import Image
 from reference import zettel_f1 as naive

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from helpers.forks import Forks
 from helpers.plain import PLAIN
 from packaging.requirements import Requirement
 
@@ -25,23 +26,29 @@ HIDDEN = {
 TO_EXPORT = ("answers.jsonl", "--benchmark", "hdb/zettelkatalog", "--format", "xlsx")
 MAIN = """
 import sys
-sys.modules.update(dict.fromkeys(sys.argv.pop(1).split(",")))  # None hides a module
+hidden = sys.argv.pop(1).split(",")
+assert not sys.modules.keys() & set(hidden)
+sys.modules.update(dict.fromkeys(hidden))  # None hides a module
 from hdbench.cli import main
 main()
 """
 
 
-def run_without(*extras, arguments, cwd):
+@pytest.fixture(scope="module")
+def run_without():
     """Run the command line where the packages of some extras are not installed."""
-    hidden = ",".join(name for extra in extras for name in HIDDEN[extra])
-    return subprocess.run(
-        [sys.executable, "-c", MAIN, hidden, *map(str, arguments)],
-        cwd=cwd,
-        env=os.environ | PLAIN | _caches(cwd) | {"COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    forks = Forks("hdbench.cli", "hdbench.building.builder", "hdbench.running.dry_run", **PLAIN)
+
+    def run_without(*extras, arguments, cwd):
+        hidden = ",".join(name for extra in extras for name in HIDDEN[extra])
+        return forks.run(
+            *("-c", MAIN, hidden, *map(str, arguments)),
+            cwd=cwd,
+            env=os.environ | PLAIN | _caches(cwd) | {"COLUMNS": "100"},
+        )
+
+    yield run_without
+    forks.close()
 
 
 def _caches(folder):
@@ -67,7 +74,7 @@ def test_the_extra_all_has_every_one_of_them():
     assert [Requirement(line).extras for line in DECLARED["all"]] == [set(OF_ALL)]
 
 
-def test_the_demo_and_scoring_need_none_of_them(tmp_path):
+def test_the_demo_and_scoring_need_none_of_them(run_without, tmp_path):
     done = run_without(*OF_ALL, arguments=["demo"], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     folder = "hdb/zettelkatalog"
@@ -77,7 +84,9 @@ def test_the_demo_and_scoring_need_none_of_them(tmp_path):
     assert "0.6719" in done.stdout
 
 
-def test_a_report_without_them_is_the_page_and_csv_and_says_what_was_left_out(answers, run_hdbench):
+def test_a_report_without_them_is_the_page_and_csv_and_says_what_was_left_out(
+    run_without, answers, run_hdbench
+):
     arguments = ["report", "answers.jsonl", "--benchmark", "hdb/zettelkatalog", "-o"]
     assert run_hdbench(*arguments, "whole", cwd=answers).returncode == 0
     done = run_without(*OF_ALL, arguments=[*arguments, "part"], cwd=answers)
@@ -102,7 +111,9 @@ def test_a_report_without_them_is_the_page_and_csv_and_says_what_was_left_out(an
     ],
     ids=["read", "written"],
 )
-def test_a_workbook_is_not_read_or_written_without_the_extra_excel(answers, arguments, package):
+def test_a_workbook_is_not_read_or_written_without_the_extra_excel(
+    run_without, answers, arguments, package
+):
     done = run_without("excel", arguments=arguments, cwd=answers)
     assert_is_missing(done, f"Excel files need {package}", "excel")
     assert not (answers / "b.xlsx").exists()
@@ -132,7 +143,7 @@ NOWHERE = ["--model", "x", "--endpoint", "http://127.0.0.1:1", "-o", "run"]
     ],
     ids=["build", "run", "dry run", "own images", "report"],
 )
-def test_pdfs_are_not_opened_without_the_extra_pdf(samples, arguments):
+def test_pdfs_are_not_opened_without_the_extra_pdf(run_without, samples, arguments):
     done = run_without("pdf", arguments=arguments, cwd=samples)
     assert_is_missing(done, "PDFs need pypdfium2", "pdf")
     assert not (samples / "run").exists()
@@ -186,13 +197,13 @@ except ValueError as error:
     assert done.stdout == f"{what}: install it with: {install_command('truths')}\n", done.stderr
 
 
-def test_a_forecast_is_not_plotted_without_the_extra_plots(tmp_path):
+def test_a_forecast_is_not_plotted_without_the_extra_plots(run_without, tmp_path):
     arguments = ["forecast", "hdb/cards", "run", "--total", "1000", "--plot", "costs.png"]
     done = run_without("plots", arguments=arguments, cwd=tmp_path)
     assert_is_missing(done, "plots need matplotlib", "plots")
 
 
-def test_an_engine_without_its_extra_is_refused_in_one_line(samples):
+def test_an_engine_without_its_extra_is_refused_in_one_line(run_without, samples):
     run = ["run", "hdb/zettelkatalog", "--model", "tesseract", "--engine", "local", "--tasks", "2"]
     done = run_without("cluster", arguments=run, cwd=samples)
     assert_is_missing(done, "--engine needs datatrove", "cluster")

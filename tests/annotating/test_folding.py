@@ -120,7 +120,7 @@ def joined(pairs):
 
 
 @given(histories(), st.randoms(use_true_random=False))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_the_order_of_the_lines_does_not_matter_and_the_plain_procedure_agrees(made, rng):
     state = fold("b1", made, None)
     shuffled = rng.sample(made, len(made))

@@ -143,8 +143,8 @@ def test_missed_and_invented_entries_are_counted(built, run_hdbench):
     assert found["items_perfect"] == 2
 
 
-@pytest.mark.parametrize("language", ["en", "de"])
-def test_the_report_marks_missed_and_invented_entries(built, run_hdbench, browser, language):
+def test_the_report_marks_missed_and_invented_entries(built, run_hdbench, browser):
+    language = "de"  # whose words are not those of the code
     answers(built, "faulty.jsonl", FAULTY, bare=False)
     arguments = ("--benchmark", "hdb/trades", "-o", language, "--language", language)
     done = run_hdbench("report", "faulty.jsonl", *arguments, cwd=built)

@@ -50,8 +50,6 @@ hdbench.publishing.repositories hdbench.publishing.wheel hdbench.report.folder
 hdbench.report.plots hdbench.report.workbook hdbench.running.dry_run hdbench.running.evaluating
 hdbench.cli.tables hdbench.evaluation.held_out json_repair xlsxwriter
 """
-HUB = "datasets evaluate"
-"""Of these each process has the settings with which it imported them."""
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -90,16 +88,16 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def forks():
-    """Forks of a process that imported what the commands need, but nothing of the Hub's."""
-    forks = Forks(*IMPORTED.split())
+    """Forks of a process that imported what commands need, in an install without the extra vlm."""
+    forks = Forks(*IMPORTED.split(), "datasets", "evaluate", **PLAIN)
     yield forks
     forks.close()
 
 
 @pytest.fixture(scope="session")
-def forks_offline():
-    """Forks of one that imported that too, as in an install without the extra `vlm`."""
-    forks = Forks(*IMPORTED.split(), *HUB.split(), **PLAIN)
+def bare_forks():
+    """Forks that can have other settings of the Hub's libraries, as these are not imported."""
+    forks = Forks(*IMPORTED.split())
     yield forks
     forks.close()
 
@@ -112,8 +110,8 @@ def run_hdbench(request):
         command = ["-m", "hdbench", *map(str, arguments)]
         env = os.environ | {"COLUMNS": "100"} | environment
         if not new:
-            is_of_the_hub = any(name.startswith("HF_") for name in environment)
-            forks = request.getfixturevalue("forks" if is_of_the_hub else "forks_offline")
+            has_own_hub = any(name.startswith("HF_") for name in environment)
+            forks = request.getfixturevalue("bare_forks" if has_own_hub else "forks")
             return forks.run(*command, cwd=cwd, env=env)
         return subprocess.run(
             [sys.executable, *command],

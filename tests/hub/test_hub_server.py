@@ -20,11 +20,11 @@ def hub():
 
 
 @pytest.fixture
-def client(hub, forks, tmp_path):
+def client(hub, bare_forks, tmp_path):
     """Run Python with the real clients in a process of its own, and read what it prints as JSON."""
 
     def run(code, *, token=WRITER, fails=False):
-        done = forks.run(
+        done = bare_forks.run(
             *("-c", f"import json\nfrom huggingface_hub import *\napi = HfApi()\n{code}"),
             cwd=tmp_path,
             env=os.environ | PLAIN | hub.environment(token) | {"HF_HOME": str(tmp_path / "home")},

@@ -36,13 +36,13 @@ def publish(hub, place, run_hdbench):
 
 
 @pytest.fixture
-def python(forks, tmp_path):
+def python(bare_forks, tmp_path):
     """Run Python in a process of its own, in an empty folder and with a cache of its own."""
     (tmp_path / "empty").mkdir()
 
     def python(code, hub=None, *, cache="cache", fails=False, **environment):
         settings = hub.environment() if hub else {}
-        done = forks.run(
+        done = bare_forks.run(
             *("-c", code),
             cwd=tmp_path / "empty",
             env=os.environ | PLAIN | settings | {"HF_HOME": str(tmp_path / cache)} | environment,

@@ -140,18 +140,24 @@ def test_a_name_that_is_in_a_zip_twice_is_refused(tmp_path):
         opened(path)
 
 
+def write_bomb(path, ending):
+    """A ZIP that says that it has 600 members of one MiB each, and beside them an answer."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(600):
+            archive.writestr(f"{number}{ending}", b"")
+            archive.filelist[-1].file_size = 2**20
+        archive.writestr("a.json", b"{}")
+    return path
+
+
 def test_what_the_answers_take_unpacked_is_bounded_before_any_is_read(tmp_path):
-    # 600 members of one MiB each: 600 KB packed.
-    path = write_zip(tmp_path / "run.zip", [(f"{n}.TXT", bytes(2**20)) for n in range(600)])
-    assert path.stat().st_size < 2**20
+    path = write_bomb(tmp_path / "run.zip", ".TXT")
     with pytest.raises(HdbenchError, match="would take 600 MiB unpacked, and at most 512 are read"):
         opened(path)
 
 
 def test_images_beside_the_answers_do_not_count(tmp_path):
-    members = [(f"{n}.jpg", bytes(2**20)) for n in range(600)]
-    members_read = opened(write_zip(tmp_path / "run.zip", [*members, ("a.json", b"{}")]))
-    assert members_read.names == ["a.json"]
+    assert opened(write_bomb(tmp_path / "run.zip", ".jpg")).names == ["a.json"]
 
 
 def test_a_header_that_lies_about_the_size_is_found_out(tmp_path):

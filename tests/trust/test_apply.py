@@ -141,7 +141,7 @@ def test_a_line_that_is_not_as_it_should_be_is_written_again(collection, wrong):
 
 
 def test_a_command_that_is_killed_and_interrupted_resumes_to_the_same_bytes(tmp_path, forks):
-    collection = Collection(tmp_path, number=3_000)
+    collection = Collection(tmp_path, number=1_500)
     applied(collection, "whole")
     path, before = tmp_path / "out/values.jsonl", 0
     with (tmp_path / "said").open("w") as said:

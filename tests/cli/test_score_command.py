@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 
@@ -438,6 +439,23 @@ def test_unusable_input_is_one_line_and_status_2(score, cards, raw, message):
     assert len(done.stderr.splitlines()) == 1
     assert message in done.stderr
     assert not (cards / "result.json").exists()
+
+
+def test_a_file_for_another_benchmark_is_recognized_by_its_ids(cards, run_hdbench):
+    other = shutil.copytree(cards / "hdb/cards", cards / "hdb/letters")
+    described = json.loads((other / "benchmark.yaml").read_text())
+    described |= {"name": "letters", "report_errors_at": None}
+    (other / "benchmark.yaml").write_text(json.dumps(described))
+    rows = (other / "metadata.jsonl").read_text().replace('"id": "000', '"id": "letter-')
+    (other / "metadata.jsonl").write_text(rows)
+    (cards / "answers.csv").write_text("id,title\nletter-1.jpg,Stellingen\nletter-3,Stellingen\n")
+    done = run_hdbench("score", "hdb/cards", "answers.csv", cwd=cards)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: answers.csv:2: hdb/cards has no id 'letter-1.jpg' (and 1 more): the ids are those "
+        "of hdb/letters: hdbench score hdb/letters answers.csv\n"
+    )
+    assert run_hdbench("score", "hdb/letters", "answers.csv", cwd=cards).returncode == 0
 
 
 def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(score):

@@ -5,7 +5,7 @@ import sys
 from functools import partial
 
 import pytest
-from space.servers import free_port
+from space.servers import APP, free_port, serving, wait_for_client
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +26,14 @@ def url(sample, scratch):
         yield address
         server.send_signal(signal.SIGTERM)
     assert [each.name for each in scratch.iterdir() if each.name.startswith("hdbench")] == []
+
+
+@pytest.fixture(scope="session")
+def samples_url(samples):
+    """The address of a Space over the samples of all benchmarks."""
+    with serving(APP, cwd=samples, HDBENCH_DOCUMENTATION="https://docs.example") as url:
+        wait_for_client(url)
+        yield url
 
 
 @pytest.fixture

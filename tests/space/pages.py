@@ -18,6 +18,11 @@ def upload(page, name, content):
     page.locator("#score").click()
 
 
+def choose(page, title):
+    page.locator("#benchmark input").click()
+    page.get_by_role("option", name=title, exact=True).click()
+
+
 def report(page):
     page.locator("#report iframe").wait_for()
     return page.frame_locator("#report iframe")

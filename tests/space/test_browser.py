@@ -179,7 +179,7 @@ def test_each_of_several_models_can_be_shown(visit, answers):
 @pytest.mark.slow
 def test_it_speaks_german_to_a_german_browser(visit):
     page = visit(language="de-CH")
-    page.get_by_role("button", name="Beispieldatei ausprobieren").click()
+    page.get_by_role("button", name="Beispiel bewerten").click()
     inside = report(page)
     assert "8 Einträge: zu wenige für ein Intervall" in page.locator("#first").inner_text()
     assert page.locator("#download-html").inner_text() == "Bericht zum Aufheben (HTML)"

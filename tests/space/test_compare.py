@@ -192,7 +192,7 @@ def test_an_upload_is_compared_with_recorded_runs_over_all_items_only(open_tab):
 def test_the_recorded_runs_follow_the_benchmark(open_tab):
     page = open_tab()
     assert page.locator("#compare-recorded").is_visible()
-    page.locator("#compare-benchmark input").click()
+    page.locator("#benchmark input").click()
     page.get_by_role("option", name="Zettelkatalog").click()
     page.locator("#compare-recorded").wait_for(state="hidden")
 

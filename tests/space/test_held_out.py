@@ -24,6 +24,7 @@ from hdbench.space.jobs.held_out import MAX_LOOKS, MIN_ANSWERED, Look, Looks
 from hdbench.space.jobs.scoring import Upload
 from hdbench.space.jobs.tasks import View, view
 from hdbench.space.views.example import write_example
+from hdbench.space.views.first_look import FirstLooks
 
 CARDS = 60
 TRUTHS = {
@@ -171,7 +172,7 @@ def test_another_file_is_said_to_the_operator_at_the_start(context):
     with (context.held_out / "cards.held-out.jsonl").open("a") as file:
         file.write("\n")
     with pytest.raises(HdbenchError, match=r"is not what .*cards holds out"):
-        build_app(context)
+        build_app(context, FirstLooks(context))
 
 
 @pytest.mark.parametrize(

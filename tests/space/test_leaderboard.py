@@ -87,11 +87,9 @@ def opened(visit_at, url):
     def opened(name="Leaderboard", **options):
         page = visit_at(url, **options)
         tab = page.get_by_role("tab", name=name)
-        if not tab.is_visible():
-            page.locator(".overflow-menu > button").click()
-            tab = page.locator(".overflow-dropdown").get_by_text(name)
         tab.click()
         page.locator(".hdb-board tbody").wait_for()
+        page.locator("#board-filters > button").click()
         return page
 
     return opened

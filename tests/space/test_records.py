@@ -4,28 +4,15 @@ import json
 from functools import partial
 
 import pytest
-from space.pages import as_jsonl, report, save, upload
-from space.servers import APP, serving, wait_for_client
+from space.pages import as_jsonl, choose, report, save, upload
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def url(samples):
-    with serving(APP, cwd=samples) as url:
-        wait_for_client(url)
-        yield url
-
-
 @pytest.fixture
-def visit(visit_at, url):
+def visit(visit_at, samples_url):
     """Open the Space over the samples of all benchmarks."""
-    return partial(visit_at, url)
-
-
-def choose(page, title):
-    page.locator("#benchmark input").click()
-    page.get_by_role("option", name=title).click()
+    return partial(visit_at, samples_url)
 
 
 def truths(samples, name):

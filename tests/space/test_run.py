@@ -88,13 +88,7 @@ def visit(visit_at, served):
 
 
 def open_tab(page, name):
-    """Open a tab, from the menu where there is no room for it."""
-    page.wait_for_timeout(300)
-    if page.get_by_role("tab", name=name).is_visible():
-        page.get_by_role("tab", name=name).click()
-    else:
-        page.locator(".overflow-menu > button").first.click()
-        page.locator(".overflow-dropdown button").filter(has_text=name).click()
+    page.get_by_role("tab", name=name).click()
     page.locator("#run-model").wait_for()
 
 

@@ -21,6 +21,7 @@ from hdbench.results.files import to_record
 from hdbench.space.app import build_app, serve
 from hdbench.space.context import SpaceContext
 from hdbench.space.server.limits import CLOSED, sweep
+from hdbench.space.views.first_look import FirstLooks
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = "hdb/zettelkatalog/example_predictions.jsonl"
@@ -172,7 +173,8 @@ OPEN = """
 
 
 def test_each_route_of_gradio_is_known_and_what_is_not_needed_is_closed(sample, url):
-    app = build_app(SpaceContext(sample / "hdb")).app
+    context = SpaceContext(sample / "hdb")
+    app = build_app(context, FirstLooks(context)).app
     included = [getattr(each, "original_router", each) for each in app.routes]
     routes = {route.path for each in included for route in getattr(each, "routes", [each])}
     known = tuple(OPEN.split())

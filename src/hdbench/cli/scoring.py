@@ -1,6 +1,7 @@
 """Commands about one result: score, verify, report, cite."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -131,7 +132,8 @@ def score(
     with answers_at(predictions) as (path, called):
         if held_out:
             unseen = score_held_out(benchmark, path, held_out, settings, name=called)
-        scored = score_under(benchmark, path, list(rules.values()), name=called)
+        with _naming_another(benchmark, predictions):
+            scored = score_under(benchmark, path, list(rules.values()), name=called)
     results, *others = _named(scored, name)
     records = [to_record(result, details=details) for result in results.values()]
     groups = _groups(results, by)
@@ -192,6 +194,23 @@ def _require(results: "Mapping[str | None, Result]", least: float) -> None:
         typer.echo(escaped(said), err=True)
     if worse:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _naming_another(benchmark: str, predictions: Path) -> Iterator[None]:
+    """If the ids are not the benchmark's, say whose they are."""
+    from hdbench.evaluation.recognition import recognized_in  # noqa: PLC0415
+    from hdbench.reading.answers import UnknownIdsError  # noqa: PLC0415  slow to import
+
+    try:
+        yield
+    except UnknownIdsError as error:
+        other = recognized_in(Path(benchmark).parent, error.ids)
+        if other is None:
+            raise
+        raise HdbenchError(
+            f"{error.what}: the ids are those of {other}: hdbench score {other} {predictions}"
+        ) from error
 
 
 def _groups(

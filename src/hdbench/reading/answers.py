@@ -1,8 +1,9 @@
 """The answers of a run, one for each item of a benchmark."""
 
 import json
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
+from typing import Any, Self
 
 from hdbench.errors import HdbenchError
 from hdbench.reading import ReadAs
@@ -13,6 +14,34 @@ from hdbench.reading.ids import match_ids
 from hdbench.reading.place import Place
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import is_record, read_text, read_value
+
+MOST_IDS = 1_000
+"""How many ids of a file say to which benchmark they belong."""
+
+LONGEST_ID = 200
+"""How many characters of each: a longer one is no benchmark's."""
+
+
+class UnknownIdsError(HdbenchError):
+    """A file has ids that are none of the benchmark's.
+
+    Args:
+        template: see `HdbenchError`.
+        ids: the first ids of the file, known or not, each cut to `LONGEST_ID` characters.
+        values: see `HdbenchError`.
+    """
+
+    def __init__(self, template: str, /, ids: Sequence[str], **values: object) -> None:
+        super().__init__(template, **values)
+        self.ids = ids
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, Sequence[str]]]:
+        return type(self), (self.message, self.ids)
+
+    @property
+    def what(self) -> str:
+        """Where, and which id, without the question."""
+        return str(self).rpartition(": ")[0]
 
 
 class AnswerReader:
@@ -104,7 +133,8 @@ class Answers:
         differences: how the file's ids differ from the benchmark's.
 
     Raises:
-        HdbenchError: an id is not one of the benchmark's, or two ids fit the same item.
+        UnknownIdsError: an id is not one of the benchmark's.
+        HdbenchError: two ids fit the same item.
     """
 
     def __init__(
@@ -135,8 +165,9 @@ class Answers:
                     "{place}: {benchmark} has no id {id!r} (and {more} more): is this file for "
                     "another benchmark or version?"
                 )
-            raise HdbenchError(
+            raise UnknownIdsError(
                 told,
+                [each[:LONGEST_ID] for each in islice(self._keys, MOST_IDS)],
                 place=container.where(self._keys[unknown[0]]),
                 benchmark=benchmark,
                 id=unknown[0],

@@ -30,11 +30,12 @@ from hdbench.space.tabs.about import TITLE, about_tab
 from hdbench.space.tabs.compare import compare_api, compare_tab
 from hdbench.space.tabs.leaderboard import leaderboard_tab
 from hdbench.space.tabs.run import run_tab
-from hdbench.space.tabs.score import score_api, score_tab
+from hdbench.space.tabs.score import FIRST_LOOK, score_api, score_tab
 from hdbench.space.tabs.settings import choices_in_language, settings, skip_link
 from hdbench.space.tabs.telling import announcer
 from hdbench.space.tabs.trust import trust_tab
 from hdbench.space.texts import translations
+from hdbench.space.views.first_look import FirstLooks
 from hdbench.space.views.report_files import REPORTS, thumbnails
 
 _PREFIX = "hdbench_"  # Gradio has texts of its own, one of which is called "file"
@@ -52,16 +53,17 @@ SESSIONS = 200
 """How many visitors' page states Gradio keeps in memory: the latest ones."""
 
 
-def build_app(context: SpaceContext) -> gr.Blocks:
+def build_app(context: SpaceContext, looks: FirstLooks) -> gr.Blocks:
     """The application with all its tabs, not yet served.
 
     Args:
         context: what its operator sets.
+        looks: what is seen of each benchmark at first.
 
     Raises:
         HdbenchError: the namespace folder has no benchmark, or one is unusable.
     """
-    say = partial(_say, _texts(context))
+    say = partial(_say, _texts(context, looks))
     workers = Workers(context)
     app = gr.Blocks(
         analytics_enabled=False,
@@ -76,20 +78,25 @@ def build_app(context: SpaceContext) -> gr.Blocks:
         if context.annotate:
             gr.Markdown(say("annotate_link"))
         announcer()
-        with gr.Tab(say("tab_score"), id="score"):
-            score_tab(context, workers, say)
-        with gr.Tab(say("tab_compare"), id="compare"):
-            compare_tab(context, workers, say)
-        if context.models:
-            with gr.Tab(say("tab_run"), id="run"):
-                run_tab(context, workers, say)
-        if context.results and context.ranked:
-            with gr.Tab(say("tab_leaderboard"), id="leaderboard") as tab:
-                leaderboard_tab(context, say, tab)
-        with gr.Tab(say("tab_trust"), id="trust") as tab:
-            trust_tab(context, workers, say, tab)
-        with gr.Tab(say("tab_about"), id="about"):
-            about_tab(context, say)
+        with gr.Column(elem_id="chosen"):
+            benchmark = gr.Dropdown(
+                context.choices, value=context.first, label=say("benchmark"), elem_id="benchmark"
+            )
+        with gr.Tabs(overflow_behavior="wrap", elem_id="tabs"):
+            with gr.Tab(say("tab_score"), id="score"):
+                score_tab(context, workers, say, benchmark, looks)
+            with gr.Tab(say("tab_compare"), id="compare"):
+                compare_tab(context, workers, say, benchmark)
+            if context.models:
+                with gr.Tab(say("tab_run"), id="run"):
+                    run_tab(context, workers, say, benchmark)
+            if context.results and context.ranked:
+                with gr.Tab(say("tab_leaderboard"), id="leaderboard") as tab:
+                    leaderboard_tab(context, say, benchmark, tab)
+            with gr.Tab(say("tab_trust"), id="trust") as tab:
+                trust_tab(context, workers, say, tab)
+            with gr.Tab(say("tab_about"), id="about"):
+                about_tab(context, say)
         choices_in_language(app, context)
         score_api(context, workers)
         compare_api(context, workers)
@@ -135,7 +142,8 @@ def serve(
         believe_proxies()
         bound_time()  # once, as huggingface_hub has only this setting for all of its requests
         load()
-        app = build_app(context)
+        looks = FirstLooks(context)
+        app = build_app(context, looks)
         keep_swept(Path(folder), context)
         _, url, _ = app.launch(
             prevent_thread_lock=True,
@@ -147,7 +155,7 @@ def serve(
             max_file_size=context.max_upload,
             max_threads=THREADS + TURNS * context.max_waiting,
             state_session_capacity=SESSIONS,
-            i18n=_texts(context),
+            i18n=_texts(context, looks),
             theme=gr.themes.Default(
                 font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
             ),
@@ -168,6 +176,7 @@ def serve(
                 ],
                 "routes": [
                     REPORTS,
+                    looks.route,
                     run_reports(context, Path(folder) / "run-reports"),
                     *([Mount(ANNOTATE.rstrip("/"), annotate)] if annotate else []),
                 ],
@@ -186,8 +195,8 @@ def _say(texts: gr.I18n, key: str) -> Any:
     return texts(_PREFIX + key)
 
 
-def _texts(context: SpaceContext) -> gr.I18n:
-    """The texts with what the operator sets in them, and the titles of the benchmarks."""
+def _texts(context: SpaceContext, looks: FirstLooks) -> gr.I18n:
+    """The texts with what the operator sets in them, and what each benchmark shows."""
     address = context.contact or ""
     values = {
         "megabytes": context.max_upload >> 20,
@@ -205,6 +214,7 @@ def _texts(context: SpaceContext) -> gr.I18n:
             }
             | {f"{_PREFIX}{TITLE}{name}": title for title, name in context.choices_in(language)}
             | gradio_words(language)["keys"]
+            | {_PREFIX + FIRST_LOOK: looks.html(context.first, language)}
             for language, texts in translations().items()
         }
     )

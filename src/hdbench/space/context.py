@@ -66,6 +66,29 @@ class SpaceContext:
         """
         return {each.spec.name: each for each in find_benchmarks(self.namespace, ())}
 
+    @cached_property
+    def ids(self) -> dict[str, list[str]]:
+        """Name of each benchmark → the ids of its items, read when first asked.
+
+        Raises:
+            HdbenchError: a benchmark's metadata cannot be read.
+        """
+        return {name: list(each.ids()) for name, each in self.benchmarks.items()}
+
+    @property
+    def first(self) -> str:
+        """The benchmark that is chosen at first: the one with the most recorded runs.
+
+        Without any, the first one that has pictures.
+        """
+        return max(
+            self.benchmarks,
+            key=lambda name: (
+                len(self.run_folders(name)),
+                self.benchmarks[name].spec.media != "text",
+            ),
+        )
+
     @property
     def choices(self) -> list[tuple[str, str]]:
         """Title and name of each benchmark, as a field offers them."""

@@ -11,6 +11,7 @@ from hdbench.errors import HdbenchError, changed
 from hdbench.evaluation.held_out import score_held_out, totals
 from hdbench.evaluation.score import Settings, score_runs
 from hdbench.reading import ReadAs
+from hdbench.reading.answers import UnknownIdsError
 from hdbench.reading.bounds import Bounds
 from hdbench.results.result import Result
 from hdbench.space.context import SpaceContext
@@ -71,6 +72,7 @@ def score_upload(
         The benchmark, and model → result.
 
     Raises:
+        UnknownIdsError: the file has ids that are none of the benchmark's.
         HdbenchError: the file cannot be scored, or has more than `MAX_RUNS` models or `MAX_FIELDS`
             fields.
     """
@@ -79,6 +81,8 @@ def score_upload(
     try:
         with listening(tell):
             scored = score_runs(benchmark.id, upload.path, upload.settings(details=details))
+    except UnknownIdsError as error:
+        raise UnknownIdsError(error.message.changed(plain), error.ids) from error
     except HdbenchError as error:
         raise HdbenchError(error.message.changed(plain)) from error
     results = {}

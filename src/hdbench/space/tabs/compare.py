@@ -13,29 +13,22 @@ from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.comparing import MAX_COMPARED, Wanted, recorded_runs
 from hdbench.space.jobs.tasks import Compared, comparison, comparison_records
 from hdbench.space.jobs.working import Workers
-from hdbench.space.tabs.telling import refusal, show, visitor_of
+from hdbench.space.tabs.telling import RESULT, STARTS, refusal, show, visitor_of
 from hdbench.space.texts import Say, reason
 
 
-def compare_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
+def compare_tab(context: SpaceContext, workers: Workers, say: Say, benchmark: gr.Dropdown) -> None:
     """The tab's controls, within a `gr.Blocks`.
 
     Args:
         context: the Space's context.
         workers: the processes that compare.
         say: the texts.
+        benchmark: the choice of all tabs.
     """
-    names = context.choices
     gr.Markdown(say("compare_intro"))
     with gr.Row():
         with gr.Column(scale=2, min_width=300):
-            benchmark = gr.Dropdown(
-                names,
-                value=names[0][1],
-                label=say("benchmark"),
-                info=say("benchmark_info"),
-                elem_id="compare-benchmark",
-            )
             files = gr.File(
                 label=say("compare_files"),
                 file_count="multiple",
@@ -44,7 +37,7 @@ def compare_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
             )
             gr.Markdown(say("file_info"))
             recorded = gr.Dropdown(
-                **_offer(context, names[0][1]),
+                **_offer(context, context.first),
                 value=[],
                 multiselect=True,
                 max_choices=MAX_COMPARED,
@@ -52,7 +45,9 @@ def compare_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
                 info=say("compare_recorded_info"),
                 elem_id="compare-recorded",
             )
-            start = gr.Button(say("compare_start"), variant="primary", elem_id="compare")
+            start = gr.Button(
+                say("compare_start"), variant="primary", elem_id="compare", elem_classes=STARTS
+            )
             with gr.Accordion(say("advanced"), open=False):
                 protocol = gr.Radio(
                     list(PROTOCOLS),
@@ -62,7 +57,7 @@ def compare_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
                 )
         with gr.Column(scale=3, min_width=300):
             bar = gr.HTML(elem_id="compare-progress", min_height=60)
-            shown = gr.HTML(elem_id="comparison")
+            shown = gr.HTML(elem_id="comparison", elem_classes=RESULT)
             download = gr.DownloadButton(
                 say("compare_json"), visible=False, elem_id="compare-json", size="sm"
             )

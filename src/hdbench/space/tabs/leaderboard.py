@@ -12,7 +12,7 @@ from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.rankings import Ranking, Rankings, Work
 from hdbench.space.tabs.board import Filter, board_choices, board_key, board_view, chosen_board
-from hdbench.space.texts import Say, language_of, reason, text
+from hdbench.space.texts import Say, TextError, language_of, reason, text
 from hdbench.space.views.summary import problem
 
 MAX_WORDS = 200
@@ -21,56 +21,46 @@ MAX_WORDS = 200
 _SCORED = 0.8  # of the bar; the rest is for the ranking
 
 
-def leaderboard_tab(context: SpaceContext, say: Say, tab: gr.Tab) -> None:
+def leaderboard_tab(context: SpaceContext, say: Say, benchmark: gr.Dropdown, tab: gr.Tab) -> None:
     """The tab's controls, within its `gr.Tab`: what they show is computed when it is opened.
 
     Args:
         context: the Space's context.
         say: the texts.
+        benchmark: the choice of all tabs.
         tab: the tab.
     """
     rankings = Rankings(context)
-    names = context.ranked
-    most = max((name for _, name in names), key=lambda name: len(context.run_folders(name)))
     gr.Markdown(say("leaderboard_intro"))
-    with gr.Row():
-        benchmark = gr.Dropdown(
-            names,
-            value=most,
-            label=say("benchmark"),
-            info=say("leaderboard_benchmark_info"),
-            min_width=300,
-            elem_id="board-benchmark",
-        )
-        board = gr.Dropdown(
-            [],
-            label=say("leaderboard_board"),
-            info=say("leaderboard_board_info"),
-            min_width=300,
-            elem_id="board",
-        )
-        protocol = gr.Radio(
-            list(PROTOCOLS),
-            value="documented",
-            label=say("protocol"),
-            info=say("protocol_info"),
-            min_width=300,
-            elem_id="board-protocol",
-        )
-    with gr.Row():
+    board = gr.Dropdown(
+        [],
+        label=say("leaderboard_board"),
+        info=say("leaderboard_board_info"),
+        elem_id="board",
+        visible=False,
+    )
+    with gr.Accordion(say("leaderboard_filters"), open=False, elem_id="board-filters"):
         words = gr.Textbox(
             label=say("leaderboard_words"),
             info=say("leaderboard_words_info"),
             max_length=MAX_WORDS,
             elem_id="board-words",
         )
-        with gr.Column(min_width=160):
+        with gr.Row():
             local = gr.Checkbox(label=say("leaderboard_local"), elem_id="board-local")
             weights = gr.Checkbox(label=say("leaderboard_open"), elem_id="board-open")
             strict = gr.Checkbox(label=say("leaderboard_strict"), elem_id="board-strict")
+        protocol = gr.Radio(
+            list(PROTOCOLS),
+            value="documented",
+            label=say("protocol"),
+            info=say("protocol_info"),
+            elem_id="board-protocol",
+        )
     shown = gr.HTML(elem_id="leaderboard", min_height=80)
 
     def view(  # noqa: PLR0917  Gradio gives the inputs in their order
+        is_seen: bool | None,
         benchmark: str,
         protocol: str,
         board: str | None,
@@ -81,8 +71,14 @@ def leaderboard_tab(context: SpaceContext, say: Say, tab: gr.Tab) -> None:
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  so Gradio knows that one is wanted
     ) -> Iterator[list[Any]]:
+        if not is_seen:  # nobody has opened the tab, and a ranking may take minutes
+            yield [gr.skip(), gr.skip()]
+            return
         language = language_of(request.headers.get("accept-language"))
         try:
+            if not context.benchmark(benchmark).spec.ranked:
+                titles = ", ".join(title for title, _ in context.ranked)
+                raise TextError("leaderboard_unranked", ranked=titles)
             work = rankings.of(benchmark, protocol, strict=bool(strict))
             while not wait([work.ready], timeout=0.3).done:
                 _tell(work, language, progress)
@@ -90,17 +86,20 @@ def leaderboard_tab(context: SpaceContext, say: Say, tab: gr.Tab) -> None:
             ranking = work.ready.result()
             yield _view(context, benchmark, ranking, board, chosen, language)
         except HdbenchError as error:
-            yield [gr.update(), problem(reason(error, language), language, "leaderboard_error")]
+            told = problem(reason(error, language), language, "leaderboard_error")
+            yield [gr.update(visible=False), told]
 
-    outputs = [board, shown]
+    seen = gr.State()
     each_time: dict[str, Any] = {
         "fn": view,
-        "inputs": [benchmark, protocol, board, words, local, weights, strict],
-        "outputs": outputs,
+        "inputs": [seen, benchmark, protocol, board, words, local, weights, strict],
+        "outputs": [board, shown],
         "show_progress_on": shown,
         "api_visibility": "private",
     }
-    gr.on([tab.select, benchmark.input, protocol.input, board.input, strict.input], **each_time)
+    opened = tab.select(lambda: True, None, seen, api_visibility="private", queue=False)
+    opened.then(**each_time)
+    gr.on([benchmark.change, protocol.input, board.input, strict.input], **each_time)
     gr.on(
         [words.change, local.input, weights.input],
         **each_time | {"show_progress": "hidden", "trigger_mode": "always_last"},
@@ -128,8 +127,9 @@ def _view(  # noqa: PLR0917  as `board_view`
         why = [text("leaderboard_none", language)]
         why += [told(each, language) for each in ranking.left_out[:1]]
         message = problem(" ".join(why), language, "leaderboard_error")
-        return [gr.update(choices=[], value=None), message]
+        return [gr.update(choices=[], value=None, visible=False), message]
     board = chosen_board(ranking.boards, key)
     choices = board_choices(ranking.boards, language)
     html = board_view(context.benchmark(benchmark), ranking, board, chosen, language)
-    return [gr.update(choices=choices, value=board_key(board)), html]
+    several = len(choices) > 1
+    return [gr.update(choices=choices, value=board_key(board), visible=several), html]

@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 
 from hdbench.errors import HdbenchError, escaped
+from hdbench.reading.answers import UnknownIdsError
 from hdbench.report.items import cut
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.held_out import Looks
@@ -53,14 +54,14 @@ def result_views(  # noqa: PLR0917  what a visitor gives, and where it is shown
     """The outputs of a scored file: first what is quick, then the report and the downloads.
 
     With `looks`, the first view has the totals of held-out items, as often as these allow.
+
+    Raises:
+        UnknownIdsError: the file has ids that are none of the benchmark's.
     """
-    hidden = [gr.update(visible=False, value=None)] * len(DOWNLOADS)
     language = visitor.language
     if not upload.path.name:
-        message = problem(
-            text("choose_file", language, megabytes=context.max_upload >> 20), language
-        )
-        yield [message, gr.update(visible=False), "", *hidden]
+        why = text("choose_file", language, megabytes=context.max_upload >> 20)
+        yield refused_view(problem(why, language))
         return
     look = looks.take(visitor.address, upload.benchmark) if looks else None
     looked = False
@@ -73,11 +74,19 @@ def result_views(  # noqa: PLR0917  what a visitor gives, and where it is shown
                     looked = looked or told.looked
                     # Gradio copies the files before this goes on, where they are deleted.
                     yield [told.first, _runs(told), *_report(told, language)]
+    except UnknownIdsError:
+        raise
     except HdbenchError as error:
-        yield [refusal(error, language, "error"), gr.update(visible=False), "", *hidden]
+        yield refused_view(refusal(error, language, "error"))
     finally:
         if looks and look and look.path and not looked:
             looks.give_back(visitor.address, upload.benchmark)
+
+
+def refused_view(message: str) -> list[Any]:
+    """The outputs of a file that is not scored: why, as HTML, and nothing else."""
+    hidden = [gr.update(visible=False, value=None)] * len(DOWNLOADS)
+    return [message, gr.update(visible=False), "", *hidden]
 
 
 def _runs(view: View) -> dict[str, Any]:

@@ -50,13 +50,14 @@ TOLD_EVERY = 2.0
 only then whether somebody has left."""
 
 
-def run_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
+def run_tab(context: SpaceContext, workers: Workers, say: Say, benchmark: gr.Dropdown) -> None:
     """The tab's controls, within a `gr.Blocks`.
 
     Args:
         context: the Space's context.
         workers: the processes that score what a model answered.
         say: the texts.
+        benchmark: the choice of all tabs: what is asked.
 
     Raises:
         HdbenchError: two of the models cannot be told apart.
@@ -131,20 +132,19 @@ def run_tab(context: SpaceContext, workers: Workers, say: Say) -> None:
         "show_progress_on": bar,
         **private,
     }
-    model, benchmark = asked.model, asked.benchmark
+    model = asked.model
     asked.start.click(on_items, [model, benchmark, asked.items], **shared)
     of_image = [model, benchmark, asked.image, asked.own_prompt]
     asked.start_image.click(on_image, of_image, **shared)
     shown.cancel.click(stop, queue=False, **private)
     both = [asked.prompt, asked.own_prompt]
-    benchmark.input(prompts, benchmark, both, queue=False, **private)
+    benchmark.change(prompts, benchmark, both, queue=False, show_progress="hidden", **private)
 
 
 class _Asked(NamedTuple):
     """What a visitor chooses."""
 
     model: gr.Dropdown
-    benchmark: gr.Dropdown
     items: gr.Slider
     prompt: gr.Textbox
     start: gr.Button
@@ -154,21 +154,13 @@ class _Asked(NamedTuple):
 
 
 def _asked(context: SpaceContext, models: list[str], say: Say) -> _Asked:
-    names = context.choices
-    prompt = prompt_of(context, names[0][1])
+    prompt = prompt_of(context, context.first)
     model = gr.Dropdown(
         models,
         value=models[0],
         label=say("run_model"),
         info=say("run_model_info"),
         elem_id="run-model",
-    )
-    benchmark = gr.Dropdown(
-        names,
-        value=names[0][1],
-        label=say("run_benchmark"),
-        info=say("run_benchmark_info"),
-        elem_id="run-benchmark",
     )
     looks: dict[str, Any] = {"value": prompt, "lines": 6, "max_lines": 20}
     with gr.Tab(say("run_tab_items")):
@@ -202,7 +194,7 @@ def _asked(context: SpaceContext, models: list[str], say: Say) -> _Asked:
         start_image = gr.Button(
             say("run_start_image"), variant="primary", elem_id="run-start-image"
         )
-    return _Asked(model, benchmark, items, shown_prompt, start, image, own_prompt, start_image)
+    return _Asked(model, items, shown_prompt, start, image, own_prompt, start_image)
 
 
 class _Shown(NamedTuple):
@@ -222,8 +214,9 @@ class _Shown(NamedTuple):
 
 
 def _shown(say: Say) -> _Shown:
-    status = gr.HTML(elem_id="run-status")
-    cancel = gr.Button(say("run_cancel"), visible=False, elem_id="run-cancel")
+    with gr.Column(elem_id="run-now"):  # on a phone, always in sight
+        status = gr.HTML(elem_id="run-status")
+        cancel = gr.Button(say("run_cancel"), visible=False, elem_id="run-cancel")
     first = gr.HTML(elem_id="run-first")
     with gr.Row():
         lines = gr.DownloadButton(

@@ -12,23 +12,42 @@ from hdbench.space.server.limits import network
 from hdbench.space.texts import language_of, reason, text
 from hdbench.space.views.summary import problem
 
-_ANNOUNCE = """
+STARTS, RESULT = "hdb-starts", "hdb-result"
+"""The classes of buttons that start work, and of the places where its result appears."""
+
+_ANNOUNCE = f"""
 element.setAttribute("role", "status");
-const tell = (node) => {
+let started = false;
+document.addEventListener("click", (event) => {{
+  started ||= event.target.closest(".{STARTS}") !== null;
+}});
+const look = (shown) => {{
+  const top = shown.getBoundingClientRect().top;
+  if (!started || (top >= 0 && top < innerHeight / 2)) return;
+  const place = shown.closest(".{RESULT}");
+  if (!place) return;
+  place.tabIndex = -1;
+  place.focus({{preventScroll: true}});
+  place.scrollIntoView({{block: "start"}});
+}};
+const tell = (node) => {{
   const told = node.closest?.("[data-announce]") ?? node.querySelector?.("[data-announce]");
-  if (told) element.textContent = told.dataset.announce;
-};
+  if (!told) return;
+  element.textContent = told.dataset.announce;
+  look(told);
+  started = false;
+}};
 const problem = "[role=alert].hdb-problem";
-const show = (node) => {
+const show = (node) => {{
   const shown = node.matches?.(problem) ? node : node.querySelector?.(problem);
-  if (shown) shown.scrollIntoView({block: "nearest"});
-};
-new MutationObserver((changes) => {
-  for (const change of changes) {
+  if (shown) shown.scrollIntoView({{block: "nearest"}});
+}};
+new MutationObserver((changes) => {{
+  for (const change of changes) {{
     if (change.type === "attributes") tell(change.target);
-    else change.addedNodes.forEach((node) => { tell(node); show(node); });
-  }
-}).observe(document.body, {subtree: true, childList: true, attributeFilter: ["data-announce"]});
+    else change.addedNodes.forEach((node) => {{ tell(node); show(node); }});
+  }}
+}}).observe(document.body, {{subtree: true, childList: true, attributeFilter: ["data-announce"]}});
 """
 
 _UNSEEN = "position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);"

@@ -1,0 +1,219 @@
+"""What is seen before anything is scored: an item of the benchmark beside an answer to it."""
+
+import base64
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.documentation import documentation
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.opened_run import OpenedRun
+from hdbench.report.differences import Part
+from hdbench.report.items import MAX_FIELD, ItemView, Row, Value, cut, item_views
+from hdbench.report.thumbnails import thumbnail
+from hdbench.results.error_counts import item_errors
+from hdbench.results.items import Tally, candidate_of, prepare
+from hdbench.scoring.flatten import flatten
+from hdbench.space.context import SpaceContext
+from hdbench.space.views.example import MADE, write_example
+from hdbench.space.views.summary import render
+
+MAX_LOOKED_AT = 20
+"""Among how many items one is sought whose answer is partly right."""
+
+MAX_ROWS = 6
+MAX_ERRORS = 4
+
+MAX_VALUE = 90
+"""Maximum characters of a value that are shown: those around its first difference."""
+
+MAX_TEXT = 700
+"""Maximum characters of the text of an item that has one instead of images."""
+
+WIDTHS = {"small": 720, "large": 1600}
+"""How wide the picture is in the page, and alone, in pixels."""
+
+_TUTORIALS = {"en": "docs/afternoon.html", "de": "docs/de/eigene-sammlung.html"}
+_BEFORE = 30  # characters before the first difference
+_KEEP = "public, max-age=3600"
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """An item beside an answer to it.
+
+    Attributes:
+        id: the item.
+        picture: its first image or PDF; None if it has none.
+        text: its text, if it has one instead.
+        rows: fields in the truth's order, the wrong ones among them.
+        wrong: how many values are wrong.
+        values: how many there are.
+        made: whether the answer is made from the ground truth.
+    """
+
+    id: str
+    picture: Path | None
+    text: str
+    rows: list[Row]
+    wrong: int
+    values: int
+    made: bool
+
+
+def first_look(benchmark: Benchmark) -> FirstLook | None:
+    """The first item to which the benchmark's example has an answer with an error.
+
+    One that is partly right comes before one that is wrong throughout. None if the example has no
+    answer with an error among the first items.
+
+    Raises:
+        HdbenchError: the benchmark's metadata or its example cannot be read.
+    """
+    metric, found = benchmark.spec.make_metric(), None
+    with TemporaryDirectory() as folder:
+        example = write_example(benchmark, Path(folder))
+        with OpenedRun.opened(example, benchmark) as run:
+            answers = run.answers(run.models[0])
+            for item in islice(benchmark.items(), MAX_LOOKED_AT):
+                prepared = prepare(metric, item.ground_truth)
+                candidate = candidate_of(answers.take(item.id), prepared, 0)
+                scored = Tally(metric).add(candidate)
+                if scored is None:
+                    continue
+                details = scored.details()
+                [view] = item_views([details], item_errors([details], metric), metric)
+                if view.errors and not view.is_lost and (view.others or found is None):
+                    found = _shown(benchmark, view, item.ground_truth, made=example.name == MADE)
+                if found is not None and view.others:
+                    break
+    return found
+
+
+class FirstLooks:
+    """The first look of each benchmark, made when it is first wanted.
+
+    Args:
+        context: the Space's context.
+    """
+
+    def __init__(self, context: SpaceContext) -> None:
+        self._context = context
+        self._of = cache(self._found)
+        self._image = cache(self._made)
+
+    def html(self, benchmark: str, language: str) -> str:
+        """A benchmark's first look as HTML: untrusted text is escaped.
+
+        Args:
+            benchmark: its name.
+            language: the interface's language.
+
+        Raises:
+            HdbenchError: there is no such benchmark.
+        """
+        return render(
+            "first_look.html",
+            language,
+            name=self._context.benchmark(benchmark).spec.name,
+            title=next(t for t, each in self._context.choices_in(language) if each == benchmark),
+            look=self._of(benchmark),
+            annotate=self._context.annotate is not None,
+            tutorial=documentation(_TUTORIALS[language]),
+        )
+
+    @property
+    def route(self) -> Route:
+        """The route of the pictures: `first-look/<benchmark>/small`."""
+        return Route("/first-look/{benchmark}/{size}", self._picture)
+
+    def _found(self, benchmark: str) -> FirstLook | None:
+        try:
+            return first_look(self._context.benchmark(benchmark))
+        except HdbenchError:  # scoring will say why
+            return None
+
+    def _made(self, benchmark: str, size: str) -> bytes | None:
+        look = self._of(benchmark)
+        if look is None or look.picture is None:
+            return None
+        try:
+            uri = thumbnail(look.picture, width=WIDTHS[size])
+        except HdbenchError:
+            return None
+        return None if uri is None else base64.b64decode(uri.partition(",")[2])
+
+    def _picture(self, request: Request) -> Response:
+        benchmark, size = request.path_params["benchmark"], request.path_params["size"]
+        if benchmark in self._context.benchmarks and size in WIDTHS:
+            data = self._image(benchmark, size)
+            if data is not None:
+                return Response(data, media_type="image/webp", headers={"Cache-Control": _KEEP})
+        return PlainTextResponse("there is no such picture", 404)
+
+
+def _shown(benchmark: Benchmark, view: ItemView, truth: dict[str, Any], *, made: bool) -> FirstLook:
+    shown = benchmark.shown({view.id})[view.id]
+    pictures = [path for path in shown.media if path.is_file()]
+    wrong = len(view.errors) + view.more_errors
+    return FirstLook(
+        id=view.id,
+        picture=next(iter(pictures), None),
+        text=cut(shown.text, MAX_TEXT),
+        rows=_rows(view.errors, view.others, truth),
+        wrong=wrong,
+        values=wrong + len(view.others) + view.more_others,
+        made=made,
+    )
+
+
+def _rows(errors: list[Row], others: list[Row], truth: dict[str, Any]) -> list[Row]:
+    """What is wrong, and as much of what is right as there is room for, in the truth's order."""
+    alone = [row for row in errors if _is_alone(row)]
+    wrong = [row for row in errors if not _is_alone(row)][: MAX_ERRORS - 1] + alone[:1]
+    right = [row for row in others if row.reference.parts][: MAX_ROWS - len(wrong)]
+    # What is missing or invented comes last: there is nothing in it to compare.
+    places = {cut(path, MAX_FIELD): place for place, path in enumerate(flatten(truth))}
+    rows = sorted(
+        [*wrong, *right], key=lambda row: (_is_alone(row), places.get(row.field, len(places)))
+    )
+    return [_short(row) for row in rows]
+
+
+def _is_alone(row: Row) -> bool:
+    """Whether only one of its values is there."""
+    return not (row.reference.parts and row.prediction.parts)
+
+
+def _short(row: Row) -> Row:
+    """A row with the beginning of its values, or what is around their first difference."""
+    start = 0
+    if row.error and not _is_alone(row) and not row.reference.parts[0].differs:
+        same = len(row.reference.parts[0].text)
+        start = same - _BEFORE if same > MAX_VALUE // 2 else 0
+    return replace(
+        row, reference=_window(row.reference, start), prediction=_window(row.prediction, start)
+    )
+
+
+def _window(value: Value, start: int) -> Value:
+    """A value from a character on, at most `MAX_VALUE` of them."""
+    parts, place = [], 0
+    for part in value.parts:
+        text = part.text[max(0, start - place) : max(0, start + MAX_VALUE - place)]
+        place += len(part.text)
+        if text:
+            parts.append(Part(text, part.differs))
+    if start and parts:
+        parts[0] = parts[0]._replace(text="…" + parts[0].text)
+    if place > start + MAX_VALUE or value.more:
+        parts.append(Part("…", differs=False))
+    return value._replace(parts=parts, more=0)

@@ -1,0 +1,110 @@
+"""What a visitor sees before anything is scored, and how the chosen benchmark is carried along."""
+
+import json
+from functools import partial
+
+import httpx
+import pytest
+from space.pages import as_jsonl, choose, report, upload
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.space.context import SpaceContext
+from hdbench.space.views.first_look import FirstLooks, first_look
+
+ATTACK = "<img src=x onerror='window.attacked = true'>"
+
+
+@pytest.fixture
+def visit(visit_at, samples_url):
+    """Open the Space over the samples of all benchmarks."""
+    return partial(visit_at, samples_url)
+
+
+def test_each_benchmark_shows_an_item_beside_its_truth_and_an_answer(visit, samples_url):
+    page = visit()
+    look = page.locator(".hdb-look")
+    picture = look.get_by_role("img")
+    assert picture.evaluate("picture => picture.decode().then(() => picture.naturalWidth)") > 200
+    assert look.locator("del").count() > 0
+    assert look.locator("ins").count() > 0
+    large = httpx.get(samples_url + look.locator("figure a").get_attribute("href"))
+    assert large.headers["content-type"] == "image/webp"
+
+    choose(page, "Zettelkatalog")
+    row = look.get_by_role("row", name="publication.publisher")
+    row.wait_for()
+    assert row.get_by_role("cell").all_inner_texts() == ["Thieme", "Thieme Verlag"]
+    assert row.locator("ins").all_inner_texts() == [" Verlag"]
+    choose(page, "Book advertisements in XML")
+    look.locator("blockquote").wait_for()
+    assert look.get_by_role("img").count() == 0
+
+    look.get_by_text("You have images, but no answers yet?").click()
+    tutorial = look.get_by_role("link", name="Step by step")
+    assert tutorial.get_attribute("href") == "https://docs.example/docs/afternoon.html"
+
+
+def test_the_benchmark_is_chosen_once_and_a_file_of_another_one_is_recognized(visit, samples):
+    lines = (samples / "hdb/zettelkatalog/example_predictions.jsonl").read_text()
+    page = visit()
+    choose(page, "Black list")
+    assert page.locator("#example.primary").count() == 1
+    upload(page, "cards.jsonl", lines)
+    told = page.locator("#first [role=alert]")
+    told.wait_for()
+    asked = "the ids in cards.jsonl are those of Zettelkatalog, not of Black list. Score them"
+    assert asked in told.inner_text()
+    assert page.locator("#score.primary").count() == 1
+    page.get_by_role("button", name="Score them as Zettelkatalog").click()
+    report(page)
+    assert "scored on hdb/zettelkatalog" in page.locator("#first").inner_text()
+    assert not page.locator("#elsewhere").is_visible()
+    assert not page.locator(".hdb-look").is_visible()
+    page.get_by_role("tab", name="Compare").click()
+    page.locator("#compare").wait_for()
+    assert page.locator("#benchmark input").input_value() == "Zettelkatalog"
+
+
+@pytest.mark.slow
+def test_on_a_phone_all_tabs_are_in_sight_and_so_is_the_result(visit):
+    page = visit(width=390, height=844, language="de-CH")
+    for tab in page.get_by_role("tab").all():
+        box = tab.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+    page.locator("#example").click()
+    report(page)
+    top = page.locator(".hdb-big").bounding_box()["y"]
+    assert 0 <= top < 844 / 2
+    assert page.evaluate("document.activeElement.closest('#first') !== null")
+
+
+def test_nothing_hostile_in_an_item_or_an_answer_runs(cards):
+    """It is the operator's, but a model wrote the example, and anybody a collection."""
+    folder = cards / "hdb/cards"
+    rows = [json.loads(line) for line in (folder / "metadata.jsonl").open()]
+    truth = {"title": ATTACK, ATTACK: "x", "year": 1924}
+    rows = [row | {"ground_truth": json.dumps(truth)} for row in rows]
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answer = truth | {ATTACK: "\u202e" + ATTACK}
+    (folder / "example_predictions.jsonl").write_text(as_jsonl([(rows[0]["id"], answer)]))
+    shown = FirstLooks(SpaceContext(cards / "hdb")).html("cards", "en")
+    assert "&lt;img src=x onerror" in shown
+    assert "<img" not in shown
+    assert "\u202e" not in shown
+
+
+def test_only_what_surrounds_the_first_difference_of_a_long_value_is_shown(cards):
+    folder = cards / "hdb/cards"
+    rows = [json.loads(line) for line in (folder / "metadata.jsonl").open()]
+    truth = {"title": "a" * 300 + "b" * 300, "year": 1924}
+    rows = [row | {"ground_truth": json.dumps(truth)} for row in rows]
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answer = truth | {"title": "a" * 300 + "c" * 300}
+    (folder / "example_predictions.jsonl").write_text(as_jsonl([(rows[0]["id"], answer)]))
+    look = first_look(load_benchmark(str(folder)))
+    [title] = [row for row in look.rows if row.field == "title"]
+    assert "".join(part.text for part in title.prediction.parts) == (
+        "…" + "a" * 30 + "c" * 60 + "…"
+    )
+    assert (look.wrong, look.values) == (1, 2)

@@ -145,7 +145,7 @@ def visit_at(browser):
     contexts, complaints, requests, own = [], [], [], ["data:"]
 
     def visit_at(url, *, awaited="#score", width=1280, height=900, language="en-GB", **options):
-        own.append(url)
+        own.append(url.partition("?")[0])
         context = browser.new_context(
             viewport={"width": width, "height": height}, locale=language, **options
         )

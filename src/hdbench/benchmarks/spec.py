@@ -58,6 +58,10 @@ Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """A text that is not blank."""
 
 
+LanguageCode = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")]
+"""A language by its ISO 639-1 code, such as `de`."""
+
+
 class UrlSource(Strict):
     """Files that were each published at an address of their own.
 
@@ -158,7 +162,7 @@ class BenchmarkSpec(Strict):
 
     name: str
     title: str
-    titles: dict[Literal["de"], Said] = Field(default_factory=dict)
+    titles: dict[LanguageCode, Said] = Field(default_factory=dict)
     version: str
     metric: Annotated[str, AfterValidator(bare)]
     headline: str
@@ -228,7 +232,7 @@ class BenchmarkSpec(Strict):
 
     def title_in(self, language: str) -> str:
         """What people call it, in a language if it has a title in that."""
-        return next((title for key, title in self.titles.items() if key == language), self.title)
+        return self.titles.get(language, self.title)
 
     def make_metric(self, protocol: str = "documented", /, **options: Any) -> Metric:
         """The benchmark's metric, with the options that a protocol has here.

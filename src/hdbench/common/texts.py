@@ -1,14 +1,32 @@
-"""Texts for readers in English and German."""
+"""Texts for readers, in each of the languages that hdbench has."""
 
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
-LANGUAGES = ("en", "de")
+
+class Numbers(NamedTuple):
+    """How a language writes numbers: the sign before decimals, between thousands, and percent."""
+
+    point: str = "."
+    thousands: str = ","
+    percent: str = "%"
+
+    def written(self, number: str) -> str:
+        """A number that Python wrote, as the language writes it."""
+        signs = {",": self.thousands, ".": self.point, "%": self.percent}
+        return "".join(signs.get(each, each) for each in number)
+
+
+NUMBERS = {"en": Numbers(), "de": Numbers(",", ".", "\N{NO-BREAK SPACE}%")}
+"""Language → how it writes numbers."""
+
+LANGUAGES = tuple(NUMBERS)
+"""The languages that every text has, the one that it is first written in before the others."""
 
 
 def decimal(number: str, language: str) -> str:
@@ -18,7 +36,7 @@ def decimal(number: str, language: str) -> str:
         >>> decimal("0.672", "en"), decimal("0.672", "de")
         ('0.672', '0,672')
     """
-    return number.replace(".", ",") if language == "de" else number
+    return NUMBERS[language].written(number)
 
 
 def written(number: float, digits: int, language: str) -> str:
@@ -38,22 +56,22 @@ def grouped(number: int, language: str) -> str:
         >>> grouped(700_000, "en"), grouped(700_000, "de")
         ('700,000', '700.000')
     """
-    return f"{number:,}".translate(_SIGNS if language == "de" else {})
+    return NUMBERS[language].written(f"{number:,}")
 
 
-class _German(Formatter):
-    """Numbers with a decimal comma, points between the thousands, and a space before `%`."""
+class _Formatter(Formatter):
+    """Writes numbers as a language does."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        self._numbers = numbers
 
     def format_field(self, value: Any, format_spec: str) -> str:
         """A value, formatted for its placeholder."""
         text = str(super().format_field(value, format_spec))
-        if not isinstance(value, int | float):
-            return text
-        return text.translate(_SIGNS).replace("%", "\N{NO-BREAK SPACE}%")
+        return self._numbers.written(text) if isinstance(value, int | float) else text
 
 
-_SIGNS = str.maketrans(",.", ".,")
-_FORMATTERS = {"en": Formatter(), "de": _German()}
+_FORMATTERS = {language: _Formatter(numbers) for language, numbers in NUMBERS.items()}
 
 
 class Texts:

@@ -14,12 +14,15 @@
     // A drop zone is named by what stands in it.
     if (node.matches("button[aria-label]:has(input[type=file])")) node.removeAttribute("aria-label");
   };
-  const TOAST = "[data-testid=toast-body]";
+  const SAID = "[data-testid=toast-body], .file-preview";
   const SOME = LABELS.map((name) => `[${name}]`).join();
   const reword = (node) => {
+    if (!node) return;
     const words = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
     for (let each = words.nextNode(); each; each = words.nextNode()) {
-      for (const [pattern, told] of patterns) each.data = each.data.replace(pattern, told);
+      for (const [pattern, told] of patterns) {
+        if (pattern.test(each.data)) each.data = each.data.replace(pattern, told);
+      }
     }
   };
   const patterns = Object.entries(TEXTS.toasts).map(([each, told]) => [new RegExp(each), told]);
@@ -27,25 +30,34 @@
     if (!node.querySelectorAll) return;
     if (node.matches(SOME)) amend(node);
     node.querySelectorAll(SOME).forEach(amend);
-    node.querySelectorAll(".hdb-english").forEach((each) => { each.lang = "en"; });
-    if (node.closest(TOAST)) reword(node);
-    node.querySelectorAll(TOAST).forEach(reword);
+    const cards = [...node.querySelectorAll(".hdb-english"), node.closest(".hdb-english")];
+    for (const each of cards) if (each) each.lang = "en";
+    if (node.closest(SAID)) reword(node);
+    node.querySelectorAll(SAID).forEach(reword);
   };
   new MutationObserver((changes) => {
     for (const change of changes) {
       if (change.type === "attributes") amend(change.target);
+      else if (change.type === "characterData") reword(change.target.parentElement?.closest(SAID));
       else change.addedNodes.forEach(look);
     }
-  }).observe(document, { subtree: true, childList: true, attributeFilter: LABELS });
+  }).observe(document, {
+    subtree: true, childList: true, characterData: true, attributeFilter: LABELS,
+  });
 
   // A list opens when it is clicked or with an arrow key, not when Tab passes it.
+  const LIST = "input[role=listbox], input[role=combobox]";
   let tabbed = false;
-  addEventListener("keydown", (event) => { tabbed = event.key === "Tab"; }, true);
-  addEventListener("pointerdown", () => { tabbed = false; }, true);
-  addEventListener("focus", (event) => {
-    if (tabbed && event.target.matches?.("input[role=listbox], input[role=combobox]")) {
+  addEventListener("keydown", (event) => {
+    tabbed = event.key === "Tab";
+    // Gradio opens a list at any key, also at the one with which it is left.
+    if (event.target.matches?.(LIST) && ["Tab", "Shift"].includes(event.key)) {
       event.stopPropagation();
     }
+  }, true);
+  addEventListener("pointerdown", () => { tabbed = false; }, true);
+  addEventListener("focus", (event) => {
+    if (tabbed && event.target.matches?.(LIST)) event.stopPropagation();
   }, true);
 
   // Arrow keys move between tabs, as in the ARIA pattern.

@@ -76,7 +76,8 @@ def gradio_words(language: str) -> dict[str, dict[str, str]]:
 
     Returns:
         `keys`: texts for keys of its own texts; `words`: English → translation, for labels that it
-        has in English in every language; `toasts`: the same for messages, by regular expressions.
+        has in English in every language; `toasts`: the same for messages and for the sizes of
+        files, by regular expressions.
     """
     found: dict[str, dict[str, str]] = read_texts(_SPACE / "gradio_words" / f"{language}.yaml")
     return found

@@ -25,7 +25,8 @@ def url(shown):
 @pytest.fixture
 def page(visit_at, url):
     page = visit_at(url, accept_downloads=True)
-    page.wait_for_load_state("networkidle")  # until keys are heard
+    page.locator("#settings summary").wait_for()  # Gradio's parts come one after the other
+    page.locator("#file button:has(input)").wait_for()
     return page
 
 

@@ -88,7 +88,8 @@ class Rankings:
 
     def _rank(self, key: tuple[str, str, bool], folders: dict[str, Path], work: Work) -> Ranking:
         benchmark, protocol, strict = key
-        results, left_out = [], []
+        results = []
+        left_out: list[str] = []
         facts: dict[str, ModelFacts] = {}
         for folder in folders.values():
             try:

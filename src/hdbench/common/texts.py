@@ -36,7 +36,7 @@ def decimal(number: str, language: str) -> str:
         >>> decimal("0.672", "en"), decimal("0.672", "de")
         ('0.672', '0,672')
     """
-    return NUMBERS[language].written(number)
+    return number.replace(".", NUMBERS[language].point)
 
 
 def written(number: float, digits: int, language: str) -> str:
@@ -46,7 +46,7 @@ def written(number: float, digits: int, language: str) -> str:
         >>> written(2312.55, 1, "en"), written(2312.55, 1, "de")
         ('2,312.6', '2.312,6')
     """
-    return f"{number:,.{digits}f}".translate(_SIGNS if language == "de" else {})
+    return NUMBERS[language].written(f"{number:,.{digits}f}")
 
 
 def grouped(number: int, language: str) -> str:

@@ -35,6 +35,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["HF_HUB_OFFLINE"] = "1"
 CACHE = tempfile.TemporaryDirectory(prefix="hdbench-tests-", ignore_cleanup_errors=True)
 os.environ["HF_HOME"] = CACHE.name
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "True"  # so does Gradio in who makes an app
 os.environ["HDBENCH_CACHE"] = f"{CACHE.name}/hdbench"
 os.environ["USE_TORCH"] = "0"  # else `datasets` imports torch, which takes seconds
 

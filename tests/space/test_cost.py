@@ -328,7 +328,7 @@ def test_half_a_request_is_not_waited_for(sample):
 
 def test_bytes_are_counted_as_they_come(sample, tmp_path):
     uploads = limits._Uploads(SpaceContext(tmp_path, max_disk=4 * 1_000, max_upload=100))
-    first, second = limits._Body(None), limits._Body(None)
+    first, second = limits._Body(None, "en"), limits._Body(None, "en")
     uploads.admit(first, "a", 900)
     uploads.admit(second, "a", 900)
     first.charge(900, False)

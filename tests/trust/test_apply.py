@@ -2,7 +2,7 @@ import csv
 import json
 import os
 import signal
-import time
+import subprocess
 
 import pytest
 from trust.collection import FIELDS, Collection, values
@@ -141,7 +141,7 @@ def test_a_line_that_is_not_as_it_should_be_is_written_again(collection, wrong):
 
 
 def test_a_command_that_is_killed_and_interrupted_resumes_to_the_same_bytes(tmp_path, forks):
-    collection = Collection(tmp_path, number=1_500)
+    collection = Collection(tmp_path, number=3_000)
     applied(collection, "whole")
     path, before = tmp_path / "out/values.jsonl", 0
     with (tmp_path / "said").open("w") as said:
@@ -150,7 +150,8 @@ def test_a_command_that_is_killed_and_interrupted_resumes_to_the_same_bytes(tmp_
         for how, status in ((signal.SIGKILL, -9), (signal.SIGINT, 130)):
             process = forks.start(*command, **settings)
             while not path.exists() or path.stat().st_size <= before:
-                time.sleep(0.001)
+                with pytest.raises(subprocess.TimeoutExpired):  # it is still at work
+                    process.wait(0.001)
             os.kill(process.pid, how)
             assert process.wait(60) == status, (tmp_path / "said").read_text()
             assert not (tmp_path / "out/applied.json").exists()

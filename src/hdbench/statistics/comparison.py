@@ -288,13 +288,13 @@ def check_comparable(name: str, result: Scored, other_name: str, other: Scored) 
     for what, (left, right) in sides.items():
         if left != right:
             raise HdbenchError(
-                "{what}: {name!r} has {left!r}, {other!r} {right!r}: score both in the "
+                "{what}: {name!r} has {left}, {other!r} {right}: score both in the "
                 "same way to compare them",
                 what=what,
                 name=name,
-                left=left,
+                left=repr(left),
                 other=other_name,
-                right=right,
+                right=repr(right),
             )
     missing, more = set(result.ids) - set(other.ids), set(other.ids) - set(result.ids)
     if missing or more:

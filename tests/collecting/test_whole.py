@@ -103,7 +103,8 @@ def test_the_command_prints_strata_and_writes_the_file(tmp_path, run_hdbench):
     assert len(value["ids"]) == 60
     other = run_hdbench("sample", "kat.csv", "-n", 60, "--by", "Type", cwd=tmp_path)
     assert other.returncode == 2
-    assert other.stderr == "error: kat.csv: no column 'Type'; it has: Datei, Typ, Jahr; did you mean Typ?\n"
+    said = "error: kat.csv: no column 'Type'; it has: Datei, Typ, Jahr; did you mean Typ?\n"
+    assert other.stderr == said
 
 
 def test_of_two_columns_with_one_name_the_second_gets_another(tmp_path):

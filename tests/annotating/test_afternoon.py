@@ -224,4 +224,6 @@ def test_the_afternoon(tmp_path, run_hdbench, visit_at):
     assert rows[shared[5]]["provenance"] == "corrected after audit"
     assert rows[drafted[7]]["provenance"] == "draft:drafts"
     changed = (desk.folder / "hdb/cards/CHANGELOG.md").read_text()
-    assert f"`{shared[5]}`, `place`: the card has {record(shared[5])['place']}" in changed
+    place = record(shared[5])["place"]
+    assert f"`{shared[5]}`, `place`" in changed
+    assert f'is now `"{place}"`: the card has {place}.' in changed

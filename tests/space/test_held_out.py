@@ -137,7 +137,7 @@ def test_totals_are_shown_three_times_a_day_and_never_an_item(tmp_path, held):
             assert not any(TRUTHS[item]["title"] in each for each in shown)
         assert "Secret 0" in "".join(shown)  # the public ones are there
     book = openpyxl.load_workbook(io.BytesIO(next(f for f in files if b"xl/workbook" in f)))
-    assert book["Items"].max_row == 1 + CARDS - len(held)
+    assert book["Einträge"].max_row == 1 + CARDS - len(held)
 
 
 def test_each_address_and_benchmark_has_its_looks_a_day(context, monkeypatch):

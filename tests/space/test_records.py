@@ -72,7 +72,7 @@ def test_a_text_stands_above_its_repair_on_a_phone_in_german(visit, samples):
     rows = (samples / "hdb/advertxml/metadata.jsonl").read_text().splitlines()
     given = {row["id"]: row["text"] for row in map(json.loads, rows)}
     page = visit(width=390, height=844, language="de")
-    choose(page, "Book advertisements in XML")
+    choose(page, "Buchanzeigen in XML")
     page.locator("#example").click()
     inside = report(page)
     item = inside.locator(".item").first

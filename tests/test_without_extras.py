@@ -1,6 +1,7 @@
 """An install without extras: what needs none works, and what needs one says so in one line."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -100,7 +101,8 @@ def test_a_report_without_them_is_the_page_and_csv_and_says_what_was_left_out(
     assert whole - part == {"report.xlsx", "plots"}
     assert part < whole
     for name in ("index.html", "items.csv"):
-        assert (answers / "part" / name).read_bytes() == (answers / "whole" / name).read_bytes()
+        less, more = ((answers / folder / name).read_text() for folder in ("part", "whole"))
+        assert less == re.sub(r'<li><a href="(report\.xlsx|plots/).*?</li>\n', "", more)
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,10 @@ def tab_to(page, wanted, key="Tab"):
 
 def choose(page, zone, paths):
     """Choose files in the dialog that a drop zone opens."""
-    tab_to(page, zone)
+    button = zone.locator("button:has(input)")
+    button.wait_for()  # Gradio's parts come one after the other
+    tab_to(page, button)
+    expect(button).to_be_focused()
     with page.expect_file_chooser() as waiting:
         page.keyboard.press("Enter")
     waiting.value.set_files(paths)

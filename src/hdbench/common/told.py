@@ -35,9 +35,9 @@ def told(message: str, language: str) -> str:
 
 def is_told(message: str, language: str) -> bool:
     """Whether `told` gives a message in that language."""
-    if not isinstance(message, Message):
-        return language == "en"
-    return language == "en" or message.template in translations(language)
+    if language == "en":
+        return True
+    return isinstance(message, Message) and message.template in translations(language)
 
 
 @cache

@@ -123,7 +123,7 @@ def resources(
     if not known:
         return ""
     parts = [
-        _TEXTS.text(f"lead_{what}", language, amount=_amount(value, _digits(value), language))
+        _TEXTS.text(f"lead_{what}", language, amount=written(value, _digits(value), language))
         for what, value in known.items()
     ]
     name, _ = _item_name(figures, language)
@@ -145,12 +145,12 @@ def _mean(effort: Mapping[str, Any], name: str, language: str) -> str:
         f"lead_mean_{effort['corrected']}",
         language,
         name=name,
-        mean=_amount(mean, digits, language),
-        values=_amount(values, _digits(values) if values < _WHOLE else 0, language),
+        mean=written(mean, digits, language),
+        values=written(values, _digits(values) if values < _WHOLE else 0, language),
     )
     if low is None or high is None:
         return said
-    ends = {name: _amount(end, digits, language) for name, end in (("low", low), ("high", high))}
+    ends = {name: written(end, digits, language) for name, end in (("low", low), ("high", high))}
     return said + _TEXTS.text("lead_interval", language, **ends)
 
 
@@ -161,10 +161,6 @@ def _digits(value: float) -> int:
     if value >= 1:
         return 1
     return 2 if value >= 0.01 else 4  # noqa: PLR2004
-
-
-def _amount(value: float, digits: int, language: str) -> str:
-    return written(value, digits, language)
 
 
 def _say(key: str, count: int, language: str, **values: Any) -> str:

@@ -45,7 +45,7 @@ DIGITS = 6
 """The decimals of a trust score in the file; the threshold is compared with all of them."""
 
 SAFE_AFTER = 10_000
-"""After so many items, what was written is forced onto the disk."""
+"""How many items are written between two syncs to disk."""
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 

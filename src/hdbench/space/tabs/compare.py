@@ -8,11 +8,11 @@ from typing import Any
 import gradio as gr
 
 from hdbench.errors import HdbenchError, escaped
-from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.comparing import MAX_COMPARED, Wanted, recorded_runs
 from hdbench.space.jobs.tasks import Compared, comparison, comparison_records
 from hdbench.space.jobs.working import Workers
+from hdbench.space.tabs.settings import protocol_choice
 from hdbench.space.tabs.telling import RESULT, STARTS, refusal, show, visitor_of
 from hdbench.space.texts import Say, reason
 
@@ -49,12 +49,7 @@ def compare_tab(context: SpaceContext, workers: Workers, say: Say, benchmark: gr
                 say("compare_start"), variant="primary", elem_id="compare", elem_classes=STARTS
             )
             with gr.Accordion(say("advanced"), open=False):
-                protocol = gr.Radio(
-                    list(PROTOCOLS),
-                    value="documented",
-                    label=say("protocol"),
-                    info=say("protocol_info"),
-                )
+                protocol = protocol_choice(say)
         with gr.Column(scale=3, min_width=300):
             bar = gr.HTML(elem_id="compare-progress", min_height=60)
             shown = gr.HTML(elem_id="comparison", elem_classes=RESULT)

@@ -8,10 +8,10 @@ import gradio as gr
 
 from hdbench.common.told import told
 from hdbench.errors import HdbenchError
-from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.rankings import Ranking, Rankings, Work
 from hdbench.space.tabs.board import Filter, board_choices, board_key, board_view, chosen_board
+from hdbench.space.tabs.settings import protocol_choice
 from hdbench.space.texts import Say, TextError, language_of, reason, text
 from hdbench.space.views.summary import problem
 
@@ -50,13 +50,7 @@ def leaderboard_tab(context: SpaceContext, say: Say, benchmark: gr.Dropdown, tab
             local = gr.Checkbox(label=say("leaderboard_local"), elem_id="board-local")
             weights = gr.Checkbox(label=say("leaderboard_open"), elem_id="board-open")
             strict = gr.Checkbox(label=say("leaderboard_strict"), elem_id="board-strict")
-        protocol = gr.Radio(
-            list(PROTOCOLS),
-            value="documented",
-            label=say("protocol"),
-            info=say("protocol_info"),
-            elem_id="board-protocol",
-        )
+        protocol = protocol_choice(say, "board-protocol")
     shown = gr.HTML(elem_id="leaderboard", min_height=80)
 
     def view(  # noqa: PLR0917  Gradio gives the inputs in their order

@@ -11,7 +11,6 @@ from gradio.components import Component
 from hdbench.errors import HdbenchError, escaped
 from hdbench.evaluation.recognition import recognized
 from hdbench.reading.answers import UnknownIdsError
-from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.held_out import Looks
 from hdbench.space.jobs.scoring import Upload
@@ -19,6 +18,7 @@ from hdbench.space.jobs.submitting import Scored
 from hdbench.space.jobs.tasks import records
 from hdbench.space.jobs.working import Workers
 from hdbench.space.tabs.result_view import download_buttons, refused_view, result_views
+from hdbench.space.tabs.settings import protocol_choice
 from hdbench.space.tabs.submit_panel import submit_panel
 from hdbench.space.tabs.telling import RESULT, STARTS, refusal, visitor_of
 from hdbench.space.texts import Say, TextError, reason, text
@@ -142,12 +142,7 @@ def _controls(say: Say) -> _Controls:
         score = gr.Button(say("score"), elem_id="score", **looks)
         example = gr.Button(say("example"), variant="primary", elem_id="example", **looks)
     with gr.Accordion(say("advanced"), open=False):
-        protocol = gr.Radio(
-            list(PROTOCOLS),
-            value="documented",
-            label=say("protocol"),
-            info=say("protocol_info"),
-        )
+        protocol = protocol_choice(say)
         strict = gr.Checkbox(label=say("strict"), info=say("strict_info"))
         reread = gr.Checkbox(label=say("reread"), info=say("reread_info"))
     return _Controls(file, score, example, [protocol, strict, reread])

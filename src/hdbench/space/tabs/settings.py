@@ -1,4 +1,4 @@
-"""The page's settings and the link past the tabs, which its script makes; names in its language."""
+"""The page's settings, its link past the tabs, and choices by their names in its language."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import gradio as gr
 
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
-from hdbench.space.texts import language_of, text
+from hdbench.space.texts import Say, language_of, text
 
 
 def settings() -> None:
@@ -21,6 +21,17 @@ def skip_link() -> None:
 
 def _made_by(function: str, elem_id: str) -> None:
     gr.HTML("", elem_id=elem_id, html_template="", js_on_load=f"{function}(element);")
+
+
+def protocol_choice(say: Say, elem_id: str | None = None) -> gr.Radio:
+    """The choice of the protocol."""
+    return gr.Radio(
+        list(PROTOCOLS),
+        value="documented",
+        label=say("protocol"),
+        info=say("protocol_info"),
+        elem_id=elem_id,
+    )
 
 
 def choices_in_language(app: gr.Blocks, context: SpaceContext) -> None:

@@ -23,6 +23,7 @@ from hdbench.cli import (  # noqa: F401  each enters its commands
     trust_apply,
 )
 from hdbench.cli.app import app, one_line
+from hdbench.cli.saying import said
 from hdbench.errors import HdbenchError
 
 
@@ -39,5 +40,5 @@ def main() -> None:
     except (HdbenchError, OSError) as error:
         if len(arguments) < len(sys.argv) - 1:  # --debug, wherever it stands
             raise
-        typer.echo(f"error: {one_line(error)}", err=True)
+        typer.echo(f"{said('error')}: {one_line(error)}", err=True)
         sys.exit(2)

@@ -2,13 +2,14 @@
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from typer.core import TyperGroup
 
 from hdbench import __version__
-from hdbench.errors import escaped
+from hdbench.cli.saying import said, speak
+from hdbench.errors import HdbenchError, escaped
 
 MAKE = "Make a benchmark"
 RUN = "Run a model"
@@ -115,6 +116,11 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _speak(language: str) -> str:
+    speak(language)
+    return language
+
+
 @app.callback()
 def _common(
     _version: Annotated[
@@ -126,12 +132,24 @@ def _common(
     _debug: Annotated[
         bool, typer.Option("--debug", help="On an error, show the full traceback.")
     ] = False,
+    _language: Annotated[
+        Literal["en", "de"],
+        typer.Option(
+            "--language",
+            callback=_speak,
+            is_eager=True,
+            envvar="HDBENCH_LANGUAGE",
+            help="The language of everything that is printed.",
+        ),
+    ] = "en",
 ) -> None:
     """What every command has."""
 
 
 def one_line(error: Exception) -> str:
     """An error as one line for a terminal."""
+    if isinstance(error, HdbenchError):
+        return said(error.message)
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror

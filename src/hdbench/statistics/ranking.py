@@ -206,7 +206,7 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
     results: list[Scored] = []
     for name, runs in sorted(models.items()):
         if not runs:
-            raise HdbenchError(f"{name!r} has no runs to rank")
+            raise HdbenchError("{name!r} has no runs to rank", name=name)
         labels += [f"{name}, run {n}" if len(runs) > 1 else name for n in range(1, len(runs) + 1)]
         results += runs
     for label, result in zip(labels, results, strict=True):
@@ -215,7 +215,9 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
     for label, result in zip(labels, results, strict=True):
         rates = result.rates
         if headline not in rate_names(result.metric, rates):
-            raise HdbenchError(f"headline: {label!r} has no figure {headline!r}")
+            raise HdbenchError(
+                "headline: {label!r} has no figure {headline!r}", label=label, headline=headline
+            )
         headlines.append(rates[headline])
     every = zip(headlines, tables(results, sorted(results[0].ids)), strict=True)
     read = []
@@ -284,7 +286,9 @@ def _draw(models: Sequence[_Model], headline: str, resamples: int, seed: int) ->
     )
     every = [[next(drawn)[:, 0] for _ in each.runs] for each in models]
     if any(np.isnan(run).any() for runs in every for run in runs):
-        raise HdbenchError(f"headline: {headline!r} has no value for some items: choose another")
+        raise HdbenchError(
+            "headline: {headline!r} has no value for some items: choose another", headline=headline
+        )
     return every
 
 

@@ -219,11 +219,15 @@ def check_settings(resamples: int, level: float, seed: int) -> None:
             seed is negative.
     """
     if resamples < MIN_RESAMPLES:
-        raise HdbenchError(f"resamples: {resamples} are too few: take {MIN_RESAMPLES} or more")
+        raise HdbenchError(
+            "resamples: {resamples} are too few: take {least} or more",
+            resamples=resamples,
+            least=MIN_RESAMPLES,
+        )
     if not 0 < level < 1:
-        raise HdbenchError(f"level: {level} is not between 0 and 1, as 0.95 is")
+        raise HdbenchError("level: {level} is not between 0 and 1, as 0.95 is", level=level)
     if seed < 0:
-        raise HdbenchError(f"seed: {seed} is negative")
+        raise HdbenchError("seed: {seed} is negative", seed=seed)
 
 
 def distinct(values: Array) -> tuple[Array, Counts]:

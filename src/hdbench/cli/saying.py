@@ -1,0 +1,42 @@
+"""What the command line says, in the language that was asked for."""
+
+from contextvars import ContextVar
+
+import typer
+
+from hdbench.common.told import told
+from hdbench.errors import Message, escaped
+
+_LANGUAGE = ContextVar("language", default="en")
+
+
+def speak(language: str) -> None:
+    """Say everything in this language from now on, one of `hdbench.common.texts.LANGUAGES`."""
+    _LANGUAGE.set(language)
+
+
+def spoken() -> str:
+    """The language that everything is said in."""
+    return _LANGUAGE.get()
+
+
+def said(template: str, /, **values: object) -> str:
+    """A line in the language that is spoken, with control characters escaped.
+
+    Args:
+        template: the line in English, as `Message` takes it; its translations are in `messages/`.
+        values: same as in `Message`.
+    """
+    message = template if isinstance(template, Message) else Message(template, **values)
+    return escaped(told(message, spoken()))
+
+
+def say(template: str, /, *, err: bool = False, **values: object) -> None:
+    """Print a line, as `said` makes it.
+
+    Args:
+        template: same as in `said`.
+        err: print it to standard error.
+        values: same as in `said`.
+    """
+    typer.echo(said(template, **values), err=err)

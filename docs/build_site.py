@@ -19,7 +19,7 @@ SHOWN = (
 )
 LINKED = (
     *("docs/*.css", "docs/*.csv", "docs/*.json", "docs/*.svg", "dataset_scripts/*/sample/**/*.jpg"),
-    *("dataset_scripts/*/sample/report.png", "tests/space/screenshots/*.png", "tests/speed/*.py"),
+    *("dataset_scripts/*/sample/report.png", "docs/pictures/*.png", "tests/speed/*.py"),
 )
 AT_THE_ROOT = """<!doctype html>
 <meta charset="utf-8"><meta http-equiv="refresh" content="0; url=docs/index.html">

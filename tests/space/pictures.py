@@ -1,110 +1,188 @@
-"""Pictures of the Space's views, as the README shows them.
+"""Pictures of every view, on a screen and a phone, light and dark, in English and German.
 
-`HDBENCH_SCREENSHOTS=tests/space/screenshots pytest -m slow tests/space/pictures.py` makes
-those of the README anew.
+`HDBENCH_PICTURES=build/pictures pytest -m slow tests/space/pictures.py` keeps them, to be looked
+at. The best of them are in `docs/pictures`; CONTRIBUTING.md says how to renew those.
 """
 
 import io
 import os
+import random
+import shutil
 from pathlib import Path
 
 import pytest
+from annotating.pages import serving as serving_editor
+from helpers.planned_cards import RIGHT, Catalogue
 from PIL import Image
 from space.pages import report
 from space.servers import APP, serving, wait_for_client
 
+from hdbench.space.texts import translations
+
 pytestmark = pytest.mark.slow
+
+BENCHMARK = Path(__file__).parents[2] / "dataset_scripts/zettelkatalog"
+WIDTHS = {"screen": (1280, 1000), "phone": (390, 844)}
+COLORS = 50
+"""A picture of something has more shades of gray than one of an empty page."""
+
+BEGIN_IN_SIGHT = """(each) => {
+  if (each.getBoundingClientRect().top > innerHeight / 2) each.scrollIntoView();
+}"""
 
 
 @pytest.fixture(scope="module")
 def url(shown):
-    with serving(APP, cwd=shown, HDBENCH_MODELS="tesseract") as url:
+    with serving(APP, cwd=shown, HDBENCH_MODELS="tesseract", HDBENCH_OPERATOR="UB Example") as url:
         wait_for_client(url)
         yield url
 
 
-@pytest.fixture
-def keep(tmp_path):
-    """Take a picture of what the window shows; it has to show something."""
-    folder = Path(os.environ.get("HDBENCH_SCREENSHOTS") or tmp_path)
-    folder.mkdir(parents=True, exist_ok=True)
+@pytest.fixture(scope="module")
+def decision(tmp_path_factory):
+    """A file with a decision about 1,500 cards, of which some are hard to read."""
+    chance = random.Random(1)
+    catalogue = Catalogue(tmp_path_factory.mktemp("decided"), items=1500)
+    hard = [chance.random() ** 4 for _ in catalogue.ids]
+    for name in ("reader-large", "reader-small", "reader-tiny"):
+        answers = [
+            {
+                field: f"{value}{name[-5]}" if chance.random() < hard[number] else value
+                for field, value in RIGHT.items()
+            }
+            for number in range(len(catalogue.ids))
+        ]
+        catalogue.run(name, answers.__getitem__)
+    catalogue.check(catalogue.plan(300).sample)
+    decided = catalogue.decide().model_copy(update={"benchmark": "hdb/cards"})
+    path = tmp_path_factory.mktemp("decision") / "decision.json"
+    path.write_text(decided.model_dump_json())
+    return path
 
-    def keep(page, name):
-        page.wait_for_timeout(500)  # until nothing fades any more
-        picture = Image.open(io.BytesIO(page.screenshot()))
-        assert len(picture.convert("L").getcolors()) > 50
-        picture.convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(
-            folder / f"{name}.png", optimize=True
+
+class Camera:
+    """Takes pictures of what the window shows, in one width, scheme and language."""
+
+    def __init__(self, visit_at, kind, scheme, language, folder):
+        self._visit_at, self._folder = visit_at, folder
+        self._kind, self._scheme, self.language = kind, scheme, language
+
+    def visit(self, url, **options):
+        width, height = WIDTHS[self._kind]
+        return self._visit_at(
+            url,
+            width=width,
+            height=height,
+            language={"en": "en-GB", "de": "de-DE"}[self.language],
+            color_scheme=self._scheme,
+            reduced_motion="reduce",
+            **options,
         )
 
-    return keep
+    def take(self, page, view, wanted=None):
+        """Keep a picture with an element in sight; nothing may stand out at the side."""
+        page.evaluate("scrollTo(0, 0)")
+        if wanted is not None:
+            wanted.first.evaluate(BEGIN_IN_SIGHT)
+        page.wait_for_timeout(700)  # until nothing fades any more
+        picture = Image.open(io.BytesIO(page.screenshot()))
+        assert len(picture.convert("L").getcolors()) > COLORS, view
+        name = f"{view}-{self._kind}-{self._scheme}-{self.language}.png"
+        small = picture.convert("P", palette=Image.Palette.ADAPTIVE, colors=128)
+        small.save(self._folder / name, optimize=True)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
 
 
-def tab(page, name):
-    page.get_by_role("tab", name=name, exact=True).click()
+@pytest.fixture(params=["en", "de"])
+def language(request):
+    return request.param
 
 
-def test_the_score_tab(visit_at, url, keep):
-    page = visit_at(url, height=1000)
-    page.locator("#example").click()
-    report(page)
-    page.locator("#report").scroll_into_view_if_needed()
-    assert "95 % interval" in page.locator("#first").inner_text()
-    page.evaluate("scrollTo(0, 0)")
-    keep(page, "score")
+@pytest.fixture(params=["light", "dark"])
+def scheme(request):
+    return request.param
 
 
-def test_an_item_in_the_report(visit_at, url, keep):
-    page = visit_at(url, height=1000)
+@pytest.fixture(params=list(WIDTHS))
+def camera(request, visit_at, scheme, language, tmp_path):
+    folder = Path(os.environ.get("HDBENCH_PICTURES") or tmp_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    return Camera(visit_at, request.param, scheme, language, folder)
+
+
+@pytest.mark.needs("tesseract")
+def test_the_space(camera, url, decision):
+    texts = translations()[camera.language]
+
+    def tab(name):
+        page.get_by_role("tab", name=texts[f"tab_{name}"], exact=True).first.click()
+
+    page = camera.visit(url)
+    page.locator("#settings summary").wait_for()
+    camera.take(page, "start")
+    page.locator("#settings summary").click()
+    camera.take(page, "settings")
+    page.locator("#settings summary").click()
+    page.locator("#file input[type=file]").set_input_files(
+        {"name": "cards.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7"}
+    )
+    page.locator("#file").get_by_role("link").wait_for()
+    page.locator("#score").click()
+    page.locator("#first [role=alert]").wait_for()
+    camera.take(page, "problem", page.locator("#first"))
+
     page.locator("#example").click()
     inside = report(page)
+    inside.locator("h1").wait_for()
+    camera.take(page, "score", page.locator("#first"))
     page.locator("#report iframe").scroll_into_view_if_needed()
-    item = inside.locator(".item:has(ins)").first
-    item.scroll_into_view_if_needed()
-    item.evaluate("(element) => element.scrollIntoView()")
-    assert "Report an error in the ground truth" in item.inner_text()
-    keep(page, "report")
+    inside.locator(".item:has(ins)").first.evaluate("(each) => each.scrollIntoView()")
+    camera.take(page, "report-frame", page.locator("#report"))
+    alone = page.locator("#report iframe").get_attribute("src")
 
-
-def test_the_compare_tab(visit_at, url, keep):
-    page = visit_at(url, height=1000)
-    tab(page, "Compare")
+    tab("compare")
     for model in ("reader-tiny", "reader-large"):
         page.locator("#compare-recorded input").click()
         page.get_by_role("option", name=model).click()
     page.locator("#compare-recorded input").blur()
     page.locator("#compare").click()
     page.locator(".hdb-verdicts").wait_for()
-    assert "reader-large" in page.locator(".hdb-verdicts").inner_text()
-    keep(page, "compare")
+    camera.take(page, "compare", page.locator("#comparison"))
 
+    tab("leaderboard")
+    page.locator("#leaderboard tbody th").nth(2).wait_for()
+    camera.take(page, "leaderboard", page.locator("#leaderboard"))
 
-@pytest.mark.needs("tesseract")
-def test_the_run_tab(visit_at, url, keep):
-    page = visit_at(url, height=1000)
-    tab(page, "Run a model")
+    tab("trust")
+    page.locator("#decision-file input[type=file]").set_input_files(decision)
+    page.locator("#decision iframe").wait_for()
+    camera.take(page, "trust", page.locator("#decision"))
+
+    tab("about")
+    page.get_by_text("UB Example").wait_for()
+    camera.take(page, "about")
+
+    tab("run")
+    camera.take(page, "run-start")
     page.locator("#run-items input[type=number]").fill("3")
     page.locator("#run-items input[type=number]").press("Tab")
     page.locator("#run-start").click()
-    page.locator("#run-report iframe").wait_for(timeout=120_000)
+    page.locator("#run-report iframe").wait_for()
     assert page.locator("#run-answers li img").count() == 3
-    page.evaluate("scrollTo(0, 0)")
-    keep(page, "run")
+    camera.take(page, "run", page.locator("#run-first"))
+
+    page = camera.visit(f"{url}{alone.lstrip('/')}", awaited="h1")
+    camera.take(page, "report")
+    camera.take(page, "report-item", page.locator(".item:has(ins)"))
 
 
-def test_the_leaderboard_tab(visit_at, url, keep):
-    page = visit_at(url, height=800)
-    tab(page, "Leaderboard")
-    page.locator("#leaderboard table").wait_for()
-    names = page.locator("#leaderboard tbody th").all_inner_texts()
-    assert [name.split()[0] for name in names] == ["reader-large", "reader-small", "reader-tiny"]
-    keep(page, "leaderboard")
-
-
-def test_a_german_phone_in_dark_mode(visit_at, url, keep):
-    page = visit_at(url, width=390, height=844, language="de-CH", color_scheme="dark")
-    page.locator("#example").click()
-    report(page)
-    page.locator("#first").scroll_into_view_if_needed()
-    assert "95-%-Intervall" in page.locator("#first").inner_text()
-    keep(page, "phone")
+def test_the_editor(camera, tmp_path):
+    folder = shutil.copytree(BENCHMARK / "sample", tmp_path / "cards")
+    shutil.copy(BENCHMARK / "answer.schema.json", folder)
+    with serving_editor(folder, f"--drafts={folder}/predictions.jsonl") as served:
+        page = camera.visit(served.url, awaited="#id:not(:empty)")
+        page.locator("form input").first.wait_for()
+        camera.take(page, "annotate")
+        page.locator("#items").click()
+        page.locator("#found-items button").first.wait_for()
+        camera.take(page, "annotate-items")

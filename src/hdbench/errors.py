@@ -1,6 +1,7 @@
 """What callers show to a person: one exception, and untrusted text made harmless and short."""
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Self
 
 SHOWN = 3
@@ -86,5 +87,9 @@ def shortened(texts: Sequence[str], most: int = SHOWN, separator: str = ", ") ->
         >>> shortened(["a.xml:3", "b.xml:1", "b.xml:7", "c.xml:2", "d.xml:9"])
         'a.xml:3, b.xml:1, b.xml:7 and 2 more'
     """
-    more = len(texts) - most
-    return separator.join(texts[:most]) + (f" and {more} more" if more > 0 else "")
+
+    def joined(before: str, text: str) -> str:
+        return Message("{before}{separator}{text}", before=before, separator=separator, text=text)
+
+    shown, more = reduce(joined, texts[:most]) if texts else "", len(texts) - most
+    return Message("{shown} and {more} more", shown=shown, more=more) if more > 0 else shown

@@ -167,6 +167,9 @@ def test_from_one_item_to_the_next_with_the_keyboard_alone(tmp_path, visit):
         expect(page.locator("#progress")).to_have_text("2 von 3 fertig")
         page.keyboard.press("Control+z")
         expect(page.locator("#progress")).to_have_text("1 von 3 fertig")
+        page.keyboard.press("Control+z")
+        why = "Nichts wurde zurückgenommen: b3: Für me gibt es nichts zurückzunehmen"
+        expect(page.locator("#message")).to_have_text(why)
         page.keyboard.press("Alt+ArrowLeft")
         expect(page.locator("#id")).to_have_text("b2")
         page.keyboard.press("/")

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from hdbench.annotating.changes import check_pseudonym
 from hdbench.common.checked import Strict, read_yaml, validate
 from hdbench.common.jsonio import write_whole
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 ANNOTATION = "annotation.yaml"
 """The file, in the collection's folder; it never leaves with the collection."""
@@ -29,7 +29,7 @@ def _pseudonym(name: str) -> str:
     try:
         check_pseudonym(name)
     except HdbenchError as error:
-        raise PydanticCustomError("pseudonym", "{error}", {"error": str(error)}) from error
+        raise PydanticCustomError("pseudonym", "{error}", {"error": error.message}) from error
     return name
 
 
@@ -53,8 +53,8 @@ class Assignment(Strict):
     def _several(self) -> "Assignment":
         for what, names in {"annotators": self.annotators, "items": self.items}.items():
             if len(set(names)) < len(names):
-                wrong = "one of its {what} is named twice: leave it there once"
-                raise PydanticCustomError("several", wrong, {"what": what})
+                wrong = Message("one of its {what} is named twice: leave it there once", what=what)
+                raise PydanticCustomError("several", "{error}", {"error": wrong})
         return self
 
 
@@ -79,8 +79,8 @@ class Annotation(Strict):
         seen = set[str]()
         for assignment in self.assignments:
             if twice := seen & set(assignment.items):
-                wrong = "{item} is in two assignments: leave it in one"
-                raise PydanticCustomError("twice", wrong, {"item": min(twice)})
+                wrong = Message("{item} is in two assignments: leave it in one", item=min(twice))
+                raise PydanticCustomError("twice", "{error}", {"error": wrong})
             seen |= set(assignment.items)
         return self
 
@@ -119,7 +119,7 @@ def read_annotation(folder: Path) -> Annotation:
     """
     path = folder / ANNOTATION
     if path.is_symlink():
-        raise HdbenchError(f"{path}: is a symbolic link: put the file itself there")
+        raise HdbenchError("{place}: is a symbolic link: put the file itself there", place=path)
     return validate(Annotation, read_yaml(path) or {}, path) if path.is_file() else Annotation()
 
 

@@ -14,7 +14,7 @@ from hdbench.annotating.annotation import (
 from hdbench.annotating.changes import check_pseudonym
 from hdbench.annotating.history import History
 from hdbench.annotating.metadata import Metadata
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 
 class Drawn(NamedTuple):
@@ -48,7 +48,8 @@ def assign(
     """
     if len(set(annotators)) < max(2, len(annotators)):
         raise HdbenchError(
-            f"{', '.join(annotators)}: needs two or more different pseudonyms, such as anna,ben"
+            "{names}: needs two or more different pseudonyms, such as anna,ben",
+            names=", ".join(annotators),
         )
     for annotator in annotators:
         check_pseudonym(annotator)
@@ -71,8 +72,11 @@ def assign(
             items = len(free)
         if not 0 < items <= len(free):
             raise HdbenchError(
-                f"{folder}: has {len(free):,} items that nobody has started and that are not "
-                f"assigned yet: {items:,} cannot be drawn"
+                "{place}: has {free:,} items that nobody has started and that are not assigned "
+                "yet: {items:,} cannot be drawn",
+                place=folder,
+                free=len(free),
+                items=items,
             )
         drawn = set(random.Random(seed).sample(free, items))  # noqa: S311  no secret
         assignment = Assignment(
@@ -105,15 +109,21 @@ def with_assignments(
         for item in assignment.items:
             here = ours.annotators(item)
             if item not in records:
-                wrong = "which is not in this collection"
+                wrong = Message("which is not in this collection")
             elif here and set(here) != set(assignment.annotators):
-                wrong = f"which is assigned to {', '.join(here)} here"
+                wrong = Message("which is assigned to {names} here", names=", ".join(here))
             elif not here and records[item] is not None:
-                wrong = "which has a ground truth here already"
+                wrong = Message("which has a ground truth here already")
             else:
                 continue
             names = ", ".join(assignment.annotators)
-            raise HdbenchError(f"{path}: assigns {item[:100]!r} to {names}, {wrong}")
+            raise HdbenchError(
+                "{place}: assigns {item!r} to {names}, {wrong}",
+                place=path,
+                item=item[:100],
+                names=names,
+                wrong=wrong,
+            )
         if items := tuple(item for item in assignment.items if not ours.annotators(item)):
             found.append(assignment.model_copy(update={"items": items}))
     blind = dict.fromkeys([*ours.blind, *(item for item in theirs.blind if item in records)])

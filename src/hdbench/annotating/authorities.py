@@ -115,20 +115,29 @@ def read_authorities(
     for field, name in files.items():
         if field not in known:
             raise HdbenchError(
-                f"annotation.yaml: authorities: {field[:100]!r}: no such field: choose one of "
-                f"{', '.join(known)}"
+                "annotation.yaml: authorities: {field!r}: no such field: choose one of {names}",
+                field=field[:100],
+                names=", ".join(known),
             )
         try:
             path = (folder / name).resolve()
         except ValueError as error:
-            raise HdbenchError(f"annotation.yaml: authorities: {name!r}: {error}") from error
+            raise HdbenchError(
+                "annotation.yaml: authorities: {name!r}: {why}", name=name, why=error
+            ) from error
         if not path.is_relative_to(folder.resolve()):
-            raise HdbenchError(f"annotation.yaml: authorities: {name}: not in the folder {folder}")
+            raise HdbenchError(
+                "annotation.yaml: authorities: {name}: not in the folder {folder}",
+                name=name,
+                folder=folder,
+            )
         try:
             stat = path.stat()
             found[field] = _loaded(path, stat.st_mtime_ns, stat.st_size)
         except OSError as error:
-            raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+            raise HdbenchError(
+                "{place}: cannot be read: {why}", place=path, why=error.strerror
+            ) from error
     return found
 
 
@@ -136,21 +145,24 @@ def read_authorities(
 def _loaded(path: Path, _changed: int, size: int) -> Authority:
     """The authority in a file that was changed at some time."""
     if size > MAX_BYTES:
-        raise HdbenchError(f"{path}: larger than {MAX_BYTES >> 20} MiB")
+        raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_BYTES >> 20)
     text = unicodedata.normalize("NFC", decode(path.read_bytes(), str(path)))
     values: dict[str, str] = {}
     for number, cells in _rows(text, path):
         if number > MAX_LINES:
-            raise HdbenchError(f"{path}: more than {MAX_LINES:,} lines")
+            raise HdbenchError("{place}: more than {most:,} lines", place=path, most=MAX_LINES)
         value, identifier = cells[0].strip(), cells[1].strip() if len(cells) > 1 else ""
         if len(value) + len(identifier) > MAX_VALUE or "\n" in value or "\n" in identifier:
             raise HdbenchError(
-                f"{path}:{number}: several lines in a cell, or more than {MAX_VALUE} characters"
+                "{place}:{number}: several lines in a cell, or more than {most} characters",
+                place=path,
+                number=number,
+                most=MAX_VALUE,
             )
         if value:
             values.setdefault(value, identifier)
     if not values:
-        raise HdbenchError(f"{path}: has no values")
+        raise HdbenchError("{place}: has no values", place=path)
     return Authority(values)
 
 

@@ -118,8 +118,10 @@ def check_pseudonym(annotator: str) -> None:
     """
     if not is_pseudonym(annotator):
         raise HdbenchError(
-            f"{annotator[:100]!r}: a pseudonym has 1 to 32 of the characters a-z, 0-9, _ and -, "
-            f"and is not {IMPORTED!r}"
+            "{name!r}: a pseudonym has 1 to 32 of the characters a-z, 0-9, _ and -, and is "
+            "not {taken!r}",
+            name=annotator[:100],
+            taken=IMPORTED,
         )
 
 
@@ -191,7 +193,9 @@ def as_line(change: Change) -> bytes:
     try:
         text = json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
     except (ValueError, TypeError, RecursionError) as error:
-        raise HdbenchError(f"{change.item}: cannot be saved: the value is not JSON") from error
+        raise HdbenchError(
+            "{place}: cannot be saved: the value is not JSON", place=change.item
+        ) from error
     raw = text.encode("utf-8", errors="backslashreplace")
     read_change(raw, change.item)
     return raw
@@ -208,17 +212,23 @@ def read_change(raw: bytes, where: str) -> Change:
         HdbenchError: it is not a change, or too long.
     """
     if len(raw) > MAX_CHANGE:
-        raise HdbenchError(f"{where}: longer than {MAX_CHANGE >> 20} MiB")
+        raise HdbenchError("{place}: longer than {most} MiB", place=where, most=MAX_CHANGE >> 20)
     line = parse_line(raw, where)
     if _LARGE.search(raw) and "Infinity" in json.dumps(line):
-        raise HdbenchError(f"{where}: a number is larger than JSON's readers can hold")
+        raise HdbenchError("{place}: a number is larger than JSON's readers can hold", place=where)
     # The walk is needed only if there are enough brackets for such deep nesting.
     if raw.count(b"{") + raw.count(b"[") > MAX_VALUE_DEPTH and is_too_deep(
         line.get("to"), MAX_VALUE_DEPTH
     ):
-        raise HdbenchError(f"{where}: nested more than {MAX_VALUE_DEPTH} deep")
+        raise HdbenchError(
+            "{place}: nested more than {most} deep", place=where, most=MAX_VALUE_DEPTH
+        )
     if wrong := next((name for name, is_right in _CHECKS.items() if not is_right(line)), None):
-        raise HdbenchError(f"{where}: not a change of a ground truth: its {wrong!r} is not usable")
+        raise HdbenchError(
+            "{place}: not a change of a ground truth: its {wrong!r} is not usable",
+            place=where,
+            wrong=wrong,
+        )
     return Change(
         line["id"],
         line["item"],

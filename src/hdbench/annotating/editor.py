@@ -192,7 +192,7 @@ class Editor:
             self._check_drafted(item)
             record = draft.record(item)
             if record is None:
-                raise HdbenchError(f"{draft.model}: gave no usable answer to this item")
+                raise HdbenchError("{model}: gave no usable answer to this item", model=draft.model)
             state = self._store.change(
                 item,
                 "ground_truth",
@@ -245,7 +245,7 @@ class Editor:
 
     def _check_drafted(self, item: str) -> None:
         if self._store.annotation().is_blind(item):
-            raise HdbenchError(f"{item}: is annotated without a draft")
+            raise HdbenchError("{item}: is annotated without a draft", item=item)
 
     def _how(self, item: str, what: str) -> str:
         """How a value is made that is entered by hand: a corrected draft remains a draft."""
@@ -319,8 +319,12 @@ def _found(
     matched = match_ids(only, items)
     if matched.unknown:
         raise HdbenchError(
-            f"{folder}: has no item {matched.unknown[0]!r}, which is on the list "
-            f"({len(matched.unknown):,} of {len(only):,} are not there): is it for another folder?"
+            "{place}: has no item {item!r}, which is on the list ({unknown:,} of {of:,} "
+            "are not there): is it for another folder?",
+            place=folder,
+            item=matched.unknown[0],
+            unknown=len(matched.unknown),
+            of=len(only),
         )
     own = {listed: item for item, listed in matched.ids.items()}
     return {own.get(listed, listed): fields for listed, fields in only.items()}

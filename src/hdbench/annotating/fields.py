@@ -32,7 +32,9 @@ def parse_field(field: str) -> FieldPath:
         path.append(step["key"] if step["index"] is None else int(step["index"]))
         end = step.end()
     if end < len(field):
-        raise HdbenchError(f"{field[:100]!r}: not the path of a field, such as entries[0].name")
+        raise HdbenchError(
+            "{field!r}: not the path of a field, such as entries[0].name", field=field[:100]
+        )
     return tuple(path)
 
 

@@ -76,9 +76,13 @@ def hand_over(folder: Path, annotator: str, path: Path) -> int:
     annotation = read_annotation(folder)
     shared = annotation.model_dump(mode="json", include={"assignments", "blind"})
     if not changes and not annotation.assignments:
-        raise HdbenchError(f"{history.file(annotator)}: {annotator} has changed nothing here yet")
+        raise HdbenchError(
+            "{place}: {name} has changed nothing here yet",
+            place=history.file(annotator),
+            name=annotator,
+        )
     if path.exists():
-        raise HdbenchError(f"{path}: exists already: choose another name")
+        raise HdbenchError("{place}: exists already: choose another name", place=path)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         _add(archive, f"{annotator}{SUFFIX}", b"".join(map(as_line, changes)))
@@ -105,8 +109,11 @@ def merge(folder: Path, path: Path) -> Merged:
     for change in changes:
         if change.item not in metadata.records:
             raise HdbenchError(
-                f"{path}: has a change of {change.item[:100]!r}, which is not in {folder}: is it "
-                "the history of another collection?"
+                "{place}: has a change of {item!r}, which is not in {folder}: is it the "
+                "history of another collection?",
+                place=path,
+                item=change.item[:100],
+                folder=folder,
             )
     history = History(folder)
     with history.lock(annotator):
@@ -160,14 +167,18 @@ def _unpacked(path: Path) -> tuple[str, list[Change], Annotation]:
     try:
         archive = Zip(path, str(path))
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=error.strerror
+        ) from error
     try:
         names = [name for name in (*archive.names, *archive.others) if name != ASSIGNED]
         annotator = names[0].removesuffix(SUFFIX) if names else ""
         if len(names) != 1 or not names[0].endswith(SUFFIX) or not is_pseudonym(annotator):
             raise HdbenchError(
-                f"{path}: must have the history of one annotator, such as anna{SUFFIX}, and "
-                "nothing else: hdbench annotate --hand-over writes such a file"
+                "{place}: must have the history of one annotator, such as anna{ending}, and "
+                "nothing else: hdbench annotate --hand-over writes such a file",
+                place=path,
+                ending=SUFFIX,
             )
         with tempfile.TemporaryDirectory(prefix="hdbench-") as scratch:
             changes = _read(archive.unpacked(names[0], Path(scratch)), annotator, path)
@@ -188,13 +199,23 @@ def _read(unpacked: Path, annotator: str, path: Path) -> list[Change]:
         for number, raw in enumerate(iter(partial(file.readline, MAX_CHANGE + 1), b""), 1):
             change = read_change(raw, f"{path}:{number}")
             if not change.is_by(annotator):
-                raise HdbenchError(f"{path}:{number}: a change by {change.by}, not by {annotator}")
+                raise HdbenchError(
+                    "{place}:{number}: a change by {by}, not by {name}",
+                    place=path,
+                    number=number,
+                    by=change.by,
+                    name=annotator,
+                )
             if changes.setdefault(change.id, change) is change:
                 sizes[change.item] += 1
             elif not same_change(changes[change.id], change):
-                raise HdbenchError(f"{path}:{number}: has the id of another change")
+                raise HdbenchError(
+                    "{place}:{number}: has the id of another change", place=path, number=number
+                )
             if len(changes) > MAX_CHANGES or sizes[change.item] > MAX_ITEM_CHANGES:
-                raise HdbenchError(f"{path}:{number}: more changes than are taken in")
+                raise HdbenchError(
+                    "{place}:{number}: more changes than are taken in", place=path, number=number
+                )
     return list(changes.values())
 
 
@@ -205,13 +226,18 @@ def _new(changes: list[Change], annotator: str, history: History, path: Path) ->
         known = history.changes[change.item].get(change.id)
         if known is not None and not same_change(known, change):
             raise HdbenchError(
-                f"{path}: has the change {change.id} otherwise than {history.path}: one of "
-                "both was edited by hand; nothing is taken in"
+                "{place}: has the change {change} otherwise than {history}: one of both was "
+                "edited by hand; nothing is taken in",
+                place=path,
+                change=change.id,
+                history=history.path,
             )
     new = [change for change in changes if change.id not in there]
     for item, size in Counter(change.item for change in new).items():
         if len(history.changes[item]) + size > MAX_ITEM_CHANGES:
-            raise HdbenchError(f"{path}: {item[:100]!r}: more changes than are kept")
+            raise HdbenchError(
+                "{place}: {item!r}: more changes than are kept", place=path, item=item[:100]
+            )
     return new
 
 

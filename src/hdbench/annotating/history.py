@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hdbench.annotating.changes import MAX_CHANGE, Change, as_text, read_change
 from hdbench.annotating.own_file import append, only_writer
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 HISTORY = "history"
 """The folder with the histories, in a collection's folder."""
@@ -55,7 +55,9 @@ class History:
                 if path.stat().st_size != self._read.get(path.name, 0):
                     touched |= self._read_on(path)
             except OSError as error:
-                raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+                raise HdbenchError(
+                    "{place}: cannot be read: {why}", place=path, why=error.strerror
+                ) from error
         return touched
 
     def file(self, annotator: str) -> Path:
@@ -69,7 +71,11 @@ class History:
         Raises:
             HdbenchError: another process is writing it, or the folder cannot be written.
         """
-        taken = f"{self.file(annotator)}: {annotator} is annotating this folder already"
+        taken = Message(
+            "{place}: {name} is annotating this folder already",
+            place=self.file(annotator),
+            name=annotator,
+        )
         with only_writer(self.path, annotator, taken):
             yield
 
@@ -79,9 +85,13 @@ class History:
         try:
             if path.is_file() and path.stat().st_size != (whole := self._read.get(path.name, 0)):
                 os.truncate(path, whole)
-                self.notes.append(f"{path}: the last line was incomplete and is removed")
+                self.notes.append(
+                    Message("{place}: the last line was incomplete and is removed", place=path)
+                )
         except OSError as error:
-            raise HdbenchError(f"{path}: cannot be written: {error.strerror}") from error
+            raise HdbenchError(
+                "{place}: cannot be written: {why}", place=path, why=error.strerror
+            ) from error
 
     def append(self, annotator: str, lines: Sequence[bytes]) -> set[str]:
         """Add changes to an annotator's file; when this returns they are on disk.
@@ -99,12 +109,14 @@ class History:
     def _files(self) -> list[Path]:
         """The histories there are."""
         if self.path.is_symlink():
-            raise HdbenchError(f"{self.path}: is a symbolic link: put the folder itself there")
+            raise HdbenchError(
+                "{place}: is a symbolic link: put the folder itself there", place=self.path
+            )
         found = []
         if self.path.is_dir():
             for path in sorted(self.path.glob(f"*{SUFFIX}")):
                 if path.is_symlink() or not path.is_file():
-                    raise HdbenchError(f"{path}: must be a file, and no symbolic link")
+                    raise HdbenchError("{place}: must be a file, and no symbolic link", place=path)
                 found.append(path)
         return found
 
@@ -112,7 +124,9 @@ class History:
         """Take in the whole lines that a file has gained."""
         known = self._read.get(path.name, 0)
         if known > path.stat().st_size:
-            raise HdbenchError(f"{path}: has become shorter: put it back as it was, and restart")
+            raise HdbenchError(
+                "{place}: has become shorter: put it back as it was, and restart", place=path
+            )
         touched: set[str] = set()
         own = self.own.setdefault(path.stem, [])
         with path.open("rb") as file:
@@ -135,10 +149,10 @@ class History:
         try:
             change = read_change(raw, str(path))
             if not change.is_by(path.stem):
-                raise HdbenchError(f"{path}: has a change by {change.by}")
+                raise HdbenchError("{place}: has a change by {by}", place=path, by=change.by)
         except HdbenchError as error:
             if len(self.notes) < MAX_NOTES:
-                self.notes.append(f"{error}; this line is left out")
+                self.notes.append(Message("{why}; this line is left out", why=error))
             return None
         return change
 

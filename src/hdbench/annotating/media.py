@@ -59,7 +59,7 @@ class Media:
         try:
             return {"text": self.text(item), "pages": self.pages(item), "problem": ""}
         except HdbenchError as error:
-            return {"text": None, "pages": 0, "problem": str(error)}
+            return {"text": None, "pages": 0, "problem": error.message}
 
     def text(self, item: str) -> str | None:
         """The text that an item is; None if it has files."""
@@ -79,7 +79,9 @@ class Media:
             with pdf.opened(self._path(files[0])) as document:
                 return min(len(document), MAX_PAGES)
         except (OSError, ValueError) as error:
-            raise HdbenchError(f"{files[0]}: cannot be shown: {error}") from error
+            raise HdbenchError(
+                "{place}: cannot be shown: {why}", place=files[0], why=error
+            ) from error
 
     def picture(self, item: str, number: int) -> Picture:
         """A page of an item.
@@ -95,7 +97,7 @@ class Media:
         files, _ = self._rows[item]
         is_pdf = _is_pdf(files)
         if not 0 <= number < (MAX_PAGES if is_pdf else len(files)):
-            raise HdbenchError(f"{item}: no page {number + 1}")
+            raise HdbenchError("{item}: no page {number}", item=item, number=number + 1)
         name = files[0] if is_pdf else files[number]
         try:
             path = self._path(name)
@@ -104,12 +106,12 @@ class Media:
             *(OSError, SyntaxError, ValueError, IndexError),
             Image.DecompressionBombError,
         ) as error:
-            raise HdbenchError(f"{name}: cannot be shown: {error}") from error
+            raise HdbenchError("{place}: cannot be shown: {why}", place=name, why=error) from error
 
     def _path(self, name: Any) -> Path:
         path = (self._folder / str(name)).resolve()
         if not path.is_relative_to(self._folder):
-            raise HdbenchError(f"{name}: outside the collection's folder")
+            raise HdbenchError("{place}: outside the collection's folder", place=name)
         return path
 
 
@@ -128,7 +130,7 @@ def _image(path: Path) -> Picture:
 def _pdf_page(path: Path, number: int) -> Picture:
     with pdf.opened(path) as document:
         if number >= len(document):
-            raise HdbenchError(f"no page {number + 1}")
+            raise HdbenchError("no page {number}", number=number + 1)
         page = document[number]
         return _png(pdf.rendered(page, PDF_PIXELS / max(*page.get_size(), 1)))
 

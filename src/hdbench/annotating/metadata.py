@@ -18,7 +18,7 @@ from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.provenance import COLUMNS, IMPORTED, PROVENANCE, Provenance
 from hdbench.building.namespace import is_ours
 from hdbench.common.jsonio import parse_line, write_whole
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 _WRITTEN = ".written"
 _SECONDS = 30
@@ -51,8 +51,12 @@ class Metadata:
         self._read()
         if self._has_own_column:
             self.notes.append(
-                f"{self._path}: has a column {PROVENANCE} of its own, so how the ground truths "
-                "are made is only in the history"
+                Message(
+                    "{place}: has a column {column} of its own, so how the ground truths are made "
+                    "is only in the history",
+                    place=self._path,
+                    column=PROVENANCE,
+                )
             )
 
     def write(self, states: Iterable[ItemState]) -> None:
@@ -87,8 +91,10 @@ class Metadata:
                 text = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
             except ValueError as error:
                 raise HdbenchError(
-                    f"{self._path}: the row of {item!r} has a number that JSON's readers cannot "
-                    "hold: correct it; what was changed is safe in the history"
+                    "{place}: the row of {item!r} has a number that JSON's readers cannot hold: "
+                    "correct it; what was changed is safe in the history",
+                    place=self._path,
+                    item=item,
                 ) from error
             self._lines[item] = text.encode("utf-8", errors="backslashreplace")
             self.records[item] = record
@@ -110,13 +116,16 @@ class Metadata:
                 yield
         except Timeout as error:
             raise HdbenchError(
-                f"{self._path}: another process has been writing it for {_SECONDS} s: what was "
-                "changed is safe in the history; close that process, then try again"
+                "{place}: another process has been writing it for {seconds} s: what was "
+                "changed is safe in the history; close that process, then try again",
+                place=self._path,
+                seconds=_SECONDS,
             ) from error
         except OSError as error:
             raise HdbenchError(
-                f"{self._path}: cannot be written: {error.strerror or error}: what was changed is "
-                "safe in the history"
+                "{place}: cannot be written: {why}: what was changed is safe in the history",
+                place=self._path,
+                why=error.strerror or error,
             ) from error
 
     def refresh(self) -> set[str]:
@@ -141,7 +150,9 @@ class Metadata:
             data = self._path.read_bytes()
         except OSError as error:
             raise HdbenchError(
-                f"{self._path}: cannot be read: {error.strerror}: hdbench new makes such a folder"
+                "{place}: cannot be read: {why}: hdbench new makes such a folder",
+                place=self._path,
+                why=error.strerror,
             ) from error
         for number, raw in enumerate(data.splitlines(keepends=True), 1):
             if not raw.strip():
@@ -150,15 +161,17 @@ class Metadata:
             item, truth = row.get("id"), row.get("ground_truth")
             if not isinstance(item, str) or item in lines or not isinstance(truth, dict | None):
                 raise HdbenchError(
-                    f"{self._path}:{number}: needs an id of its own, and a ground_truth that is "
-                    "an object or null: hdbench check names all that is wrong"
+                    "{place}:{number}: needs an id of its own, and a ground_truth that is an "
+                    "object or null: hdbench check names all that is wrong",
+                    place=self._path,
+                    number=number,
                 )
             records[item], made[item] = truth, Provenance.of_row(row)
             has_column |= PROVENANCE in row
             has_other |= row.get(PROVENANCE) is not None and made[item] is None
             lines[item] = raw if raw.endswith(b"\n") else raw + b"\n"
         if not lines:
-            raise HdbenchError(f"{self._path}: has no rows")
+            raise HdbenchError("{place}: has no rows", place=self._path)
         self.records, self.made, self._lines, self._stamp = records, made, lines, stamp
         # Programs that write tables put null where a row has no value: that alone says nothing.
         self._has_own_column = has_other or (has_column and not any(made.values()))
@@ -179,8 +192,12 @@ class Metadata:
         write_whole(copy, data)
         if not is_first:
             self.notes.append(
-                f"{self._path}: was changed by another program; where it differs from the history, "
-                f"the history counts; {copy} has what was there"
+                Message(
+                    "{place}: was changed by another program; where it differs from the history, "
+                    "the history counts; {copy} has what was there",
+                    place=self._path,
+                    copy=copy,
+                )
             )
 
 
@@ -191,11 +208,15 @@ def check_collection(folder: Path) -> None:
         HdbenchError: it is not there, was built, or makes its ground truths by itself.
     """
     if not folder.is_dir():
-        raise HdbenchError(f"{folder}: no such folder")
+        raise HdbenchError("{place}: no such folder", place=folder)
     if is_ours(folder):
-        raise HdbenchError(f"{folder}: was built by hdbench: give the folder that it came from")
+        raise HdbenchError(
+            "{place}: was built by hdbench: give the folder that it came from", place=folder
+        )
     if (folder / "build.py").is_file():
-        raise HdbenchError(f"{folder}: build.py makes its ground truths: edit what that reads")
+        raise HdbenchError(
+            "{place}: build.py makes its ground truths: edit what that reads", place=folder
+        )
 
 
 def _equal(one: Any, other: Any) -> bool:

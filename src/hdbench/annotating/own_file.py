@@ -32,9 +32,13 @@ def only_writer(folder: Path, annotator: str, taken: str) -> Iterator[None]:
         lock = FileLock(lock_file(folder, annotator), blocking=False, thread_local=False)
         lock.acquire()
     except Timeout as error:
-        raise HdbenchError(f"{taken}: go on in that window, or close that program first") from error
+        raise HdbenchError(
+            "{taken}: go on in that window, or close that program first", taken=taken
+        ) from error
     except OSError as error:
-        raise HdbenchError(f"{folder}: cannot be written: {error.strerror or error}") from error
+        raise HdbenchError(
+            "{place}: cannot be written: {why}", place=folder, why=error.strerror or error
+        ) from error
     try:
         yield
     finally:
@@ -62,7 +66,9 @@ def append(path: Path, data: bytes) -> None:
             _sync_folder(path.parent)
     except OSError as error:
         raise HdbenchError(
-            f"{path}: not saved: {error.strerror or error}: make room, then try again"
+            "{place}: not saved: {why}: make room, then try again",
+            place=path,
+            why=error.strerror or error,
         ) from error
 
 
@@ -74,7 +80,7 @@ def lock_file(folder: Path, name: str) -> Path:
     """
     lock = folder / f".{name}.lock"
     if lock.is_symlink():
-        raise HdbenchError(f"{lock}: is a symbolic link: remove it")
+        raise HdbenchError("{place}: is a symbolic link: remove it", place=lock)
     return lock
 
 

@@ -24,6 +24,8 @@ from hdbench.annotating.reviewing.review import ChangedError, Review
 from hdbench.annotating.store import StaleError
 from hdbench.common.jsonio import parse_json
 from hdbench.common.listening import listening
+from hdbench.common.texts import language_of
+from hdbench.common.told import told
 from hdbench.errors import HdbenchError
 
 HOST = "127.0.0.1"
@@ -59,7 +61,7 @@ def page_routes(editor: Editor) -> list[BaseRoute]:
         _route("/suggest", lambda request, _: editor.suggested(*_typed(request))),
         _route("/waiting", lambda *_: editor.waiting()),
         _route("/leave", lambda _, asked: editor.leave(asked), "POST"),
-        _route("/items/{n:int}", lambda request, _: editor.item(_number(request))),
+        _route("/items/{n:int}", lambda request, _: _shown(request, editor.item)),
         _route("/items/{n:int}/change", _with(editor.change), "POST"),
         _route("/items/{n:int}/draft", _with(editor.fill_in), "POST"),
         _route("/items/{n:int}/undo", lambda request, _: editor.undo(_number(request)), "POST"),
@@ -89,7 +91,7 @@ def build_review_app(review: Review, token: str) -> Starlette:
     routes: list[BaseRoute] = [
         Route("/", lambda _: FileResponse(_PAGE / "review.html")),
         _route("/start", lambda *_: review.start()),
-        _route("/entries/{n:int}", lambda request, _: review.entry(_number(request))),
+        _route("/entries/{n:int}", lambda request, _: _shown(request, review.entry)),
         _route("/entries/{n:int}/read", _with(review.read), "POST"),
         _route("/entries/{n:int}/judge", _with(review.judge), "POST"),
         _route("/entries/{n:int}/undo", _with(review.undo), "POST"),
@@ -169,7 +171,7 @@ def _route(path: str, answer: Answer, method: str = "GET") -> Route:
         except ChangedError as error:
             return _json({"stale": error.state})
         except HdbenchError as error:
-            return _json({"error": str(error)}, 400)
+            return _json({"error": told(error.message, _language(request))}, 400)
 
     return Route(path, endpoint, methods=[method])
 
@@ -186,10 +188,22 @@ def _picture(
         try:
             data, media_type = await run_in_threadpool(picture, _number(request), page)
         except HdbenchError as error:
-            return Response(str(error), 404, media_type="text/plain")
+            why = told(error.message, _language(request))
+            return Response(why, 404, media_type="text/plain")
         return Response(data, media_type=media_type)
 
     return endpoint
+
+
+def _shown(request: Request, read: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
+    """What the page shows of an item, with what is wrong with its media in the page's language."""
+    shown = read(_number(request))
+    return shown | {"problem": told(shown["problem"], _language(request))}
+
+
+def _language(request: Request) -> str:
+    """The language of the page, which says it with each request."""
+    return language_of(request.headers.get("accept-language"))
 
 
 def _typed(request: Request) -> tuple[str, str]:
@@ -214,11 +228,11 @@ async def _body(request: Request) -> dict[str, Any]:
     async for part in request.stream():
         data += part
         if len(data) > MAX_BODY:
-            raise HdbenchError(f"more than {MAX_BODY >> 20} MiB")
+            raise HdbenchError("more than {most} MiB", most=MAX_BODY >> 20)
     try:
         value = parse_json(data.decode())
     except ValueError as error:
-        raise HdbenchError(f"not JSON: {error}") from error
+        raise HdbenchError("not JSON: {why}", why=error) from error
     if not isinstance(value, dict):
         raise HdbenchError("must be an object")
     return value

@@ -16,7 +16,7 @@ from hdbench.annotating.changes import MAX_COMMENT, SETTLED, WHATS, WITHOUT_TRUT
 from hdbench.annotating.fields import FieldPath, as_field, get, overlap, parse_field
 from hdbench.annotating.folding import Difference, ItemState, Stage, causal_order, fold, joined_tips
 from hdbench.benchmarks.provenance import Provenance
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 _UNSPELLABLE = frozenset(".[]")
 
@@ -114,12 +114,16 @@ def check_settled(state: ItemState, what: str, to: Any) -> None:
         HdbenchError: it is.
     """
     if state.stage is Stage.others:
-        raise HdbenchError(f"{state.item}: is annotated by others, who do not see your entries")
+        raise HdbenchError(
+            "{item}: is annotated by others, who do not see your entries", item=state.item
+        )
     left = [each.field for each in state.differences if not each.is_settled]
     if left and what == "status" and to not in WITHOUT_TRUTH:
         raise HdbenchError(
-            f"{state.item}: {len(left)} not settled yet: take or enter a value for "
-            f"{left[0] or 'the whole record'}"
+            "{item}: {count} not settled yet: take or enter a value for {field}",
+            item=state.item,
+            count=len(left),
+            field=left[0] or Message("the whole record"),
         )
 
 

@@ -24,7 +24,7 @@ from hdbench.annotating.history import History
 from hdbench.annotating.metadata import Metadata
 from hdbench.annotating.own_file import now
 from hdbench.annotating.settling import agreed_status, check_settled, is_given, seen_by, visible
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 __all__ = ["Change", "Conflict", "ItemState", "StaleError", "Store"]
 
@@ -37,7 +37,7 @@ class StaleError(HdbenchError):
     """
 
     def __init__(self, state: ItemState) -> None:
-        super().__init__(f"{state.item}: was changed in the meantime")
+        super().__init__(Message("{item}: was changed in the meantime", item=state.item))
         self.state = state
 
 
@@ -70,8 +70,13 @@ class Store:
         self._due = set(self._history.changes)
         if unknown := self._due - self._metadata.records.keys():
             self._history.notes.append(
-                f"{self._history.path}: has changes of items that are not in metadata.jsonl, such "
-                f"as {min(unknown)[:100]!r} ({len(unknown)}); they are left as they are"
+                Message(
+                    "{place}: has changes of items that are not in metadata.jsonl, such as "
+                    "{item!r} ({count}); they are left as they are",
+                    place=self._history.path,
+                    item=min(unknown)[:100],
+                    count=len(unknown),
+                )
             )
         self.flush()
 
@@ -232,7 +237,7 @@ class Store:
 
     def _state(self, item: str) -> ItemState:
         if item not in self._metadata.records:
-            raise HdbenchError(f"{item[:100]!r}: no such item")
+            raise HdbenchError("{item!r}: no such item", item=item[:100])
         if item not in self._states:
             changes = self._history.changes.get(item, {}).values()
             self._states[item] = seen_by(
@@ -288,7 +293,11 @@ class Store:
         """The lines of a change, with what has to be noted before it."""
         item, known = state.item, self._history.changes.get(state.item, {})
         if len(known) >= MAX_ITEM_CHANGES:
-            raise HdbenchError(f"{item}: has {MAX_ITEM_CHANGES:,} changes, and no more are kept")
+            raise HdbenchError(
+                "{item}: has {most:,} changes, and no more are kept",
+                item=item,
+                most=MAX_ITEM_CHANGES,
+            )
         lines = []
         base = self._metadata.records[item]
         if base is not None and not any(each.what == "ground_truth" for each in known.values()):
@@ -347,12 +356,15 @@ class Store:
             None,
         )
         if last is None:
-            raise HdbenchError(f"{item}: {self.annotator} has nothing to undo")
+            raise HdbenchError("{item}: {name} has nothing to undo", item=item, name=self.annotator)
         now, is_there = _before(state, _Wish(last.what, last.field, None, last.how))
         if not (is_there and same(now, last.to)):
             raise HdbenchError(
-                f"{item}: {last.field or last.what} was changed again since, so that "
-                f"{self.annotator}'s change is not undone: change it by hand"
+                "{item}: {field} was changed again since, so that {name}'s change is not undone: "
+                "change it by hand",
+                item=item,
+                field=last.field or last.what,
+                name=self.annotator,
             )
         if last.what != "ground_truth":
             return _Wish(last.what, "", last.old, last.how, last.id)
@@ -391,7 +403,9 @@ def _before(state: ItemState, wish: _Wish) -> tuple[Any, bool]:
     try:
         with_value(state.record, path, wish.to)
     except KeyError as error:
-        raise HdbenchError(f"{state.item}: {wish.field[:100]!r}: there is no such field") from error
+        raise HdbenchError(
+            "{item}: {field!r}: there is no such field", item=state.item, field=wish.field[:100]
+        ) from error
     try:
         return get(state.record, path), True
     except KeyError:

@@ -37,14 +37,18 @@ class Times:
             HdbenchError: that is no time, or it cannot be written.
         """
         if type(seconds) not in (int, float) or not 0 <= seconds <= MAX_SECONDS:
-            raise HdbenchError(f"seconds must be a number from 0 to {MAX_SECONDS:,}")
+            raise HdbenchError("seconds must be a number from 0 to {most:,}", most=MAX_SECONDS)
         at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         line = json.dumps({"item": item, "seconds": round(seconds), "at": at})
         if self._path.is_symlink() or self._path.parent.is_symlink():
-            raise HdbenchError(f"{self._path}: is a symbolic link: put the file itself there")
+            raise HdbenchError(
+                "{place}: is a symbolic link: put the file itself there", place=self._path
+            )
         try:
             self._path.parent.mkdir(exist_ok=True)
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(f"{line}\n")
         except OSError as error:
-            raise HdbenchError(f"{self._path}: cannot be written: {error.strerror}") from error
+            raise HdbenchError(
+                "{place}: cannot be written: {why}", place=self._path, why=error.strerror
+            ) from error

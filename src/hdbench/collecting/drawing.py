@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import yaml
@@ -16,7 +16,7 @@ from hdbench.common.checked import Strict, check_file, read_yaml, validate
 from hdbench.common.grouping import grouped
 from hdbench.common.jsonio import write_whole
 from hdbench.common.names import did_you_mean
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 LEAST = 2
 """Minimum number of items drawn from a stratum that has that many: one item does not say how
@@ -60,8 +60,8 @@ class Sample(sample.Sample):
     def _counts_its_items(self) -> "Sample":
         drawn = {place: each.items for place, each in enumerate(self.strata)}
         if Counter(self.ids.values()) != drawn:
-            wrong = "ids: are not as many of each stratum as strata says"
-            raise PydanticCustomError("sample", wrong, {})
+            wrong = Message("ids: are not as many of each stratum as strata says")
+            raise PydanticCustomError("sample", "{error}", {"error": wrong})
         return self
 
     @property
@@ -70,7 +70,7 @@ class Sample(sample.Sample):
         return sample.Sample(of=self.of, by=self.by, seed=self.seed, strata=self.strata)
 
 
-class Draw(Strict):
+class Draw(NamedTuple):
     """A sample with what a person should know about it.
 
     Attributes:
@@ -100,25 +100,35 @@ def draw(whole: Whole, number: int, *, by: Sequence[str] = (), seed: int = 0) ->
             such column; the seed is negative.
     """
     if seed < 0:
-        raise HdbenchError(f"seed: {seed} is negative")
+        raise HdbenchError("seed: {seed} is negative", seed=seed)
     if not 0 < number <= len(whole.ids):
         raise HdbenchError(
-            f"{whole.name}: has {_items(len(whole.ids))}, and {number} are to be drawn: "
-            "choose another -n"
+            "{place}: has {items}, and {number} are to be drawn: choose another -n",
+            place=whole.name,
+            items=_items(len(whole.ids)),
+            number=number,
         )
     notes, strata = _strata(whole, by)
     if len(strata) > MAX_STRATA:
         raise HdbenchError(
-            f"{whole.name}: {len(strata)} strata by {', '.join(by)}: divide by fewer columns, or "
-            "by columns with fewer values"
+            "{place}: {strata} strata by {names}: divide by fewer columns, or by columns "
+            "with fewer values",
+            place=whole.name,
+            strata=len(strata),
+            names=", ".join(by),
         )
     sizes = [len(ids) for ids in strata.values()]
     drawn = allocated(sizes, number)
     if drawn is None:
         least = sum(min(LEAST, size) for size in sizes)
         raise HdbenchError(
-            f"{whole.name}: {number} items are too few for {len(strata)} strata, of which each "
-            f"gets {LEAST}: draw at least {least}, or divide by fewer columns"
+            "{place}: {number} items are too few for {strata} strata, of which each gets "
+            "{each}: draw at least {least}, or divide by fewer columns",
+            place=whole.name,
+            number=number,
+            strata=len(strata),
+            each=LEAST,
+            least=least,
         )
     rng = np.random.default_rng(seed)
     ids: dict[str, int] = {}
@@ -145,17 +155,35 @@ def draw(whole: Whole, number: int, *, by: Sequence[str] = (), seed: int = 0) ->
 def _strata(whole: Whole, by: Sequence[str]) -> tuple[list[str], dict[Values, list[str]]]:
     """How columns were cut into ranges, and the values of each stratum → its items, in order."""
     if len(set(by)) < len(by):
-        raise HdbenchError(f"--by: {', '.join(by)}: names a column twice")
+        raise HdbenchError("--by: {names}: names a column twice", names=", ".join(by))
     for name in by:
         if name not in whole.columns or not name:
-            has = ", ".join(filter(None, whole.columns)) or "none: only a table has columns"
+            has = ", ".join(filter(None, whole.columns)) or Message(
+                "none: only a table has columns"
+            )
             near = did_you_mean(name, whole.columns)
-            raise HdbenchError(f"{whole.name}: no column {name!r}; it has: {has}{near}")
+            raise HdbenchError(
+                "{place}: no column {name!r}; it has: {has}{near}",
+                place=whole.name,
+                name=name,
+                has=has,
+                near=near,
+            )
     columns = [grouped(whole.columns[name]) for name in by]
-    notes = [f"{name}: {each.note}" for name, each in zip(by, columns, strict=True) if each.note]
+    notes: list[str] = [
+        Message("{place}: {why}", place=name, why=each.note)
+        for name, each in zip(by, columns, strict=True)
+        if each.note
+    ]
     for name, each in zip(by, columns, strict=True):
         if missing := each.labels.count(None):
-            notes.append(f"{name}: {_items(missing)} without a value are a stratum of their own")
+            notes.append(
+                Message(
+                    "{column}: {items} without a value are a stratum of their own",
+                    column=name,
+                    items=_items(missing),
+                )
+            )
     strata: dict[Values, list[str]] = defaultdict(list)
     for place, item_id in enumerate(whole.ids):
         strata[tuple(each.labels[place] for each in columns)].append(item_id)
@@ -211,21 +239,36 @@ def _largest_remainders(sizes: Sequence[int], number: int) -> list[int]:
 
 def _small(sizes: Sequence[int], drawn: Sequence[int], number: int) -> list[str]:
     """What to know about strata of which few items were drawn."""
-    notes = []
+    notes: list[str] = []
     if single := drawn.count(1) if len(drawn) > 1 else 0:
-        has = "1 stratum has" if single == 1 else f"{single} strata have"
-        notes.append(f"{has} 1 item only: intervals take it together with another stratum")
+        notes.append(
+            Message(
+                "1 stratum has 1 item only: intervals take it together with another stratum"
+                if single == 1
+                else "{count} strata have 1 item only: intervals take it together with another "
+                "stratum",
+                count=single,
+            )
+        )
     more = sum(
         count > -(-number * size // sum(sizes)) for size, count in zip(sizes, drawn, strict=True)
     )
     if more:
-        are = "1 small stratum has" if more == 1 else f"{more} small strata have"
-        notes.append(f"{are} more items than its share: {LEAST} are drawn at least")
+        notes.append(
+            Message(
+                "1 small stratum has more items than its share: {least} are drawn at least"
+                if more == 1
+                else "{count} small strata have more items than its share: {least} are drawn at "
+                "least",
+                count=more,
+                least=LEAST,
+            )
+        )
     return notes
 
 
-def _items(count: int) -> str:
-    return f"{count:,} {'item' if count == 1 else 'items'}"
+def _items(count: int) -> Message:
+    return Message("{count:,} item" if count == 1 else "{count:,} items", count=count)
 
 
 def write_sample(path: Path, drawn: Sample) -> None:
@@ -238,7 +281,7 @@ def write_sample(path: Path, drawn: Sample) -> None:
     data = text.encode()
     if path.exists() and (not path.is_file() or path.read_bytes() != data):
         raise HdbenchError(
-            f"{path}: exists already, with other contents: name another file with -o"
+            "{place}: exists already, with other contents: name another file with -o", place=path
         )
     write_whole(path, data)
 

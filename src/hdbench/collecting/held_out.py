@@ -51,7 +51,9 @@ def split(
         2
     """
     if not 0 < share < 1:
-        raise HdbenchError(f"held out: {share:g} is not a share between 0 and 1, such as 0.3")
+        raise HdbenchError(
+            "held out: {share} is not a share between 0 and 1, such as 0.3", share=f"{share:g}"
+        )
     groups: dict[Any, list[str]] = defaultdict(list)
     for row in rows:
         if row["ground_truth"] is not None:
@@ -60,8 +62,12 @@ def split(
     wanted = math.floor(share * items + 0.5)
     if not 0 < wanted < items:
         raise HdbenchError(
-            f"held out: {share:.0%} of {items} items with a ground truth would leave "
-            f"{items - wanted} public and {wanted} held out: both need at least one"
+            "held out: {share:.0%} of {items} items with a ground truth would leave {public} "
+            "public and {held} held out: both need at least one",
+            share=share,
+            items=items,
+            public=items - wanted,
+            held=wanted,
         )
     parts = {group: share * len(ids) for group, ids in groups.items()}
     numbers = {group: math.floor(part) for group, part in parts.items()}
@@ -101,13 +107,21 @@ def hold_out(folder: Path, share: float, seed: int) -> Path:
     description = folder / _DESCRIPTION
     said = read_yaml(description)
     if not isinstance(said, dict) or "held_out" in said:
-        raise HdbenchError(f"{description}: held_out: says already which items are held out")
+        raise HdbenchError(
+            "{place}: held_out: says already which items are held out", place=description
+        )
     if beside.exists():
-        raise HdbenchError(f"{beside}: exists already: move it away, it may be the only copy")
+        raise HdbenchError(
+            "{place}: exists already: move it away, it may be the only copy", place=beside
+        )
     rows = []
     for line in read_jsonl(folder / METADATA):
         if not isinstance(line.value.get("id"), str) or "ground_truth" not in line.value:
-            raise HdbenchError(f"{folder / METADATA}:{line.number}: needs an id and a ground_truth")
+            raise HdbenchError(
+                "{place}:{number}: needs an id and a ground_truth",
+                place=folder / METADATA,
+                number=line.number,
+            )
         rows.append(line.value)
     drawn = set(split(rows, share, seed))
     held = [{key: row[key] for key in ("id", "ground_truth")} for row in rows if row["id"] in drawn]

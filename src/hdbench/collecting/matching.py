@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hdbench.collecting.media import Media
-from hdbench.errors import HdbenchError, shortened
+from hdbench.errors import HdbenchError, Message, shortened
 from hdbench.reading.ids import match_ids
 from hdbench.truths.truth import Truth, Truths
 
@@ -49,8 +49,11 @@ def match_truths(truths: Truths, media: Media) -> MatchedTruths:
         first = by_key.setdefault(str(truth.key), truth)
         if first is not truth:
             raise HdbenchError(
-                f"{truth.place}: a second ground truth for {truth.key!r}, which {first.place} has "
-                "already: leave one of them out; if an image has several, make them a list"
+                "{place}: a second ground truth for {key!r}, which {first} has already: leave "
+                "one of them out; if an image has several, make them a list",
+                place=truth.place,
+                key=truth.key,
+                first=first.place,
             )
     ids = [item.id for item in media.items]
     matched = match_ids(by_key, ids)
@@ -58,28 +61,47 @@ def match_truths(truths: Truths, media: Media) -> MatchedTruths:
     found = {item_id: by_key[key] for item_id, key in own.items() if key in by_key}
     if not found:
         raise HdbenchError(
-            f"no ground truth fits an image: the first is for {keyed[0].key!r} ({keyed[0].place}), "
-            f"the first image is {ids[0]!r}: name the column with the names of the images, as in "
-            "--map Dateiname=id"
+            "no ground truth fits an image: the first is for {key!r} ({place}), the first "
+            "image is {first!r}: name the column with the names of the images, as in --map "
+            "Dateiname=id",
+            key=keyed[0].key,
+            place=keyed[0].place,
+            first=ids[0],
         )
-    notes = [
-        f"{each.item!r} is {each.ids[0]!r} there"
+    notes: list[str] = [
+        Message("{item!r} is {key!r} there", item=each.item, key=each.ids[0])
         for each in matched.differences
         if each.way != "files"  # most tables name files, which is no reason to look
     ]
     without_key = len(truths.truths) - len(keyed)
     if without_key:
-        notes.append(f"rows that name no image, and are left out: {without_key}")
+        notes.append(
+            Message("rows that name no image, and are left out: {count}", count=without_key)
+        )
     if matched.unknown:
         notes.append(
-            f"ground truths without an image, which are left out: {len(matched.unknown)}: "
-            + shortened([f"{key} ({by_key[key].place})" for key in matched.unknown])
+            Message(
+                "ground truths without an image, which are left out: {count}: {shown}",
+                count=len(matched.unknown),
+                shown=shortened(
+                    [
+                        Message("{key} ({place})", key=key, place=by_key[key].place)
+                        for key in matched.unknown
+                    ]
+                ),
+            )
         )
         notes += _within_folders(matched.unknown, media)
     filled = {item_id: truth for item_id, truth in found.items() if truth.record is not None}
     missing = [item_id for item_id in ids if item_id not in filled]
     if missing:
-        notes.append(f"images without a ground truth: {len(missing)}: {shortened(missing)}")
+        notes.append(
+            Message(
+                "images without a ground truth: {count}: {shown}",
+                count=len(missing),
+                shown=shortened(missing),
+            )
+        )
     return MatchedTruths(filled, notes)
 
 
@@ -99,8 +121,12 @@ def _within_folders(keys: Sequence[str], media: Media) -> list[str]:
     if not fitting:
         return []
     return [
-        f"of these, {len(fitting)} are in a folder, which is one item with its pages: "
-        f"{shortened(fitting)}: if each is an item, put the images into one folder, side by side"
+        Message(
+            "of these, {count} are in a folder, which is one item with its pages: {shown}: if each "
+            "is an item, put the images into one folder, side by side",
+            count=len(fitting),
+            shown=shortened(fitting),
+        )
     ]
 
 
@@ -128,7 +154,13 @@ def _of_pages(truths: Sequence[Truth], media: Media) -> MatchedTruths | None:
     if not whole:
         return None
     missing = [item.id for item in media.items if item.id not in whole]
-    notes = []
+    notes: list[str] = []
     if missing:
-        notes.append(f"items that lack the text of a page: {len(missing)}: {shortened(missing)}")
+        notes.append(
+            Message(
+                "items that lack the text of a page: {count}: {shown}",
+                count=len(missing),
+                shown=shortened(missing),
+            )
+        )
     return MatchedTruths(whole, notes)

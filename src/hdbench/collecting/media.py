@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from PIL import Image
 
 from hdbench.common.natural_order import by_numbers
-from hdbench.errors import HdbenchError, shortened
+from hdbench.errors import HdbenchError, Message, shortened
 
 Kind = Literal["image", "pages", "pdf", "text"]
 
@@ -39,7 +39,7 @@ MAX_PAGES = 1_000
 MAX_SHOWN = 5
 """Maximum number of unusable files that an error names."""
 
-_TOO_LARGE = f"more than {MAX_PIXELS:,} pixels are not opened: scale it down"
+_TOO_LARGE = Message("more than {most:,} pixels are not opened: scale it down", most=MAX_PIXELS)
 _UNSAFE = re.compile(r"[^\w.()+-]+")
 _MAX_STEM = 100
 
@@ -107,34 +107,46 @@ def find_media(folder: Path) -> Media:
         if item_id in found:
             first = found[item_id].pages[0].path
             raise HdbenchError(
-                f"{entry}: has the same name as {first.name}, and so the same id: rename one of "
-                "them, or put the pages of an item into a folder of its own"
+                "{place}: has the same name as {first}, and so the same id: rename one of "
+                "them, or put the pages of an item into a folder of its own",
+                place=entry,
+                first=first.name,
             )
         try:
             pages = _pages_of(entry, files)
         except HdbenchError as error:
-            unusable.append(str(error))
+            unusable.append(error.message)
             continue
         found[item_id] = MediaItem(item_id, pages)
         kind = _kind(files[0]) or "image"
         kinds.setdefault("pages" if kind == "image" and len(pages) > 1 else kind, entry)
     if unusable:
-        noun = "file" if len(unusable) == 1 else "files"
         raise HdbenchError(
-            f"{folder}: {len(unusable)} {noun} cannot be used: "
-            + shortened(unusable, MAX_SHOWN, "; ")
+            "{place}: 1 file cannot be used: {files}"
+            if len(unusable) == 1
+            else "{place}: {count} files cannot be used: {files}",
+            place=folder,
+            count=len(unusable),
+            files=shortened(unusable, MAX_SHOWN, "; "),
         )
     if not found:
-        others = f" (but {shortened(passed_over, MAX_SHOWN)})" if passed_over else ""
         raise HdbenchError(
-            f"{folder}: no images here{others}: they must be JPEG, PNG, WebP, TIFF, PDF, or texts "
-            "(.txt); export others, such as HEIC, as JPEG"
+            "{place}: no images here (but {others}): they must be JPEG, PNG, WebP, TIFF, PDF, or "
+            "texts (.txt); export others, such as HEIC, as JPEG"
+            if passed_over
+            else "{place}: no images here: they must be JPEG, PNG, WebP, TIFF, PDF, or texts "
+            "(.txt); export others, such as HEIC, as JPEG",
+            place=folder,
+            others=shortened(passed_over, MAX_SHOWN),
         )
     if len(kinds) > 1 and set(kinds) != {"image", "pages"}:
-        names = " and ".join(path.name for path in list(kinds.values())[:2])
+        first, second, *_ = (path.name for path in kinds.values())
         raise HdbenchError(
-            f"{folder}: images, PDFs and texts are mixed ({names}): a benchmark shows one kind, "
-            "so make two, or turn the PDFs into images"
+            "{place}: images, PDFs and texts are mixed ({first} and {second}): a benchmark shows "
+            "one kind, so make two, or turn the PDFs into images",
+            place=folder,
+            first=first,
+            second=second,
         )
     kind = "pages" if "pages" in kinds else next(iter(kinds))
     return Media(kind, list(found.values()), passed_over)
@@ -154,7 +166,9 @@ def _entries(folder: Path) -> Iterator[Path]:
     try:
         entries = sorted(folder.iterdir(), key=by_numbers)
     except OSError as error:
-        raise HdbenchError(f"{folder}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=folder, why=error.strerror
+        ) from error
     return (each for each in entries if not each.name.startswith(".") and not each.is_symlink())
 
 
@@ -167,12 +181,14 @@ def _pages_of(entry: Path, files: list[Path]) -> tuple[Page, ...]:
     other = next((file for file in files if _kind(file) != "image"), None)
     if other is not None and len(files) > 1:
         raise HdbenchError(
-            f"{entry.name}: has {other.name} beside other files, and only images can be its pages: "
-            "keep them, or one PDF or text"
+            "{place}: has {other} beside other files, and only images can be its pages: "
+            "keep them, or one PDF or text",
+            place=entry.name,
+            other=other.name,
         )
     pages = tuple(page for file in files for page in _pages(file))
     if len(pages) > MAX_PAGES:
-        raise HdbenchError(f"{entry.name}: more than {MAX_PAGES:,} pages")
+        raise HdbenchError("{place}: more than {most:,} pages", place=entry.name, most=MAX_PAGES)
     return pages
 
 
@@ -187,14 +203,19 @@ def _pages(path: Path) -> Iterator[Page]:
             form, width, height = image.format, image.width, image.height
             frames = getattr(image, "n_frames", 1) if form == "TIFF" else 1
     except Image.DecompressionBombError as error:
-        raise HdbenchError(f"{path.name}: {_TOO_LARGE}") from error
+        raise HdbenchError("{place}: {why}", place=path.name, why=_TOO_LARGE) from error
     except (OSError, SyntaxError, ValueError) as error:
-        raise HdbenchError(f"{path.name}: not an image, or damaged") from error
+        raise HdbenchError("{place}: not an image, or damaged", place=path.name) from error
     expected = IMAGES[path.suffix.lower()]
     if form != expected:
-        raise HdbenchError(f"{path.name}: is {form}, not {expected}: give it the right extension")
+        raise HdbenchError(
+            "{place}: is {found}, not {expected}: give it the right extension",
+            place=path.name,
+            found=form,
+            expected=expected,
+        )
     if width * height > MAX_PIXELS:
-        raise HdbenchError(f"{path.name}: {_TOO_LARGE}")
+        raise HdbenchError("{place}: {why}", place=path.name, why=_TOO_LARGE)
     if frames == 1:
         yield Page(path)
     else:

@@ -169,7 +169,9 @@ def read_sources(wish: Wish) -> Sources:
     """
     _check_name(wish.name)
     if not _LANGUAGE.fullmatch(wish.language):
-        raise HdbenchError(f"--language {wish.language}: must be a code such as de, fr or la")
+        raise HdbenchError(
+            "--language {language}: must be a code such as de, fr or la", language=wish.language
+        )
     check_licence(wish.licence)
     like = find_like(wish.like) if wish.like else None
     media = find_media(wish.images)
@@ -197,7 +199,7 @@ def make_plan(wish: Wish, sources: Sources) -> Plan:
     found = _found(wish, sources)
     records = [truth.record for truth in found.by_id.values() if truth.record is not None]
     if wish.truth is not None and not records:
-        raise HdbenchError(f"{wish.truth}: has no ground truth for any of the images")
+        raise HdbenchError("{place}: has no ground truth for any of the images", place=wish.truth)
     schema = like.schema if like else _schema(wish, media.kind, records, found.columns)
     rules, options = _rules_of(like) if like else _rules(schema, found.columns)
     types = _column_types(found.own_columns, sources.strata)
@@ -255,13 +257,18 @@ def find_like(name: str) -> Like:
         own, known = bare(name), recipe_names()
         if own not in known:
             raise HdbenchError(
-                f"--like {name}: neither a folder with a benchmark.yaml nor one of hdbench's "
-                f"benchmarks ({', '.join(known)}){did_you_mean(own, known)}"
+                "--like {name}: neither a folder with a benchmark.yaml nor one of hdbench's "
+                "benchmarks ({names}){near}",
+                name=name,
+                names=", ".join(known),
+                near=did_you_mean(own, known),
             )
         folder = Path(str(resources.folder("dataset_scripts") / own))
     schema = parse_json(read_text_file(folder / "answer.schema.json"))
     if not isinstance(schema, dict):
-        raise HdbenchError(f"{folder / 'answer.schema.json'}: must be an object in braces")
+        raise HdbenchError(
+            "{place}: must be an object in braces", place=folder / "answer.schema.json"
+        )
     prompt = folder / "prompt.txt"
     text = read_text_file(prompt) if prompt.is_file() else None
     return Like(name, read_spec(folder / "benchmark.yaml"), schema, text)
@@ -274,18 +281,24 @@ def check_licence(licence: str) -> None:
         HdbenchError: the message says what to write instead.
     """
     if found := unusable(licence):
-        raise HdbenchError(f"{licence!r}: {found[0]}: {found[1]}")
+        wrong, remedy = found
+        raise HdbenchError("{name!r}: {wrong}: {remedy}", name=licence, wrong=wrong, remedy=remedy)
 
 
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise HdbenchError(
-            f"{name!r}: a name has small letters, digits, - _ and . only, as in letters-basel"
+            "{place!r}: a name has small letters, digits, - _ and . only, as in letters-basel",
+            place=name,
         )
     if name in recipe_names():
-        raise HdbenchError(f"{name}: hdbench has a benchmark of that name: choose another")
+        raise HdbenchError(
+            "{place}: hdbench has a benchmark of that name: choose another", place=name
+        )
     if Path(name).exists():
-        raise HdbenchError(f"{name}: exists already: choose another name, or move it away")
+        raise HdbenchError(
+            "{place}: exists already: choose another name, or move it away", place=name
+        )
 
 
 def _mapping(
@@ -300,8 +313,12 @@ def _mapping(
     for title, name in own.items():
         if not _COLUMN_NAME.fullmatch(name) or name in _RESERVED:
             raise HdbenchError(
-                f"--map {title}={AS_COLUMN}{name}: a column's name has small letters, digits and _ "
-                f"only, and is none of {', '.join(sorted(_RESERVED))}"
+                "--map {title}={prefix}{name}: a column's name has small letters, digits and _ "
+                "only, and is none of {names}",
+                title=title,
+                prefix=AS_COLUMN,
+                name=name,
+                names=", ".join(sorted(_RESERVED)),
             )
     given = {title: "-" if title in own else path for title, path in wish.columns.items()}
     names = [item.id for item in media.items] if media.kind == "pages" else []

@@ -24,8 +24,9 @@ def sampled(media: Media, sample: Sample) -> tuple[Media, dict[str, int]]:
     missing = [key for key in sample.ids if key not in there]
     if missing:
         raise HdbenchError(
-            f"the sample has items without an image: {shortened(missing)}: add them, as "
-            "an estimate for the whole needs every item that was drawn"
+            "the sample has items without an image: {missing}: add them, as an estimate "
+            "for the whole needs every item that was drawn",
+            missing=shortened(missing),
         )
     by_stratum = {item.id: sample.ids[key_of[item.id]] for item in chosen}
     return media._replace(items=chosen), by_stratum if sample.by else {}

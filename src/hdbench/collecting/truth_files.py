@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.encodings import UTF16_MARKS
 from hdbench.truths.alto import read_alto
 from hdbench.truths.json_truths import read_json_truths
@@ -22,7 +22,7 @@ _LEADER = re.compile(rb"\d{5}.{5}22\d{5}.{3}4500", re.DOTALL)  # of MARC21
 _TRANSCRIPTIONS = {"PcGts": read_page_xml, "alto": read_alto}
 """The name of the outermost element → what reads such a file, or a folder of them."""
 
-ACCEPTED = (
+ACCEPTED = Message(
     "a ground truth is CSV, XLSX, JSON, JSON Lines, MARC21, MARCXML, PAGE XML, ALTO, a folder of "
     "such XML, or a folder with a JSON or text file for each image"
 )
@@ -39,15 +39,21 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
         HdbenchError: it is none of the forms that are read, or is unusable.
     """
     if path.name.startswith("~$"):
-        raise HdbenchError(f"{path}: Excel's lock file: name {path.name[2:]} itself")
+        raise HdbenchError(
+            "{place}: Excel's lock file: name {name} itself", place=path, name=path.name[2:]
+        )
     try:
         if path.is_dir():
             return _open_folder(path)
         if path.exists() and not path.is_file():  # a pipe or device might never end
-            raise HdbenchError(f"{path}: neither a file nor a folder: {ACCEPTED}")
+            raise HdbenchError(
+                "{place}: neither a file nor a folder: {accepted}", place=path, accepted=ACCEPTED
+            )
         head = _head(path)
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=error.strerror
+        ) from error
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"<"):
         return _open_xml(path, head, mapping)
@@ -56,7 +62,7 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
     if start[:1] in (b"{", b"["):
         return read_json_truths(path)
     if path.suffix.lower() == ".txt":
-        raise HdbenchError(f"{path}: a text: {ACCEPTED}")
+        raise HdbenchError("{place}: a text: {accepted}", place=path, accepted=ACCEPTED)
     return read_table(path)
 
 
@@ -76,7 +82,12 @@ def _open_folder(folder: Path) -> Truths:
         return read_json_truths(folder)
     root = _root(_head(first))
     if root not in _TRANSCRIPTIONS:
-        raise HdbenchError(f"{first}: is neither PAGE XML nor ALTO, but <{root}>: {ACCEPTED}")
+        raise HdbenchError(
+            "{place}: is neither PAGE XML nor ALTO, but <{root}>: {accepted}",
+            place=first,
+            root=root,
+            accepted=ACCEPTED,
+        )
     return _TRANSCRIPTIONS[root](folder)
 
 
@@ -85,7 +96,12 @@ def _open_xml(path: Path, head: bytes, mapping: Path | None) -> Truths:
     if root in ("collection", "record"):
         return read_marc(path, mapping)
     if root not in _TRANSCRIPTIONS:
-        raise HdbenchError(f"{path}: is XML of another kind (<{root}>): {ACCEPTED}")
+        raise HdbenchError(
+            "{place}: is XML of another kind (<{root}>): {accepted}",
+            place=path,
+            root=root,
+            accepted=ACCEPTED,
+        )
     return _TRANSCRIPTIONS[root](path)
 
 

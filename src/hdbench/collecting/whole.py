@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hdbench.collecting.media import KINDS
 from hdbench.common.hashing import file_sha256
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.cells import FAULTS, MISSING
 from hdbench.truths.table import read_table
 
@@ -54,9 +54,13 @@ def read_whole(path: Path) -> Whole:
     try:
         whole = _folder(path) if path.is_dir() else _table(path)
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=error.strerror
+        ) from error
     if len(whole.ids) > MAX_ITEMS:
-        raise HdbenchError(f"{path}: more than {MAX_ITEMS:,} items: draw from parts of it")
+        raise HdbenchError(
+            "{place}: more than {most:,} items: draw from parts of it", place=path, most=MAX_ITEMS
+        )
     return whole
 
 
@@ -66,11 +70,18 @@ def _folder(path: Path) -> Whole:
     visible = [name for name in files if not name.startswith(".")]
     names = sorted(name for name in visible if Path(name).suffix.lower() in KINDS)
     if not names:
-        raise HdbenchError(f"{path}: no images, PDFs or texts in this folder")
+        raise HdbenchError("{place}: no images, PDFs or texts in this folder", place=path)
     notes = []
     if others := len(visible) - len(names):
-        are = "1 other file is" if others == 1 else f"{others} other files are"
-        notes.append(f"{path}: {are} not among the items")
+        notes.append(
+            Message(
+                "{place}: 1 other file is not among the items"
+                if others == 1
+                else "{place}: {count} other files are not among the items",
+                place=path,
+                count=others,
+            )
+        )
     text = "".join(f"{name}\n" for name in names)
     sha256 = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
     for name in names:
@@ -82,7 +93,10 @@ def _table(path: Path) -> Whole:
     table = read_table(path)
     titles = table.header
     column = _id_column(titles)
-    notes = [*table.notes, f"{path}: the ids are in the column {titles[column]!r}"]
+    found = Message(
+        "{place}: the ids are in the column {column!r}", place=path, column=titles[column]
+    )
+    notes = [*table.notes, found]
     seen: dict[str, str] = {}
     values: list[list[str]] = [[] for _ in titles]
     for where, cells in table.rows:
@@ -91,18 +105,23 @@ def _table(path: Path) -> Whole:
             continue
         item_id = texts[column]
         if not item_id:
-            raise HdbenchError(f"{where}: no id in the column {titles[column]!r}")
+            raise HdbenchError(
+                "{place}: no id in the column {column!r}", place=where, column=titles[column]
+            )
         _check_id(item_id, where)
         if item_id in seen:
             raise HdbenchError(
-                f"{where}: the id {item_id!r} occurs twice, first in {seen[item_id]}: the table "
-                "needs one row per item"
+                "{place}: the id {id!r} occurs twice, first in {first}: the table needs one "
+                "row per item",
+                place=where,
+                id=item_id,
+                first=seen[item_id],
             )
         seen[item_id] = where
         for place, one in enumerate(values):
             one.append(texts[place])
     if not seen:
-        raise HdbenchError(f"{path}: no items in this table, only column names")
+        raise HdbenchError("{place}: no items in this table, only column names", place=path)
     columns = dict(zip(titles, values, strict=True))
     return Whole(path.name, file_sha256(path), list(seen), columns, notes)
 
@@ -120,4 +139,6 @@ def _value(cell: str) -> str:
 
 def _check_id(item_id: str, where: str) -> None:
     if len(item_id) > MAX_ID or not item_id.isprintable():
-        raise HdbenchError(f"{where}: {item_id[:100]!r} cannot be an id: shorten or rename it")
+        raise HdbenchError(
+            "{place}: {id!r} cannot be an id: shorten or rename it", place=where, id=item_id[:100]
+        )

@@ -54,7 +54,9 @@ def write_collection(plan: Plan, out: Path = Path(), held_out: HeldOut | None = 
     folder = out / plan.wish.name
     beside = out / f"{plan.wish.name}{HELD_OUT_ENDING}"
     if held_out and beside.exists():
-        raise HdbenchError(f"{beside}: exists already: move it away, or choose another name")
+        raise HdbenchError(
+            "{place}: exists already: move it away, or choose another name", place=beside
+        )
     with tempfile.TemporaryDirectory(prefix=f".{plan.wish.name}.", dir=out) as partial:
         made = Path(partial) / plan.wish.name
         made.mkdir()
@@ -75,7 +77,9 @@ def write_collection(plan: Plan, out: Path = Path(), held_out: HeldOut | None = 
                 hold_out(made, held_out.share, held_out.seed).rename(beside)
             made.rename(folder)
         except OSError as error:
-            raise HdbenchError(f"{folder}: cannot be written: {error.strerror}") from error
+            raise HdbenchError(
+                "{place}: cannot be written: {why}", place=folder, why=error.strerror
+            ) from error
     return folder
 
 
@@ -100,7 +104,9 @@ def _row(item: MediaItem, plan: Plan, folder: Path) -> dict[str, Any]:
             ]
             shown = names if kind == "pages" else names[0]
     except OSError as error:
-        raise HdbenchError(f"{item.pages[0].path}: cannot be copied: {error}") from error
+        raise HdbenchError(
+            "{place}: cannot be copied: {why}", place=item.pages[0].path, why=error
+        ) from error
     return {
         MEDIA_KEYS[kind]: shown,
         "id": item.id,
@@ -119,8 +125,10 @@ def _copied(page: Page, number: int, item: MediaItem, folder: Path) -> str:
     copy = folder / f"{stem}{suffix}"
     if copy.exists():
         raise HdbenchError(
-            f"{page.path}: its name and that of another differ only by signs that not every system "
-            f"allows ({copy.name}): rename one of them"
+            "{place}: its name and that of another differ only by signs that not every "
+            "system allows ({name}): rename one of them",
+            place=page.path,
+            name=copy.name,
         )
     if page.frame is None:
         shutil.copyfile(page.path, copy)
@@ -133,11 +141,13 @@ def _copied(page: Page, number: int, item: MediaItem, folder: Path) -> str:
 
 def _text(path: Path) -> str:
     if path.stat().st_size > MAX_TEXT:
-        raise HdbenchError(f"{path}: more than {MAX_TEXT:,} bytes: divide it into items")
+        raise HdbenchError(
+            "{place}: more than {most:,} bytes: divide it into items", place=path, most=MAX_TEXT
+        )
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise HdbenchError(f"{path}: not UTF-8: save it as UTF-8") from error
+        raise HdbenchError("{place}: not UTF-8: save it as UTF-8", place=path) from error
 
 
 def _cards(plan: Plan, notes: Sequence[str]) -> Mapping[str, str]:

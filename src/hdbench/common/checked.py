@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -114,4 +114,10 @@ def validate(model: type[Model], value: Any, path: Path) -> Model:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        raise HdbenchError(f"{path}: {key or 'the file'}: {first['msg']}") from error
+        why = first.get("ctx", {}).get("error")  # what a validator of ours says
+        raise HdbenchError(
+            "{place}: {key}: {why}",
+            place=path,
+            key=key or Message("the file"),
+            why=why if isinstance(why, Message) else Message(first["msg"]),
+        ) from error

@@ -29,6 +29,22 @@ LANGUAGES = tuple(NUMBERS)
 """The languages that every text has, the one that it is first written in before the others."""
 
 
+def language_of(accept: str | None) -> str:
+    """The language for a browser, from its Accept-Language: the first available, else English.
+
+    Browsers name the languages in the order in which the user wants them (RFC 9110, 12.5.4).
+
+    Example:
+        >>> language_of("fr-CH, de-CH;q=0.9, en;q=0.8"), language_of("fr"), language_of(None)
+        ('de', 'en', 'en')
+    """
+    for part in (accept or "")[:1000].split(","):
+        language = part.strip()[:2].lower()
+        if language in LANGUAGES:
+            return language
+    return "en"
+
+
 def decimal(number: str, language: str) -> str:
     """A number written with a decimal point, as a language writes it.
 

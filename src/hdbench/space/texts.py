@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from hdbench.common.texts import LANGUAGES, Texts
+from hdbench.common.texts import LANGUAGES, Texts, language_of
 from hdbench.common.told import told
 from hdbench.errors import HdbenchError
 
@@ -60,19 +60,3 @@ class TextError(HdbenchError):
 def reason(error: HdbenchError, language: str) -> str:
     """Why something is not done, in a language of the interface."""
     return error.told(language) if isinstance(error, TextError) else told(error.message, language)
-
-
-def language_of(accept: str | None) -> str:
-    """The language for a browser, from its Accept-Language: the first available, else English.
-
-    Browsers name the languages in the order in which the user wants them (RFC 9110, 12.5.4).
-
-    Example:
-        >>> language_of("fr-CH, de-CH;q=0.9, en;q=0.8"), language_of("fr"), language_of(None)
-        ('de', 'en', 'en')
-    """
-    for part in (accept or "")[:1000].split(","):
-        language = part.strip()[:2].lower()
-        if language in LANGUAGES:
-            return language
-    return "en"

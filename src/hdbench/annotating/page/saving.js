@@ -5,10 +5,11 @@ const RETRY = 1500;
 export class Refused extends Error {}
 
 export async function ask(address, body) {
-  const options = body === undefined ? {} : {
+  const headers = { "accept-language": document.documentElement.lang }; // of what the server refuses
+  const options = body === undefined ? { headers } : {
     method: "POST",
     keepalive: address === "leave", // it is sent though the page is closed
-    headers: { "content-type": "application/json" },
+    headers: { ...headers, "content-type": "application/json" },
     body: JSON.stringify(body),
   };
   const response = await fetch(address, options);

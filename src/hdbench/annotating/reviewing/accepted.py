@@ -117,7 +117,7 @@ def record_review(
     review = read_review_list(path)
     outcome = outcome_of(review, Looks(path))
     if not outcome.accepted:
-        raise HdbenchError(f"{path}: nobody found a slip so far: nothing to record")
+        raise HdbenchError("{place}: nobody found a slip so far: nothing to record", place=path)
 
     def corrections(truths: Mapping[str, dict[str, Any]]) -> list[Correction]:
         by = {"proposed_by": proposed_by, "approved_by": approved_by}
@@ -139,24 +139,31 @@ def _correction(
     entry = accepted.entry
     place = f"{path}: {entry.id} {entry.field}"
     if not accepted.evidence:
-        raise HdbenchError(f"{place}: without evidence: say what shows that the value is right")
+        raise HdbenchError(
+            "{place}: without evidence: say what shows that the value is right", place=place
+        )
     given = {"id": entry.id, "field": entry.field, "evidence": accepted.evidence, **by}
     looked = {"second_looks": accepted.looks, "blind": accepted.blind}
     correction = validate(Correction, {**given, **looked, "old": None, "new": accepted.new}, path)
     if entry.id not in truths:
-        raise HdbenchError(f"{place}: there is no such item: is this list about this benchmark?")
+        raise HdbenchError(
+            "{place}: there is no such item: is this list about this benchmark?", place=place
+        )
     found, key = holders(truths[entry.id], entry.field)
     if not found:
-        raise HdbenchError(f"{place}: there is no such field in the published ground truth")
+        raise HdbenchError(
+            "{place}: there is no such field in the published ground truth", place=place
+        )
     old = found[0].get(key)
     if text_of(old) != text_of(entry.truth):
         raise HdbenchError(
-            f"{place}: the published value is not the one that was looked at: audit this version "
-            "anew, or record it with hdbench errata add"
+            "{place}: the published value is not the one that was looked at: audit this "
+            "version anew, or record it with hdbench errata add",
+            place=place,
         )
     if not text_of(old) and not text_of(accepted.new):
         raise HdbenchError(
-            f"{place}: there is no value before and none after: nothing would change"
+            "{place}: there is no value before and none after: nothing would change", place=place
         )
     new = _nothing(truths, entry.field) if accepted.new is None else accepted.new
     return correction.model_copy(update={"old": old, "new": new})

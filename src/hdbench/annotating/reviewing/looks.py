@@ -18,7 +18,7 @@ from hdbench.annotating.own_file import append, now, only_writer
 from hdbench.annotating.reviewing.review_list import Entry
 from hdbench.common.checked import Strict, validate
 from hdbench.common.jsonio import is_too_deep, parse_line
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 LOOKS = ".looks"
 """How the folder beside a list ends that has everybody's looks."""
@@ -103,10 +103,14 @@ class Looks:
         self.folder = path.with_name(f"{path.stem}{LOOKS}")
         self._files: dict[str, _File] = {}
         if self.folder.is_symlink():
-            raise HdbenchError(f"{self.folder}: is a symbolic link: put the folder itself there")
+            raise HdbenchError(
+                "{place}: is a symbolic link: put the folder itself there", place=self.folder
+            )
         for file in sorted(self.folder.glob("*.jsonl")):
             if file.is_symlink() or not file.is_file() or not is_pseudonym(file.stem):
-                raise HdbenchError(f"{file}: must be a file with the looks of one person")
+                raise HdbenchError(
+                    "{place}: must be a file with the looks of one person", place=file
+                )
             self._files[file.stem] = _read(file)
 
     @property
@@ -134,14 +138,18 @@ class Looks:
             HdbenchError: another process is writing them, or the folder cannot be written.
         """
         file = self._file(annotator)
-        taken = f"{file}: {annotator} is looking through this list already"
+        taken = Message(
+            "{place}: {name} is looking through this list already", place=file, name=annotator
+        )
         with only_writer(self.folder, annotator, taken):
             try:
                 if file.is_file():
                     known = self._files[annotator] = _read(file)
                     os.truncate(file, known.whole)
             except OSError as error:
-                raise HdbenchError(f"{file}: cannot be written: {error.strerror}") from error
+                raise HdbenchError(
+                    "{place}: cannot be written: {why}", place=file, why=error.strerror
+                ) from error
             yield
 
     def add(self, annotator: str, entry: str, what: str, **said: Any) -> None:
@@ -187,10 +195,12 @@ def _raw(line: Line, file: Path) -> bytes:
     try:
         text = json.dumps(said, ensure_ascii=False, allow_nan=False) + "\n"
     except (ValueError, RecursionError) as error:
-        raise HdbenchError(f"{file}: not saved: the value is not JSON") from error
+        raise HdbenchError("{place}: not saved: the value is not JSON", place=file) from error
     raw = text.encode("utf-8", errors="backslashreplace")
     if len(raw) > MAX_LINE:
-        raise HdbenchError(f"{file}: not saved: longer than {MAX_LINE >> 20} MiB")
+        raise HdbenchError(
+            "{place}: not saved: longer than {most} MiB", place=file, most=MAX_LINE >> 20
+        )
     return raw
 
 
@@ -203,16 +213,25 @@ def _read(file: Path) -> _File:
                 where = Path(f"{file}:{len(found.lines) + 1}")
                 value = parse_line(raw, str(where))
                 if is_too_deep(value, 50):
-                    raise HdbenchError(f"{where}: nested too deep")
+                    raise HdbenchError("{place}: nested too deep", place=where)
                 line = validate(Line, value, where)
                 if line.by != file.stem:
-                    raise HdbenchError(f"{where}: is by {line.by[:100]!r}, not by {file.stem}")
+                    raise HdbenchError(
+                        "{place}: is by {by!r}, not by {name}",
+                        place=where,
+                        by=line.by[:100],
+                        name=file.stem,
+                    )
                 found.lines.append(line)
                 found.whole += len(raw)
             if len(raw) > MAX_LINE:
-                raise HdbenchError(f"{file}: a line is longer than {MAX_LINE >> 20} MiB")
+                raise HdbenchError(
+                    "{place}: a line is longer than {most} MiB", place=file, most=MAX_LINE >> 20
+                )
     except OSError as error:
-        raise HdbenchError(f"{file}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=file, why=error.strerror
+        ) from error
     return found
 
 

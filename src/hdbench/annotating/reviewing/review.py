@@ -16,7 +16,7 @@ from hdbench.benchmarks.benchmark import METADATA
 from hdbench.building.archive import CHECKSUMS
 from hdbench.common.hashing import file_sha256
 from hdbench.common.texts import LANGUAGES, Texts
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.schema import AnswerSchema
 
 MAX_READING = 100_000
@@ -33,7 +33,7 @@ class ChangedError(HdbenchError):
     """
 
     def __init__(self, state: dict[str, Any]) -> None:
-        super().__init__("changed in another window")
+        super().__init__(Message("changed in another window"))
         self.state = state
 
 
@@ -161,17 +161,25 @@ class Review:
         known = self._media.items
         for entry in self._list.entries:
             if entry.id not in known:
-                raise HdbenchError(f"{path}: {entry.id}: {folder} has no such item")
+                raise HdbenchError(
+                    "{place}: {item}: {folder} has no such item",
+                    place=path,
+                    item=entry.id,
+                    folder=folder,
+                )
         is_built = (folder / "benchmark.yaml").is_file() and (folder / CHECKSUMS).is_file()
         if is_built and file_sha256(folder / METADATA) != self._list.head.dataset_sha256:
             raise HdbenchError(
-                f"{path}: was made from another version of {folder.name}: "
-                f"{self._list.head.dataset_version}: build that one, or audit this one anew"
+                "{place}: was made from another version of {name}: {version}: build that one, "
+                "or audit this one anew",
+                place=path,
+                name=folder.name,
+                version=self._list.head.dataset_version,
             )
 
     def _entry(self, number: int) -> Entry:
         if not 0 <= number < len(self._list.entries):
-            raise HdbenchError(f"there is no entry {number + 1}")
+            raise HdbenchError("there is no entry {number}", number=number + 1)
         return self._list.entries[number]
 
     def _current(self, number: int, asked: dict[str, Any]) -> Look:
@@ -249,12 +257,12 @@ def _typed(value: Any, field: dict[str, Any]) -> Any:
         for choice in choices:
             if text_of(choice) == value:
                 return choice
-        raise HdbenchError(f"{value[:100]!r}: not one of the choices")
+        raise HdbenchError("{value!r}: not one of the choices", value=value[:100])
     try:
         if field["kind"] == "integer":
             return int(value)
         if field["kind"] == "number":
             return float(value)
     except ValueError as error:
-        raise HdbenchError(f"{value[:100]!r}: not a number") from error
+        raise HdbenchError("{value!r}: not a number", value=value[:100]) from error
     return value

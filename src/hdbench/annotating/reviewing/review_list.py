@@ -95,7 +95,9 @@ def write_review_list(path: Path, review: ReviewList) -> None:
             written.
     """
     if path.exists():
-        raise HdbenchError(f"{path}: exists already: choose another name, so that no look is lost")
+        raise HdbenchError(
+            "{place}: exists already: choose another name, so that no look is lost", place=path
+        )
     lines = [review.head.model_dump(), *(entry.model_dump() for entry in review.entries)]
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     write_whole(path, text.encode("utf-8", errors="backslashreplace"))
@@ -113,15 +115,17 @@ def read_review_list(path: Path) -> ReviewList:
         where = Path(f"{path}:{line.number}")
         if head is None:
             if "review" not in line.value:
-                raise HdbenchError(f"{path}: is not a list of hdbench audit --list")
+                raise HdbenchError("{place}: is not a list of hdbench audit --list", place=path)
             head = validate(Head, line.value, where)
             continue
         entry = validate(Entry, line.value, where)
         if entry.key != key_of(entry.id, entry.field, entry.truth):
-            raise HdbenchError(f"{where}: key: does not belong to this value: the list was changed")
+            raise HdbenchError(
+                "{place}: key: does not belong to this value: the list was changed", place=where
+            )
         if entry.key in entries:
-            raise HdbenchError(f"{where}: occurs twice")
+            raise HdbenchError("{place}: occurs twice", place=where)
         entries[entry.key] = entry
     if head is None or len(entries) != head.findings + head.controls:
-        raise HdbenchError(f"{path}: is not a whole list of hdbench audit --list")
+        raise HdbenchError("{place}: is not a whole list of hdbench audit --list", place=path)
     return ReviewList(head, tuple(entries.values()))

@@ -108,9 +108,9 @@ def read_accounts(path: Path) -> dict[str, Secret]:
         mode = path.stat().st_mode
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise HdbenchError(f"{path}: cannot be read: {error}") from error
+        raise HdbenchError("{place}: cannot be read: {why}", place=path, why=error) from error
     if os.name == "posix" and mode & (stat.S_IRWXO | stat.S_IWGRP):
-        raise HdbenchError(f"{path}: others may read or change it: chmod 600 {path}")
+        raise HdbenchError("{place}: others may read or change it: chmod 600 {place}", place=path)
     accounts: dict[str, Secret] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
@@ -118,14 +118,21 @@ def read_accounts(path: Path) -> dict[str, Secret]:
         entry = _ENTRY.fullmatch(line.strip())
         if entry is None or not is_pseudonym(entry[1]):
             raise HdbenchError(
-                f"{path}:{number}: not an account: plain passwords are not taken; "
-                "hdbench space-account makes such a line"
+                "{place}:{number}: not an account: plain passwords are not taken; hdbench "
+                "space-account makes such a line",
+                place=path,
+                number=number,
             )
         if entry[1] in accounts:
-            raise HdbenchError(f"{path}:{number}: there is another line for {entry[1]}")
+            raise HdbenchError(
+                "{place}:{number}: there is another line for {name}",
+                place=path,
+                number=number,
+                name=entry[1],
+            )
         accounts[entry[1]] = Secret(bytes.fromhex(entry[2]), bytes.fromhex(entry[3]))
     if not accounts:
-        raise HdbenchError(f"{path}: has no accounts: hdbench space-account makes one")
+        raise HdbenchError("{place}: has no accounts: hdbench space-account makes one", place=path)
     return accounts
 
 

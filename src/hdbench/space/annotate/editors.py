@@ -16,7 +16,7 @@ from starlette.routing import Router
 from hdbench.annotating.editor import SCHEMA, Editor
 from hdbench.annotating.server import page_routes
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 logger = logging.getLogger(__name__)
 
@@ -39,20 +39,24 @@ def check_folder(folder: Path) -> None:
     try:
         found = folder.resolve(strict=True)
         if found.is_relative_to(Path(tempfile.gettempdir()).resolve()):  # uploads are there, too
-            why = "is a temporary folder, in which nothing stays: name another one"
+            why = Message("is a temporary folder, in which nothing stays: name another one")
         elif "SPACE_ID" in os.environ and not any(
             map(os.path.ismount, (found, *found.parents[:-1]))
         ):
-            why = "is lost when the Space restarts: attach a storage, and name a folder in it"
+            why = Message(
+                "is lost when the Space restarts: attach a storage, and name a folder in it"
+            )
         elif (found / METADATA).exists():
-            why = "is a collection: name the folder that it is in"
+            why = Message("is a collection: name the folder that it is in")
         else:
             with tempfile.TemporaryFile(dir=found):
                 pass
     except OSError as error:
-        why = f"cannot be written: {error.strerror or error}"
+        why = Message("cannot be written: {why}", why=error.strerror or error)
     if why is not None:
-        raise HdbenchError(f"{folder}: no ground truth can be made there: it {why}")
+        raise HdbenchError(
+            "{place}: no ground truth can be made there: it {why}", place=folder, why=why
+        )
 
 
 class Editors:

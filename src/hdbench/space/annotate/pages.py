@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
@@ -17,6 +17,7 @@ from starlette.websockets import WebSocketClose
 
 from hdbench.annotating.server import HEADERS
 from hdbench.common.templates import html_templates
+from hdbench.common.told import told
 from hdbench.errors import HdbenchError, escaped
 from hdbench.space.annotate.accounts import (
     WINDOW,
@@ -52,7 +53,9 @@ class Annotate:
     def __init__(self, folder: Path, accounts: Path) -> None:
         check_folder(folder)
         if accounts.resolve().is_relative_to(folder.resolve()):
-            raise HdbenchError(f"{accounts}: must not be in {folder}: put it beside it")
+            raise HdbenchError(
+                "{place}: must not be in {folder}: put it beside it", place=accounts, folder=folder
+            )
         self._login = Login(read_accounts(accounts))
         self._editors = Editors(folder)
         routes = [Route("/", self._index), Mount("/{collection}", self._editor)]
@@ -94,7 +97,7 @@ class Annotate:
         request = Request(scope)
         app: ASGIApp = self._app
         if why := _not_ours(request):
-            app = PlainTextResponse(why, 403)
+            app = PlainTextResponse(_say(request, why), 403)
         else:
             try:
                 scope[ACCOUNT] = await self._login.account(request)
@@ -103,8 +106,8 @@ class Annotate:
                 app = PlainTextResponse(_say(request, "annotate_tries"), 429, headers)
             else:
                 if scope[ACCOUNT] is None:
-                    told = _say(request, "annotate_login")
-                    app = PlainTextResponse(told, 401, _CHALLENGE)
+                    wrong = _say(request, "annotate_login")
+                    app = PlainTextResponse(wrong, 401, _CHALLENGE)
         await app(scope, receive, answer)
 
     async def _index(self, request: Request) -> Response:
@@ -128,18 +131,19 @@ class Annotate:
             try:
                 app = await run_in_threadpool(stack.enter_context, opening)
             except HdbenchError as error:
-                app = PlainTextResponse(escaped(str(error)), 503)
+                language = language_of(Headers(scope=scope).get("accept-language"))
+                app = PlainTextResponse(escaped(told(error.message, language)), 503)
             await (app or PlainTextResponse("not found", 404))(scope, receive, send)
 
 
 def _not_ours(request: Request) -> str | None:
-    """Why a request must not be answered, whatever account it has; None if it may be.
+    """The text that says why a request must not be answered, whoever makes it; None if it may be.
 
     Browsers send a password along with what another page makes them ask, and Gradio lets other
     pages read its answers. So what another page asks is refused; it may lead here by a link.
     """
     if request.url.scheme != "https" and not _is_local(request):
-        return "a password would be readable on its way: use https"
+        return "annotate_https"
     headers = request.headers
     site = headers.get("sec-fetch-site")
     if site is not None:
@@ -149,7 +153,7 @@ def _not_ours(request: Request) -> str | None:
         hosts = {headers.get("host"), headers.get("x-forwarded-host")}
         origin = headers.get("origin")
         is_ours = origin is None or urlsplit(origin).netloc in hosts
-    return None if is_ours else "another origin"
+    return None if is_ours else "annotate_origin"
 
 
 def _is_local(request: Request) -> bool:

@@ -76,7 +76,8 @@ def decide_example(context: SpaceContext) -> Decision:
         decision = decide(plan, benchmark, Path("plan.yaml"))
     except HdbenchError as error:
         folder, name = f"{context.namespace}/", f"{context.namespace.resolve().name}/"
-        raise HdbenchError(str(error).replace(folder, name)) from error
+        plain = error.message.changed(lambda text: text.replace(folder, name))
+        raise HdbenchError(plain) from error
     return decision.model_copy(update={"benchmark": context.public_id(benchmark)})
 
 
@@ -97,7 +98,8 @@ def write_uploaded(upload: Path, page: Path, language: str) -> None:
         check_file(upload, MAX_DECISION, "a decision")
         write_decision_page(page, read_decision(upload), language)
     except HdbenchError as error:
-        raise HdbenchError(str(error).replace(f"{upload.parent}/", "")) from error
+        plain = error.message.changed(lambda text: text.replace(f"{upload.parent}/", ""))
+        raise HdbenchError(plain) from error
 
 
 def _example_runs(context: SpaceContext) -> list[Path]:

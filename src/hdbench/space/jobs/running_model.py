@@ -19,7 +19,8 @@ from PIL import Image
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import parse_json, write_json, write_whole
-from hdbench.errors import HdbenchError
+from hdbench.common.told import told
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.run_info import RUN_FILE
 from hdbench.reading.text import read_text
@@ -40,7 +41,6 @@ _IMAGES, _LOG = "images", "log"
 _POLL = 0.25
 _MARGIN = 30  # seconds for a run to end by itself, before its GPU is taken away
 _LAST = 4_000  # bytes of what a process wrote, where its error is
-_ERROR = "error: "
 _FOLDERS = re.compile(r"(?<![\w/:.])/(?:[^\s'\"/]+/)+")
 
 
@@ -77,6 +77,7 @@ class ModelRun(NamedTuple):
         questions: the items.
         options: those of `hdbench run`, besides model and folder.
         own_image: whether it is over a visitor's image, which has no ground truth.
+        language: the language in which it says what went wrong.
     """
 
     folder: Path
@@ -85,6 +86,7 @@ class ModelRun(NamedTuple):
     questions: list[Question]
     options: list[str]
     own_image: bool = False
+    language: str = "en"
 
     @property
     def path(self) -> Path:
@@ -95,7 +97,8 @@ class ModelRun(NamedTuple):
     def command(self) -> list[str]:
         """What is executed."""
         where = ["--model", self.model, "-o", str(self.path)]
-        return [sys.executable, "-m", "hdbench.cli.model_process", "run", *self.options, *where]
+        program = [sys.executable, "-m", "hdbench.cli.model_process", "--language", self.language]
+        return [*program, "run", *self.options, *where]
 
 
 Watch = Callable[[list[str], Path, float], Generator[int | str | None, None, None]]
@@ -226,7 +229,8 @@ def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[Progres
     elif state == 0:
         yield Progress(answers, Ended.ALL)
     else:
-        yield Progress(answers, Ended.FAILED, _public(context, run, _error(run.folder / _LOG)))
+        problem = _error(run.folder / _LOG, run.language)
+        yield Progress(answers, Ended.FAILED, _public(context, run, problem))
 
 
 def watched(
@@ -362,13 +366,15 @@ def _close(context: SpaceContext, run: ModelRun, answers: list[dict[str, Any]]) 
     write_json(run.path / RUN_FILE, record)
 
 
-def _error(log: Path) -> str:
+def _error(log: Path, language: str) -> str:
     """The error that a process ended with."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - _LAST))
         lines = file.read().decode("utf-8", errors="replace").splitlines()
-    told = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
-    return told[-1] if told else "the model's process ended without a word: perhaps out of memory"
+    start = f"{told(Message('error'), language)}: "
+    said = [line.removeprefix(start) for line in lines if line.startswith(start)]
+    silent = Message("the model's process ended without a word: perhaps out of memory")
+    return said[-1] if said else told(silent, language)
 
 
 def _public(context: SpaceContext, run: ModelRun, text: str) -> str:

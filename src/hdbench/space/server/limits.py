@@ -192,7 +192,7 @@ class _Uploads:
             if not sent:
                 del self._sent[other]
         if length > self._largest:
-            body.refuse(413, "the upload is too large")
+            body.refuse(413, "refused_too_large")
         elif self._total(address) + length > self._most:
             self._refuse(body)
         else:

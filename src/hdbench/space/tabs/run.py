@@ -86,7 +86,7 @@ def run_tab(context: SpaceContext, workers: Workers, say: Say, benchmark: gr.Dro
                     line = text("run_stopped_none", visitor.language)
                     yield _outputs(run_line(line, visitor.language), going=False)
                     return
-                run = plan(folder)
+                run = plan(folder)._replace(language=visitor.language)
                 yield from _views(workers, context, run, watch, visitor, progress)
         except HdbenchError as error:
             yield _outputs(refusal(error, visitor.language, "run_error"), going=False)

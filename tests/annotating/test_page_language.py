@@ -1,0 +1,63 @@
+"""What the server refuses is told in the language of the page."""
+
+import pytest
+from annotating.pages import write_collection
+from annotating.reviews import entry, write_list
+from starlette.testclient import TestClient
+
+from hdbench.annotating.editor import Editor
+from hdbench.annotating.reviewing.review import Review
+from hdbench.annotating.server import build_app, build_review_app
+
+PLACE = "http://localhost/token/"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = write_collection(tmp_path / "cards")
+    (folder / "images/card.png").unlink()
+    (folder / "images/card.png").mkdir()
+    return folder
+
+
+def in_both(client, path, **sent):
+    """An answer in English and in German."""
+    ask = client.post if sent else client.get
+    return [ask(path, headers={"accept-language": each}, **sent) for each in ("en", "de-CH,en")]
+
+
+def test_the_editor(folder):
+    editor = Editor(folder, "anna")
+    client = TestClient(build_app(editor, "token"), base_url=PLACE)
+    english, german = in_both(client, "items/0/undo", json={})
+    assert english.json() == {"error": "b1: anna has nothing to undo"}
+    assert german.json() == {"error": "b1: Für anna gibt es nichts zurückzunehmen"}
+    wish = {"what": "ground_truth", "field": "a[b]", "to": 1, "after": None}
+    english, german = in_both(client, "items/0/change", json=wish)
+    assert english.json()["error"].startswith("'a[b]': not the path of a field")
+    assert german.json()["error"].startswith("'a[b]': nicht der Pfad eines Feldes")
+    english, german = in_both(client, "items/0/pages/0")
+    assert english.text.startswith("images/card.png: cannot be shown: ")
+    assert german.text.startswith("images/card.png: lässt sich nicht zeigen: ")
+    editor.close()
+
+
+def test_what_is_wrong_with_the_media(folder):
+    path = folder / "metadata.jsonl"
+    path.write_text(path.read_text().replace("card.png", "card.pdf"))
+    editor = Editor(folder, "anna")
+    client = TestClient(build_app(editor, "token"), base_url=PLACE)
+    english, german = in_both(client, "items/0")
+    assert english.json()["problem"].startswith("images/card.pdf: cannot be shown: ")
+    assert german.json()["problem"].startswith("images/card.pdf: lässt sich nicht zeigen: ")
+    editor.close()
+
+
+def test_second_looks(folder, tmp_path):
+    path = write_list(tmp_path / "review.jsonl", entry("b1", "title", "Fausst", "Faust"))
+    review = Review(folder, path, "anna", None)
+    client = TestClient(build_review_app(review, "token"), base_url=PLACE)
+    english, german = in_both(client, "entries/0/undo", json={"after": None})
+    assert english.json() == {"error": "there is nothing to take back"}
+    assert german.json() == {"error": "Es gibt nichts zurückzunehmen"}
+    review.close()

@@ -116,6 +116,7 @@ def test_no_password_is_asked_for_where_it_would_be_readable_on_its_way(client):
     anna = ("anna", client.passwords["anna"])
     told = client.get("http://space.example/", auth=anna)
     assert (told.status_code, "www-authenticate" in told.headers) == (403, False)
+    assert told.text == "a password would be readable on its way: use https"
 
 
 def test_wrong_passwords_are_bounded_and_who_is_in_stays_in(client, monkeypatch):
@@ -129,6 +130,18 @@ def test_wrong_passwords_are_bounded_and_who_is_in_stays_in(client, monkeypatch)
     later = time.monotonic() + accounts_module.WINDOW + 1
     monkeypatch.setattr(time, "monotonic", lambda: later)
     assert client.get("/", auth=ben).status_code == 200
+
+
+def test_what_the_editor_refuses_is_told_in_the_language_of_its_page(client):
+    anna = ("anna", client.passwords["anna"])
+    told = [
+        client.post("/cards/items/0/undo", json={}, auth=anna, headers={"accept-language": each})
+        for each in ("en", "de")
+    ]
+    assert [each.json()["error"] for each in told] == [
+        "b1: anna has nothing to undo",
+        "b1: Für anna gibt es nichts zurückzunehmen",
+    ]
 
 
 def test_only_collections_of_the_folder_can_be_opened(client, place):
@@ -158,6 +171,8 @@ def test_an_idle_editor_is_closed_and_opened_again(client, place):
         told = client.get("/cards/", auth=anna)
         assert told.status_code == 503
         assert "annotating this folder already" in told.text
+        german = client.get("/cards/", auth=anna, headers={"accept-language": "de"})
+        assert "anna bearbeitet diesen Ordner schon: in jenem Fenster" in german.text
     assert client.get("/cards/items/0", auth=anna).json()["state"]["comment"] == "legible"
 
 

@@ -471,6 +471,25 @@ def test_what_was_answered_in_time_is_kept_and_nothing_else_counts(sample, tmp_p
     assert "secret" not in run.path.joinpath("run.json").read_text()
 
 
+def test_why_a_run_failed_is_told_in_the_visitor_s_language(sample, tmp_path, monkeypatch):
+    monkeypatch.setenv("HDBENCH_LANGUAGE", "en")  # the operator's
+    context = SpaceContext(sample / "hdb", models=("tesseract",))
+    (tmp_path / GOING).touch()
+    run = run_on_items(context, "tesseract", "zettelkatalog", 2, tmp_path)
+    run = run._replace(model="/srv/secret/damaged", language="de")
+    last = list(ask(context, run, watched))[-1]
+    assert last.ended == Ended.FAILED
+    log = (tmp_path / "log").read_text()
+    assert "Fehler: " in log
+    assert last.problem == log.splitlines()[-1].removeprefix("Fehler: ").replace("/srv/secret/", "")
+
+    def silent(command, folder, seconds):
+        return watched([sys.executable, "-c", "raise SystemExit(1)"], folder, seconds)
+
+    last = list(ask(context, run, silent))[-1]
+    assert last.problem.startswith("Der Prozess des Modells endete wortlos")
+
+
 def test_a_run_that_waits_for_long_is_not_swept_away(tmp_path):
     (tmp_path / GOING).touch()
     for _ in range(2):

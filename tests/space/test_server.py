@@ -14,13 +14,15 @@ import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 from space.servers import APP, serving, wait_for_client
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
 
 from hdbench.api import score
 from hdbench.errors import HdbenchError
 from hdbench.results.files import to_record
 from hdbench.space.app import build_app, serve
 from hdbench.space.context import SpaceContext
-from hdbench.space.server.limits import CLOSED, sweep
+from hdbench.space.server.limits import CLOSED, Guard, sweep
 from hdbench.space.views.first_look import FirstLooks
 
 ROOT = Path(__file__).parents[2]
@@ -133,6 +135,14 @@ def test_nothing_of_one_visitor_is_in_the_page_of_another(url, client, tmp_path)
     client.predict("zettelkatalog", handle_file(tmp_path / "secret-name.jsonl"), api_name="/score")
     assert "secret-name" not in httpx.get(url).text
     assert "secret-name" not in httpx.get(f"{url}config").text
+
+
+def test_an_upload_larger_than_all_its_files_may_be_is_refused_before_it_comes(tmp_path):
+    guard = Guard(PlainTextResponse("let in"), SpaceContext(tmp_path, max_upload=1_000))
+    headers = {"content-length": str(2**30), "accept-language": "de"}
+    told = TestClient(guard).post("/gradio_api/upload", content=b"x", headers=headers)
+    assert told.status_code == 413
+    assert told.text.startswith("Das ist zu groß.")
 
 
 LIMITED = """

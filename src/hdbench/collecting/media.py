@@ -140,13 +140,13 @@ def find_media(folder: Path) -> Media:
             others=shortened(passed_over, MAX_SHOWN),
         )
     if len(kinds) > 1 and set(kinds) != {"image", "pages"}:
-        first, second, *_ = (path.name for path in kinds.values())
+        one, other, *_ = (path.name for path in kinds.values())
         raise HdbenchError(
             "{place}: images, PDFs and texts are mixed ({first} and {second}): a benchmark shows "
             "one kind, so make two, or turn the PDFs into images",
             place=folder,
-            first=first,
-            second=second,
+            first=one,
+            second=other,
         )
     kind = "pages" if "pages" in kinds else next(iter(kinds))
     return Media(kind, list(found.values()), passed_over)

@@ -10,9 +10,11 @@ from string import Formatter
 import pytest
 
 import hdbench
+from hdbench.annotating.annotation import Annotation
+from hdbench.common.checked import validate
 from hdbench.common.texts import LANGUAGES
 from hdbench.common.told import told, translations
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, shortened
 
 ROOT = Path(hdbench.__file__).parent
 OTHERS = [language for language in LANGUAGES if language != "en"]
@@ -76,6 +78,25 @@ def test_a_message_within_a_message_and_its_numbers_are_put_into_the_language():
     assert told(error.message, "de") == "b: a: Das ist ein PDF: x"
     assert told(Message("{place}: more than {most:,} columns", place="a", most=5_000), "de") == (
         "a: mehr als 5.000 Spalten"
+    )
+
+
+def test_a_list_of_messages_is_put_into_the_language():
+    found = shortened([Message("a PDF"), Message("a RAR archive"), "x.zip", "y.zip"], 3, "; ")
+    assert found == "a PDF; a RAR archive; x.zip and 1 more"
+    assert told(found, "de") == "ein PDF; ein RAR-Archiv; x.zip und 1 weitere"
+    assert told(shortened([]), "de") == shortened([]) == ""
+
+
+def test_what_a_validator_of_ours_says_is_put_into_the_language():
+    said = {"assignments": [{"annotators": ["anna", "anna"], "items": ["b1"]}]}
+    with pytest.raises(HdbenchError) as caught:
+        validate(Annotation, said, Path("annotation.yaml"))
+    message = caught.value.message
+    where = "annotation.yaml: assignments.0: "
+    assert message == f"{where}one of its annotators is named twice: leave it there once"
+    assert told(message, "de") == (
+        f"{where}etwas in annotators ist zweimal genannt: nur einmal stehen lassen"
     )
 
 

@@ -52,6 +52,11 @@ def _kept(value: object) -> object:
     return value if isinstance(value, str | int | float) else str(value)
 
 
+def os_reason(error: OSError) -> Message:
+    """Why the operating system refused something, without the file's name."""
+    return Message(error.strerror or str(error))
+
+
 class HdbenchError(ValueError):
     """Something a person can fix: one line that says where, what, and what to do.
 

@@ -7,10 +7,9 @@ from typing import Annotated, Any
 
 import yaml
 from pydantic import AfterValidator, Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from hdbench.annotating.changes import check_pseudonym
-from hdbench.common.checked import Strict, read_yaml, validate
+from hdbench.common.checked import Strict, read_yaml, unfit, validate
 from hdbench.common.jsonio import write_whole
 from hdbench.errors import HdbenchError, Message
 
@@ -29,7 +28,7 @@ def _pseudonym(name: str) -> str:
     try:
         check_pseudonym(name)
     except HdbenchError as error:
-        raise PydanticCustomError("pseudonym", "{error}", {"error": error.message}) from error
+        raise unfit(error.message) from error
     return name
 
 
@@ -54,7 +53,7 @@ class Assignment(Strict):
         for what, names in {"annotators": self.annotators, "items": self.items}.items():
             if len(set(names)) < len(names):
                 wrong = Message("one of its {what} is named twice: leave it there once", what=what)
-                raise PydanticCustomError("several", "{error}", {"error": wrong})
+                raise unfit(wrong)
         return self
 
 
@@ -80,7 +79,7 @@ class Annotation(Strict):
         for assignment in self.assignments:
             if twice := seen & set(assignment.items):
                 wrong = Message("{item} is in two assignments: leave it in one", item=min(twice))
-                raise PydanticCustomError("twice", "{error}", {"error": wrong})
+                raise unfit(wrong)
             seen |= set(assignment.items)
         return self
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, os_reason
 from hdbench.reading.csv_lines import lines
 from hdbench.reading.encodings import decode
 
@@ -136,7 +136,7 @@ def read_authorities(
             found[field] = _loaded(path, stat.st_mtime_ns, stat.st_size)
         except OSError as error:
             raise HdbenchError(
-                "{place}: cannot be read: {why}", place=path, why=error.strerror
+                "{place}: cannot be read: {why}", place=path, why=os_reason(error)
             ) from error
     return found
 

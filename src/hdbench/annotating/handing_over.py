@@ -28,7 +28,7 @@ from hdbench.annotating.history import SUFFIX, History
 from hdbench.annotating.metadata import Metadata
 from hdbench.common.checked import validate
 from hdbench.common.jsonio import parse_line, write_whole
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, os_reason
 from hdbench.reading.members import Zip
 
 MAX_CHANGES = 1_000_000
@@ -168,7 +168,7 @@ def _unpacked(path: Path) -> tuple[str, list[Change], Annotation]:
         archive = Zip(path, str(path))
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=error.strerror
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
         ) from error
     try:
         names = [name for name in (*archive.names, *archive.others) if name != ASSIGNED]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hdbench.annotating.changes import MAX_CHANGE, Change, as_text, read_change
 from hdbench.annotating.own_file import append, only_writer
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 
 HISTORY = "history"
 """The folder with the histories, in a collection's folder."""
@@ -56,7 +56,7 @@ class History:
                     touched |= self._read_on(path)
             except OSError as error:
                 raise HdbenchError(
-                    "{place}: cannot be read: {why}", place=path, why=error.strerror
+                    "{place}: cannot be read: {why}", place=path, why=os_reason(error)
                 ) from error
         return touched
 
@@ -90,7 +90,7 @@ class History:
                 )
         except OSError as error:
             raise HdbenchError(
-                "{place}: cannot be written: {why}", place=path, why=error.strerror
+                "{place}: cannot be written: {why}", place=path, why=os_reason(error)
             ) from error
 
     def append(self, annotator: str, lines: Sequence[bytes]) -> set[str]:

@@ -18,7 +18,7 @@ from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.provenance import COLUMNS, IMPORTED, PROVENANCE, Provenance
 from hdbench.building.namespace import is_ours
 from hdbench.common.jsonio import parse_line, write_whole
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 
 _WRITTEN = ".written"
 _SECONDS = 30
@@ -125,7 +125,7 @@ class Metadata:
             raise HdbenchError(
                 "{place}: cannot be written: {why}: what was changed is safe in the history",
                 place=self._path,
-                why=error.strerror or error,
+                why=os_reason(error),
             ) from error
 
     def refresh(self) -> set[str]:
@@ -152,7 +152,7 @@ class Metadata:
             raise HdbenchError(
                 "{place}: cannot be read: {why}: hdbench new makes such a folder",
                 place=self._path,
-                why=error.strerror,
+                why=os_reason(error),
             ) from error
         for number, raw in enumerate(data.splitlines(keepends=True), 1):
             if not raw.strip():

@@ -9,7 +9,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from hdbench.annotating.changes import check_pseudonym
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, os_reason
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def only_writer(folder: Path, annotator: str, taken: str) -> Iterator[None]:
         ) from error
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be written: {why}", place=folder, why=error.strerror or error
+            "{place}: cannot be written: {why}", place=folder, why=os_reason(error)
         ) from error
     try:
         yield
@@ -68,7 +68,7 @@ def append(path: Path, data: bytes) -> None:
         raise HdbenchError(
             "{place}: not saved: {why}: make room, then try again",
             place=path,
-            why=error.strerror or error,
+            why=os_reason(error),
         ) from error
 
 

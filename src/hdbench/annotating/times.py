@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.annotating.history import HISTORY, SUFFIX
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, os_reason
 
 TIMES = "times"
 """The folder with the times, in that of the histories, which never leaves the collection."""
@@ -50,5 +50,5 @@ class Times:
                 file.write(f"{line}\n")
         except OSError as error:
             raise HdbenchError(
-                "{place}: cannot be written: {why}", place=self._path, why=error.strerror
+                "{place}: cannot be written: {why}", place=self._path, why=os_reason(error)
             ) from error

@@ -8,11 +8,10 @@ from typing import Annotated, NamedTuple
 import numpy as np
 import yaml
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from hdbench.benchmarks import sample
 from hdbench.collecting.whole import Whole
-from hdbench.common.checked import Strict, check_file, read_yaml, validate
+from hdbench.common.checked import Strict, check_file, read_yaml, unfit, validate
 from hdbench.common.grouping import grouped
 from hdbench.common.jsonio import write_whole
 from hdbench.common.names import did_you_mean
@@ -60,8 +59,7 @@ class Sample(sample.Sample):
     def _counts_its_items(self) -> "Sample":
         drawn = {place: each.items for place, each in enumerate(self.strata)}
         if Counter(self.ids.values()) != drawn:
-            wrong = Message("ids: are not as many of each stratum as strata says")
-            raise PydanticCustomError("sample", "{error}", {"error": wrong})
+            raise unfit(Message("ids: are not as many of each stratum as strata says"))
         return self
 
     @property

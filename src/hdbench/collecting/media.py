@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from PIL import Image
 
 from hdbench.common.natural_order import by_numbers
-from hdbench.errors import HdbenchError, Message, shortened
+from hdbench.errors import HdbenchError, Message, os_reason, shortened
 
 Kind = Literal["image", "pages", "pdf", "text"]
 
@@ -167,7 +167,7 @@ def _entries(folder: Path) -> Iterator[Path]:
         entries = sorted(folder.iterdir(), key=by_numbers)
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=folder, why=error.strerror
+            "{place}: cannot be read: {why}", place=folder, why=os_reason(error)
         ) from error
     return (each for each in entries if not each.name.startswith(".") and not each.is_symlink())
 

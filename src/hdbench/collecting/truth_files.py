@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.encodings import UTF16_MARKS
 from hdbench.truths.alto import read_alto
 from hdbench.truths.json_truths import read_json_truths
@@ -52,7 +52,7 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
         head = _head(path)
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=error.strerror
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
         ) from error
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"<"):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hdbench.collecting.media import KINDS
 from hdbench.common.hashing import file_sha256
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.cells import FAULTS, MISSING
 from hdbench.truths.table import read_table
 
@@ -55,7 +55,7 @@ def read_whole(path: Path) -> Whole:
         whole = _folder(path) if path.is_dir() else _table(path)
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=error.strerror
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
         ) from error
     if len(whole.ids) > MAX_ITEMS:
         raise HdbenchError(

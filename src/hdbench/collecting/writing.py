@@ -24,7 +24,7 @@ from hdbench.collecting.plan import Plan
 from hdbench.common.jsonio import write_json
 from hdbench.common.progress import progress
 from hdbench.common.templates import STRICT
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message, os_reason
 
 MAX_TEXT = 2**20
 """Maximum number of bytes of an item that is a text."""
@@ -62,7 +62,9 @@ def write_collection(plan: Plan, out: Path = Path(), held_out: HeldOut | None = 
         made.mkdir()
         lines = [
             json.dumps(row, ensure_ascii=False) + "\n"
-            for row in (_row(item, plan, made) for item in progress(plan.media.items, "Copying"))
+            for row in (
+                _row(item, plan, made) for item in progress(plan.media.items, Message("Copying"))
+            )
         ]
         (made / METADATA).write_text("".join(lines), encoding="utf-8")
         (made / "benchmark.yaml").write_text(_yaml(plan.spec), encoding="utf-8")
@@ -78,7 +80,7 @@ def write_collection(plan: Plan, out: Path = Path(), held_out: HeldOut | None = 
             made.rename(folder)
         except OSError as error:
             raise HdbenchError(
-                "{place}: cannot be written: {why}", place=folder, why=error.strerror
+                "{place}: cannot be written: {why}", place=folder, why=os_reason(error)
             ) from error
     return folder
 

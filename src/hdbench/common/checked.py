@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError
 
 from hdbench.errors import HdbenchError, Message
 
@@ -114,10 +115,12 @@ def validate(model: type[Model], value: Any, path: Path) -> Model:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        why = first.get("ctx", {}).get("error")  # what a validator of ours says
+        why = first["ctx"]["said"] if first["type"] == "unfit" else Message(first["msg"])
         raise HdbenchError(
-            "{place}: {key}: {why}",
-            place=path,
-            key=key or Message("the file"),
-            why=why if isinstance(why, Message) else Message(first["msg"]),
+            "{place}: {key}: {why}", place=path, key=key or Message("the file"), why=why
         ) from error
+
+
+def unfit(message: Message) -> PydanticCustomError:
+    """What a model's validator raises about a value that does not fit."""
+    return PydanticCustomError("unfit", "{said}", {"said": message})

@@ -18,7 +18,7 @@ from hdbench.annotating.own_file import append, now, only_writer
 from hdbench.annotating.reviewing.review_list import Entry
 from hdbench.common.checked import Strict, validate
 from hdbench.common.jsonio import is_too_deep, parse_line
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 
 LOOKS = ".looks"
 """How the folder beside a list ends that has everybody's looks."""
@@ -148,7 +148,7 @@ class Looks:
                     os.truncate(file, known.whole)
             except OSError as error:
                 raise HdbenchError(
-                    "{place}: cannot be written: {why}", place=file, why=error.strerror
+                    "{place}: cannot be written: {why}", place=file, why=os_reason(error)
                 ) from error
             yield
 
@@ -230,7 +230,7 @@ def _read(file: Path) -> _File:
                 )
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=file, why=error.strerror
+            "{place}: cannot be read: {why}", place=file, why=os_reason(error)
         ) from error
     return found
 

@@ -16,7 +16,7 @@ from starlette.routing import Router
 from hdbench.annotating.editor import SCHEMA, Editor
 from hdbench.annotating.server import page_routes
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ def check_folder(folder: Path) -> None:
             with tempfile.TemporaryFile(dir=found):
                 pass
     except OSError as error:
-        why = Message("cannot be written: {why}", why=error.strerror or error)
+        why = Message("cannot be written: {why}", why=os_reason(error))
     if why is not None:
         raise HdbenchError(
             "{place}: no ground truth can be made there: it {why}", place=folder, why=why

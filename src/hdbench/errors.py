@@ -92,9 +92,19 @@ def shortened(texts: Sequence[str], most: int = SHOWN, separator: str = ", ") ->
         >>> shortened(["a.xml:3", "b.xml:1", "b.xml:7", "c.xml:2", "d.xml:9"])
         'a.xml:3, b.xml:1, b.xml:7 and 2 more'
     """
+    more, some = len(texts) - most, joined(texts[:most], separator)
+    return Message("{some} and {more} more", some=some, more=more) if more > 0 else some
 
-    def joined(before: str, text: str) -> str:
-        return Message("{before}{separator}{text}", before=before, separator=separator, text=text)
 
-    shown, more = reduce(joined, texts[:most]) if texts else "", len(texts) - most
-    return Message("{shown} and {more} more", shown=shown, more=more) if more > 0 else shown
+def joined(texts: Sequence[str], separator: str = ", ") -> str:
+    """Texts in one line; messages among them can still be put into other languages.
+
+    Example:
+        >>> joined([Message("{count} errors", count=2), "b.xml"])
+        '2 errors, b.xml'
+    """
+
+    def after(line: str, text: str) -> str:
+        return Message("{line}{separator}{text}", line=line, separator=separator, text=text)
+
+    return reduce(after, texts) if texts else ""

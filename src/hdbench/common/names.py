@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from hdbench import NAMESPACE
+from hdbench.errors import Message
 
 _LONGEST = 100
 
@@ -36,4 +37,4 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         "no option 'treshold'; did you mean threshold?"
     """
     near = nearest(name, known)
-    return f"; did you mean {near}?" if near else ""
+    return Message("; did you mean {near}?", near=near) if near else ""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.truths.files import Remarks, file_name
 from hdbench.truths.truth import Truths
 from hdbench.truths.xml_files import name_of, read_documents
@@ -46,7 +46,7 @@ def _read(
 ) -> tuple[str | None, dict[str, Any] | None]:
     pages = root.findall("{*}Layout/{*}Page")
     if not pages:
-        raise HdbenchError(f"{where}:{root.sourceline}: ALTO without a Page")
+        raise HdbenchError("{place}:{line}: ALTO without a Page", place=where, line=root.sourceline)
     references = root.iterfind("{*}ReadingOrder//{*}ElementRef")
     ids = [each for reference in references for each in reference.get("REF", "").split()]
     order = {each: position for position, each in reversed(list(enumerate(ids)))}
@@ -73,7 +73,7 @@ def _lines(page: "Element", order: dict[str, int], where: str, remarks: Remarks)
         if text:
             yield text
         else:
-            remarks.add("a line without text, left out", f"{where}:{line.sourceline}")
+            remarks.add(Message("a line without text, left out"), f"{where}:{line.sourceline}")
 
 
 def _text(line: "Element", where: str) -> str:
@@ -86,7 +86,12 @@ def _text(line: "Element", where: str) -> str:
         elif name in {"String", "HYP"}:
             content = child.get("CONTENT")
             if content is None:
-                raise HdbenchError(f"{where}:{child.sourceline}: {name} without CONTENT")
+                raise HdbenchError(
+                    "{place}:{line}: {name} without CONTENT",
+                    place=where,
+                    line=child.sourceline,
+                    name=name,
+                )
             if name == "HYP":  # a soft one is invisible, but on the page it is there
                 content = content.replace(SOFT_HYPHEN, "-")
             elif parts and not has_blanks:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from pathlib import Path
 
-from hdbench.errors import HdbenchError, shortened
+from hdbench.errors import HdbenchError, Message, shortened
 
 MAX_BYTES = 64 * 2**20
 """Maximum size of a file."""
@@ -21,7 +21,10 @@ class Remarks:
 
     def notes(self) -> list[str]:
         """One line for each remark, with its first places."""
-        return [f"{remark}: {shortened(places)}" for remark, places in self._places.items()]
+        return [
+            Message("{remark}: {places}", remark=remark, places=shortened(places))
+            for remark, places in self._places.items()
+        ]
 
 
 def read_bounded(path: Path, where: str) -> bytes:
@@ -35,18 +38,22 @@ def read_bounded(path: Path, where: str) -> bytes:
         HdbenchError: it cannot be read, is empty, is larger than `MAX_BYTES`, or is no file.
     """
     if path.exists() and not path.is_file():  # a pipe or device might never end
-        raise HdbenchError(f"{where}: not a file")
+        raise HdbenchError("{place}: not a file", place=where)
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise HdbenchError(f"{where}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=where, why=error.strerror
+        ) from error
     if len(data) > MAX_BYTES:
         raise HdbenchError(
-            f"{where}: larger than {MAX_BYTES >> 20} MiB: export it in several files"
+            "{place}: larger than {most} MiB: export it in several files",
+            place=where,
+            most=MAX_BYTES >> 20,
         )
     if not data.strip():
-        raise HdbenchError(f"{where}: empty")
+        raise HdbenchError("{place}: empty", place=where)
     return data
 
 

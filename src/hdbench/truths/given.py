@@ -36,21 +36,26 @@ def read_given(
         index = _index(table, title, option)
         if path in (LEFT_OUT, KEY):
             if path == KEY and KEY in chosen.values():
-                raise HdbenchError(f"{option}: another column is already given as id: keep one")
+                raise HdbenchError(
+                    "{option}: another column is already given as id: keep one", option=option
+                )
             chosen[index] = path
         elif paths is None:
             if not _PATH.fullmatch(path) or path.count("[]") > path.endswith("[]") + 1:
                 raise HdbenchError(
-                    f"{option}: not the path of a field: write it as publication.year, authors[] "
-                    "or persons[].name"
+                    "{option}: not the path of a field: write it as publication.year, authors[] "
+                    "or persons[].name",
+                    option=option,
                 )
             chosen[index] = path
         elif path in known:
             chosen[index] = known[path]
         else:
             raise HdbenchError(
-                f"{option}: the benchmark has no such field: it has "
-                f"{shown(field.path for field in paths)}{did_you_mean(path, known)}"
+                "{option}: the benchmark has no such field: it has {names}{near}",
+                option=option,
+                names=shown(field.path for field in paths),
+                near=did_you_mean(path, known),
             )
     return chosen
 
@@ -65,7 +70,10 @@ def _index(table: Table, title: str, option: str) -> int:
     exact = [index for index in alike if table.header[index] == title]
     if len(exact or alike) != 1:
         raise HdbenchError(
-            f"{option}: {table.name} has no column of that name: it has {shown(table.header)}"
-            f"{did_you_mean(title, table.header)}"
+            "{option}: {table} has no column of that name: it has {names}{near}",
+            option=option,
+            table=table.name,
+            names=shown(table.header),
+            near=did_you_mean(title, table.header),
         )
     return (exact or alike)[0]

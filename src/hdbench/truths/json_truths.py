@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.common.jsonio import MAX_LINE, read_jsonl
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.csv_lines import decode_or_cp1252
 from hdbench.reading.encodings import decode
 from hdbench.reading.fields import nested, shown
@@ -23,7 +23,7 @@ KEYS = ("file_name", "filename", "file", "image", "id", "sha256")
 RECORDS = ("ground_truth", "truth", "reference")
 """What an entry may have its record in; otherwise the record is all the rest of it."""
 
-ACCEPTED = (
+ACCEPTED = Message(
     "ground truths in JSON are a list of objects, an object id → record, JSON Lines, or a folder "
     "of NAME.json or NAME.txt"
 )
@@ -59,14 +59,18 @@ def read_json_truths(path: Path) -> Truths:
         if stat.S_ISDIR(mode):
             return _of_folder(path)
         if not stat.S_ISREG(mode):  # a pipe might never end
-            raise HdbenchError(f"{name}: neither a file nor a folder: {ACCEPTED}")
+            raise HdbenchError(
+                "{place}: neither a file nor a folder: {accepted}", place=name, accepted=ACCEPTED
+            )
         beside: dict[str, str] = {}
         read = _of_lines if _is_lines(path, name) else _of_file
         truths = list(read(path, name, beside))
     except OSError as error:
-        raise HdbenchError(f"{name}: cannot be read: {error.strerror or error}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=name, why=error.strerror or error
+        ) from error
     if not truths:
-        raise HdbenchError(f"{name}: no ground truths in this file")
+        raise HdbenchError("{place}: no ground truths in this file", place=name)
     return Truths(truths, _notes(name, beside))
 
 
@@ -75,7 +79,14 @@ def _notes(name: str, beside: dict[str, str]) -> list[str]:
     if not beside:
         return []
     first = next(iter(beside.values()))
-    return [f"{name}: not part of the ground truths, not read: {shown(beside)}; first in {first}"]
+    return [
+        Message(
+            "{place}: not part of the ground truths, not read: {names}; first in {first}",
+            place=name,
+            names=shown(beside),
+            first=first,
+        )
+    ]
 
 
 def _is_lines(path: Path, name: str) -> bool:
@@ -95,17 +106,21 @@ def _of_lines(path: Path, name: str, beside: dict[str, str]) -> Iterator[Truth]:
 def _of_file(path: Path, name: str, beside: dict[str, str]) -> Iterator[Truth]:
     raw = read_whole(path, name)
     if kind := other_kind(raw[:512]):
-        raise HdbenchError(f"{name}: this is {kind}: {ACCEPTED}")
+        raise HdbenchError(
+            "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=ACCEPTED
+        )
     value = parse_file(decode(raw, name), name)
     if isinstance(value, list):
         for number, entry in enumerate(value, start=1):
-            where = f"{name}: entry {number}"
+            where = Message("{place}: entry {number}", place=name, number=number)
             if not isinstance(entry, dict):
-                raise HdbenchError(f"{where}: must be a JSON object in braces")
+                raise HdbenchError("{place}: must be a JSON object in braces", place=where)
             yield _of_entry(entry, where, beside)
         return
     if not isinstance(value, dict):
-        raise HdbenchError(f"{name}: neither a list nor an object: {ACCEPTED}")
+        raise HdbenchError(
+            "{place}: neither a list nor an object: {accepted}", place=name, accepted=ACCEPTED
+        )
     is_map = all(isinstance(each, dict | str | None) for each in value.values())
     if not is_map or any(name in value for name in (*KEYS, *RECORDS)):
         yield _of_entry(value, name, beside)
@@ -126,7 +141,7 @@ def _of_entry(entry: dict[str, Any], where: str, beside: dict[str, str]) -> Trut
     named = next((each for each in KEYS if entry.get(each) not in (None, "")), None)
     key = None if named is None else entry[named]
     if named is not None and (isinstance(key, bool) or not isinstance(key, str | int)):
-        raise HdbenchError(f"{where}: {named} must be a text in quotes")
+        raise HdbenchError("{place}: {named} must be a text in quotes", place=where, named=named)
     held = next((each for each in RECORDS if each in entry), None)
     if held is not None:
         record = _record(entry[held], where)
@@ -155,17 +170,20 @@ def _record(value: Any, where: str) -> dict[str, Any] | None:
     if isinstance(value, str):
         value = {"text": value} if value.strip() else None
     if value is not None and not isinstance(value, dict):
-        kind = "a list" if isinstance(value, list) else "a number or boolean"
         raise HdbenchError(
-            f"{where}: a ground truth must be an object in braces, a text in quotes or null, "
-            f"not {kind}"
+            "{place}: a ground truth must be an object in braces, a text in quotes or null, "
+            "not {kind}",
+            place=where,
+            kind=Message("a list" if isinstance(value, list) else "a number or boolean"),
         )
     if not value:
         return None
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise HdbenchError(f"{where}: has half a surrogate pair, which is no character") from error
+        raise HdbenchError(
+            "{place}: has half a surrogate pair, which is no character", place=where
+        ) from error
     # In `Verl. Ort` the dot ends a word.
     return value if any(" " in name for name in value) else nested(value, frozenset())
 
@@ -179,15 +197,19 @@ def _of_folder(path: Path) -> Truths:
     tables = [name for name in folder.names if not name.lower().endswith((".json", ".txt"))]
     if tables:
         raise HdbenchError(
-            f"{path.name}: has {shown(tables)} beside files of single items: give the one file "
-            "that has the ground truths, or a folder with a file for each item"
+            "{place}: has {names} beside files of single items: give the one file that has the "
+            "ground truths, or a folder with a file for each item",
+            place=path.name,
+            names=shown(tables),
         )
     for name in folder.names:
         key = name.rpartition(".")[0]
         if key in truths:
             raise HdbenchError(
-                f"{name}: a second ground truth for {key[:100]!r}, the first is "
-                f"{truths[key].place}: keep one"
+                "{place}: a second ground truth for {key!r}, the first is {first}: keep one",
+                place=name,
+                key=key[:100],
+                first=truths[key].place,
             )
         raw = folder.read(name)
         if name.lower().endswith(".txt"):
@@ -198,16 +220,24 @@ def _of_folder(path: Path) -> Truths:
             truths[key] = _of_item(parse_file(decode(raw, name), name), name, key, beside)
     others = [name for name in folder.others if not name.lower().endswith(_IMAGES)]
     if others:
-        notes.append(f"{path.name}: neither .json nor .txt, not read: {shown(others)}")
+        notes.append(
+            Message(
+                "{place}: neither .json nor .txt, not read: {names}",
+                place=path.name,
+                names=shown(others),
+            )
+        )
     if not truths:
-        raise HdbenchError(f"{path.name}: no ground truths here: {ACCEPTED}")
+        raise HdbenchError(
+            "{place}: no ground truths here: {accepted}", place=path.name, accepted=ACCEPTED
+        )
     return Truths(list(truths.values()), notes + _notes(path.name, beside))
 
 
 def _transcription(text: str, name: str) -> str:
     """The text of a file, with the line breaks of Unix and none at its end."""
     if "\0" in text:
-        raise HdbenchError(f"{name}: has NUL bytes: save it in UTF-8")
+        raise HdbenchError("{place}: has NUL bytes: save it in UTF-8", place=name)
     return text.replace("\r\n", "\n").rstrip("\n")
 
 

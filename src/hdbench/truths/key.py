@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
+from hdbench.errors import Message
 from hdbench.reading.ids import form_without_page, plain_form
 from hdbench.truths.words import meanings
 
@@ -44,13 +45,19 @@ def key_of(
             best = max(best, (len(named), meanings(header[index]) == ["file"], -index))
     number, _, index = best
     if number:
-        files = "1 file" if len(file_names) == 1 else f"{len(file_names):,} files"
-        return -index, f"names {number:,} of {files}"
+        files = len(file_names)
+        return -index, Message(
+            "names {number:,} of 1 file" if files == 1 else "names {number:,} of {files:,} files",
+            number=number,
+            files=files,
+        )
     for word in ("file", "id"):
         called = [index for index in sorted(unnamed) if meanings(header[index]) == [word]]
         index = max(called, key=lambda each: len(set(filled[each])), default=-1)
         # An `ID type` has the same value in every row; several rows may belong to one image.
         least = min(2, len(filled[index])) if word == "id" else 1
         if called and filled[index] and len(set(filled[index])) >= least:
-            return index, "by its name" + (": no file is called so" if file_names else "")
+            return index, Message(
+                "by its name: no file is called so" if file_names else "by its name"
+            )
     return None

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.truths.files import Remarks, read_bounded
 from hdbench.truths.truth import Truth, Truths
 
@@ -67,13 +67,18 @@ def read_letters(folder: Path) -> Truths:
         HdbenchError: a table is missing or unusable; the message names the line.
     """
     if not folder.is_dir():
-        raise HdbenchError(f"{folder}: not a folder with {LETTERS} and {PERSONS}")
+        raise HdbenchError(
+            "{place}: not a folder with {letters} and {persons}",
+            place=folder,
+            letters=LETTERS,
+            persons=PERSONS,
+        )
     table, authorities = folder / LETTERS, folder / PERSONS
     persons, remarks = [], Remarks()
     if authorities.exists():
         persons = parse_persons(read_bounded(authorities, str(authorities)), str(authorities))
     else:
-        remarks.add("not there, so persons are known by one name only", PERSONS)
+        remarks.add(Message("not there, so persons are known by one name only"), PERSONS)
     known = {person["name"] for person in persons}
     truths: list[Truth] = []
     unknown: dict[str, str] = {}
@@ -84,10 +89,11 @@ def read_letters(folder: Path) -> Truths:
             if persons and name not in known:
                 unknown.setdefault(name, place)
     if not truths:
-        raise HdbenchError(f"{table}: no letters in it")
+        raise HdbenchError("{place}: no letters in it", place=table)
     for name, place in unknown.items():
         remarks.add(
-            f"not in {PERSONS}, so known by one name only", f"{' '.join(name.split())} ({place})"
+            Message("not in {persons}, so known by one name only", persons=PERSONS),
+            f"{' '.join(name.split())} ({place})",
         )
     return Truths(truths, remarks.notes())
 
@@ -109,7 +115,9 @@ def parse_letters(data: bytes, persons: Sequence[dict[str, Any]], where: str) ->
         if number == LEFT_OUT:
             continue
         if signed not in {"TRUE", "FALSE"}:
-            raise HdbenchError(f"{where}:{line}: has_signatures is neither TRUE nor FALSE")
+            raise HdbenchError(
+                "{place}:{line}: has_signatures is neither TRUE nor FALSE", place=where, line=line
+            )
         truth = {
             "send_date": [row["send_date"]],
             **{key: [_person(name, aliases) for name in _values(row[key])] for key in PERSON_LISTS},
@@ -160,15 +168,28 @@ def _rows(data: bytes, where: str, columns: Sequence[str]) -> Iterator[tuple[int
         reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, restval="")
         missing = [name for name in columns if name not in (reader.fieldnames or ())]
         if missing:
-            raise HdbenchError(f"{where}: has no column {', '.join(missing)}")
+            raise HdbenchError(
+                "{place}: has no column {names}", place=where, names=", ".join(missing)
+            )
         for row in reader:
             if None in row:
-                raise HdbenchError(f"{where}:{reader.line_num}: has more cells than the header")
+                raise HdbenchError(
+                    "{place}:{line}: has more cells than the header",
+                    place=where,
+                    line=reader.line_num,
+                )
             yield reader.line_num, row
     except UnicodeDecodeError as error:
-        raise HdbenchError(f"{where}: not a CSV table in UTF-8: {error}") from error
+        raise HdbenchError(
+            "{place}: not a CSV table in UTF-8: {why}", place=where, why=error
+        ) from error
     except csv.Error as error:
-        raise HdbenchError(f"{where}:{reader.line_num + 1}: not a CSV table: {error}") from error
+        raise HdbenchError(
+            "{place}:{line}: not a CSV table: {why}",
+            place=where,
+            line=reader.line_num + 1,
+            why=Message(str(error)),
+        ) from error
 
 
 def _values(cell: str) -> list[str]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
 
+from hdbench.errors import Message
 from hdbench.truths.fields import FieldPath
 from hdbench.truths.words import meanings, plain
 
@@ -62,17 +63,20 @@ class Fields:
         """The fields that are like a column's heading, in no order."""
         name, words = plain(heading), meanings(heading)
         for index, score in self._exact.get(name, {}).items():
-            yield Likeness(score, index, "has the field's name", sure=True)
+            yield Likeness(score, index, Message("has the field's name"), sure=True)
         for word in set(words):
             for index, found in self._meant.get(word, []):
                 if set(words) <= set(found):
                     score = MEANT + 0.02 * min(len(set(words)) - 1, 4)
-                    yield Likeness(score, index, f"means {word.replace('_', ' ')}", sure=True)
+                    what = Message(word.replace("_", " "))
+                    why = Message("means {what}", what=what)
+                    yield Likeness(score, index, why, sure=True)
         for alike, ratio, _ in process.extract(
             name, self._names, scorer=fuzz.ratio, processor=None, score_cutoff=ALIKE, limit=5
         ):
             for index in self._exact[alike]:
-                yield Likeness(0.8 * ratio / 100, index, "is spelled like the field", sure=False)
+                why = Message("is spelled like the field")
+                yield Likeness(0.8 * ratio / 100, index, why, sure=False)
 
     def near(self, heading: str) -> list[str]:
         """The paths of the fields whose names mean what the heading does, and more.

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from hdbench.errors import Message
 from hdbench.reading.fields import path_of, shown
 from hdbench.truths.column import Column
 from hdbench.truths.fields import FieldPath, Kind
@@ -32,6 +33,8 @@ MAX_EXAMPLE = 200
 
 MOST = 0.8
 """The share of cells that must be years or dates for a column to be proposed by them alone."""
+
+_GIVEN = Message("given")
 
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe"})
@@ -80,7 +83,7 @@ def propose(
         for index in range(len(table.header))
     ]
     chosen = read_given(table, given, paths)
-    key = next(((index, "given") for index, path in chosen.items() if path == KEY), None)
+    key = next(((index, _GIVEN) for index, path in chosen.items() if path == KEY), None)
     if key is None:
         allowed = {index for index in range(len(filled)) if chosen.get(index) != LEFT_OUT}
         unnamed = allowed - chosen.keys()
@@ -143,7 +146,7 @@ def _fields_of(
     columns = []
     for index, title in enumerate(table.header):
         cells, given = filled[index], chosen.get(index)
-        why = Found("text", None, _why_not(fields.near(title)) if cells else "empty")
+        why = Found("text", None, _why_not(fields.near(title)) if cells else Message("empty"))
         own = key if key and key[0] == index else None
         column = _column(title, cells, why, given, own)
         field = by_path.get(given or "")
@@ -165,8 +168,8 @@ def _fields_of(
 def _why_not(near: list[str]) -> str:
     """Why a column goes nowhere, with the fields that it may be meant for."""
     if not near:
-        return "no field is like it"
-    return f"no field is just this: give one with --map ({shown(near)})"
+        return Message("no field is like it")
+    return Message("no field is just this: give one with --map ({names})", names=shown(near))
 
 
 def _separator(field: FieldPath, cells: list[str]) -> str | None:
@@ -184,7 +187,7 @@ def _column(
     """A column that goes nowhere yet."""
     why = found.why
     if given is not None:
-        why = "given"
+        why = _GIVEN
     if key is not None:
         why = key[1]
     kind: Kind = "text" if key is not None and given in (None, KEY) else found.kind
@@ -215,7 +218,10 @@ def _assigned(
         if index not in assigned and paths[like.field].path not in taken:
             assigned[index] = like
             taken.add(paths[like.field].path)
-    for word, test in (("year", is_year), ("date", is_date)):
+    for word, test, why in (
+        ("year", is_year, Message("has years")),
+        ("date", is_date, Message("has dates")),
+    ):
         wanted = [
             number
             for number, field in enumerate(paths)
@@ -227,7 +233,7 @@ def _assigned(
             if index not in assigned and sum(map(test, filled[index])) >= MOST * len(filled[index])
         ]
         if len(wanted) == 1 and len(of_kind) == 1:
-            assigned[of_kind[0]] = Likeness(0.0, wanted[0], f"has {word}s", sure=False)
+            assigned[of_kind[0]] = Likeness(0.0, wanted[0], why, sure=False)
             taken.add(paths[wanted[0]].path)
     return assigned
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from hdbench.common.extras import needed
-from hdbench.errors import HdbenchError, shortened
+from hdbench.errors import HdbenchError, Message, shortened
 from hdbench.truths.files import Remarks, read_bounded
 from hdbench.truths.marc_mapping import DEFAULT_MAPPING, read_mapping
 from hdbench.truths.truth import Truth, Truths
@@ -67,21 +67,35 @@ def read_marc(path: Path, mapping: Path | None = None) -> Truths:
     records = _from_xml(data, path) if is_xml else _from_binary(data, path, remarks)
     for number, record in records:
         if number > MAX_RECORDS:
-            raise HdbenchError(f"{path}: more than {MAX_RECORDS:,} records: export fewer")
+            raise HdbenchError(
+                "{place}: more than {most:,} records: export fewer", place=path, most=MAX_RECORDS
+            )
         if isinstance(record, str):
-            problems.append(f"record {number} {record}")
+            problems.append(Message("record {number} {fault}", number=number, fault=record))
             continue
-        truths.append(Truth(f"{path.name}, record {number}", *fields.truth(record)))
+        truths.append(Truth(_place(path, number), *fields.truth(record)))
     if problems:
-        raise HdbenchError(f"{path}: {shortened(problems, separator='; ')}: export the file again")
+        raise HdbenchError(
+            "{place}: {problems}: export the file again",
+            place=path,
+            problems=shortened(problems, separator="; "),
+        )
     if not any(truth.record for truth in truths):
-        raise HdbenchError(f"{path}: no MARC record in it has any of the fields in the mapping")
+        raise HdbenchError(
+            "{place}: no MARC record in it has any of the fields in the mapping", place=path
+        )
     for truth in truths:
         if truth.record is None:
-            remarks.add("none of the fields in the mapping, so no ground truth", truth.place)
+            remarks.add(
+                Message("none of the fields in the mapping, so no ground truth"), truth.place
+            )
         elif truth.key is None:
-            remarks.add("no key, which says which item it belongs to", truth.place)
+            remarks.add(Message("no key, which says which item it belongs to"), truth.place)
     return Truths(truths, remarks.notes())
+
+
+def _place(path: Path, number: int) -> Message:
+    return Message("{place}, record {number}", place=path.name, number=number)
 
 
 def _from_binary(data: bytes, path: Path, remarks: Remarks) -> Iterator[tuple[int, "Record | str"]]:
@@ -90,33 +104,35 @@ def _from_binary(data: bytes, path: Path, remarks: Remarks) -> Iterator[tuple[in
     # wrong one, while the end of a record is a byte that occurs nowhere else.
     *whole, rest = (chunk.lstrip(PADDING) for chunk in data.split(END_OF_RECORD))
     if not (whole or [rest])[0][:5].isdigit():
-        raise HdbenchError(f"{path}: neither MARC21 nor MARCXML: export it as one of these")
+        raise HdbenchError(
+            "{place}: neither MARC21 nor MARCXML: export it as one of these", place=path
+        )
     records = [chunk + END_OF_RECORD for chunk in whole if chunk]
     for number, chunk in enumerate(records, 1):
-        place = f"{path.name}, record {number}"
-        yield number, _fault(chunk) or _decoded(chunk, place, remarks)
+        yield number, _fault(chunk) or _decoded(chunk, _place(path, number), remarks)
     if rest:
-        yield len(records) + 1, "is cut off at the end of the file"
+        yield len(records) + 1, Message("is cut off at the end of the file")
 
 
-def _fault(chunk: bytes) -> str | None:
+def _fault(chunk: bytes) -> Message | None:
     """What is wrong with a record's frame, which pymarc would take as it is; None if nothing."""
     length, base = chunk[:5], chunk[12:17]
     if not length.isdigit() or not base.isdigit():
-        return "has a damaged leader"
+        return Message("has a damaged leader")
     if int(length) != len(chunk):
-        return (
-            f"has {len(chunk)} bytes, but {int(length)} by its leader (was the file changed in an "
-            "editor?)"
+        return Message(
+            "has {there} bytes, but {said} by its leader (was the file changed in an editor?)",
+            there=len(chunk),
+            said=int(length),
         )
     directory = chunk[LEADER : int(base)]
     entries = [directory[place : place + ENTRY] for place in range(0, len(directory) - 1, ENTRY)]
     if not directory.endswith(END_OF_FIELD) or not all(map(_ENTRY.fullmatch, entries)):
-        return "has a damaged directory"
+        return Message("has a damaged directory")
     for entry in entries:
         end = int(base) + int(entry[7:]) + int(entry[3:7])
         if chunk[end - 1 : end] != END_OF_FIELD:
-            return f"has a damaged field {entry[:3].decode()}"
+            return Message("has a damaged field {tag}", tag=entry[:3].decode())
     return None
 
 
@@ -131,19 +147,21 @@ def _decoded(chunk: bytes, place: str, remarks: Remarks) -> "Record | str":
             chunk.decode("utf-8")
         except UnicodeDecodeError:
             if _has_others_than_marc8(chunk):
-                return "is neither in UTF-8 nor in MARC-8: choose UTF-8 as its encoding"
+                return Message("is neither in UTF-8 nor in MARC-8: choose UTF-8 as its encoding")
         else:
             is_utf8 = True
-            remarks.add("in UTF-8, although the leader says MARC-8, and read as such", place)
+            remarks.add(
+                Message("in UTF-8, although the leader says MARC-8, and read as such"), place
+            )
     logging.getLogger("pymarc").setLevel("ERROR")  # its warnings are about indicators
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             return Record(chunk, force_utf8=is_utf8, hide_utf8_warnings=True)
     except UnicodeDecodeError:
-        return "is not in the encoding that its leader says"
+        return Message("is not in the encoding that its leader says")
     except (PymarcException, Warning, ValueError, IndexError) as error:
-        return f"is damaged ({error})"
+        return Message("is damaged ({why})", why=error)
 
 
 def _has_others_than_marc8(chunk: bytes) -> bool:
@@ -188,14 +206,22 @@ def record_from(element: "Element") -> "Record | str":
     for child in marc_fields(element):
         name, tag = name_of(child), child.get("tag", "")
         if not _TAG.fullmatch(tag):
-            return f"(line {child.sourceline}) has a {name} without a tag of three characters"
+            return Message(
+                "(line {line}) has a {name} without a tag of three characters",
+                line=child.sourceline,
+                name=name,
+            )
         if name == "controlfield":
             fields.append(Field(tag, data=_text(child)))
             continue
         indicators = Indicators(child.get("ind1") or " ", child.get("ind2") or " ")
         inner = [each for each in child if name_of(each) == "subfield"]
         if not all(each.get("code") for each in inner):
-            return f"(line {child.sourceline}) has a subfield without a code in {tag}"
+            return Message(
+                "(line {line}) has a subfield without a code in {tag}",
+                line=child.sourceline,
+                tag=tag,
+            )
         subfields = [Subfield(each.get("code", ""), _text(each)) for each in inner]
         fields.append(Field(tag, indicators, subfields))
     return Record(fields=fields)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import yaml
 
 from hdbench.common.checked import read_text_file
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 if TYPE_CHECKING:
     from pymarc import Field, Indicators, Record
@@ -160,21 +160,27 @@ def read_mapping(path: Path) -> MarcMapping:
     """
     text = read_text_file(path)
     if len(text) > MAX_CHARACTERS:
-        raise HdbenchError(f"{path}: longer than {MAX_CHARACTERS:,} characters")
+        raise HdbenchError(
+            "{place}: longer than {most:,} characters", place=path, most=MAX_CHARACTERS
+        )
     try:
         _refuse_what_grows(text, path)
         value = yaml.load(text, yaml.BaseLoader)  # noqa: S506  makes nothing but texts
     except yaml.YAMLError as error:
-        raise HdbenchError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+        raise HdbenchError(
+            "{place}: not YAML: {why}", place=path, why=" ".join(str(error).split())
+        ) from error
     if not isinstance(value, dict) or value.keys() != {"key", "record"}:
         raise HdbenchError(
-            f"{path}: needs key: and record:, and nothing else: see {DEFAULT_MAPPING}"
+            "{place}: needs key: and record:, and nothing else: see {example}",
+            place=path,
+            example=DEFAULT_MAPPING,
         )
     key, record = _node(value["key"], path, "key"), _node(value["record"], path, "record")
     if not isinstance(key, First):
-        raise HdbenchError(f"{path}: key: must be a place such as 001 or 856$u")
+        raise HdbenchError("{place}: key: must be a place such as 001 or 856$u", place=path)
     if not isinstance(record, Nested):
-        raise HdbenchError(f"{path}: record: must have fields, such as title: 245$a")
+        raise HdbenchError("{place}: record: must have fields, such as title: 245$a", place=path)
     return MarcMapping(key, record)
 
 
@@ -182,11 +188,13 @@ def _refuse_what_grows(text: str, path: Path) -> None:
     depth = 0
     for event in yaml.parse(text):
         if isinstance(event, yaml.AliasEvent):
-            raise HdbenchError(f"{path}: has an alias (*…): write the value out")
+            raise HdbenchError("{place}: has an alias (*…): write the value out", place=path)
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:  # PyYAML takes a minute for 30,000
-            raise HdbenchError(f"{path}: nested more than {MAX_DEPTH} levels deep")
+            raise HdbenchError(
+                "{place}: nested more than {most} levels deep", place=path, most=MAX_DEPTH
+            )
 
 
 def _node(value: Any, path: Path, name: str) -> First | Each | Nested:
@@ -201,11 +209,13 @@ def _node(value: Any, path: Path, name: str) -> First | Each | Nested:
         return First(_places(value, path, name))
     if "each" not in value:
         if not value:
-            raise HdbenchError(f"{path}: {name}: has no fields")
+            raise HdbenchError("{place}: {field}: has no fields", place=path, field=name)
         return Nested({key: _node(each, path, f"{name}.{key}") for key, each in value.items()})
     fields = value.get("fields", {})
     if value.keys() - {"each", "fields"} or not isinstance(fields, dict):
-        raise HdbenchError(f"{path}: {name}: besides each: only fields: is allowed")
+        raise HdbenchError(
+            "{place}: {field}: besides each: only fields: is allowed", place=path, field=name
+        )
     inner = {key: _places(each, path, f"{name}.{key}", within=True) for key, each in fields.items()}
     return Each(_places(value["each"], path, name), inner)
 
@@ -216,12 +226,18 @@ def _places(value: Any, path: Path, name: str, *, within: bool = False) -> list[
     for text in texts:
         match = _PLACE.fullmatch(text) if isinstance(text, str) else None
         if not match or not text or bool(match["tag"]) == within:
-            example = "$a or [$4, $e]" if within else "245$a, 264|*1|$b, 001 or 008/35-37"
-            shown = text if isinstance(text, str) else "a list or object"
-            raise HdbenchError(f"{path}: {name}: {shown!r} is not a place such as {example}")
+            raise HdbenchError(
+                "{place}: {field}: {shown!r} is not a place such as $a or [$4, $e]"
+                if within
+                else "{place}: {field}: {shown!r} is not a place such as 245$a, 264|*1|$b, 001 or "
+                "008/35-37",
+                place=path,
+                field=name,
+                shown=text if isinstance(text, str) else Message("a list or object"),
+            )
         places.append(_place(match))
     if not places:
-        raise HdbenchError(f"{path}: {name}: has no place")
+        raise HdbenchError("{place}: {field}: has no place", place=path, field=name)
     return places
 
 

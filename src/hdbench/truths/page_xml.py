@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.truths.files import Remarks, file_name
 from hdbench.truths.truth import Truths
 from hdbench.truths.xml_files import name_of, read_documents
@@ -44,15 +44,17 @@ def _read(
 ) -> tuple[str | None, dict[str, Any] | None]:
     page = root.find("{*}Page")
     if page is None:
-        raise HdbenchError(f"{where}:{root.sourceline}: PAGE XML without a Page")
+        raise HdbenchError(
+            "{place}:{line}: PAGE XML without a Page", place=where, line=root.sourceline
+        )
     order = _reading_order(page)
     regions = _in_order(_regions(page), order)
     if order:
         known = {region.get("id") for region in page.iter() if _is_region(region)}
         if order.keys() - known:
-            remarks.add("the reading order has regions that are not there", where)
+            remarks.add(Message("the reading order has regions that are not there"), where)
         if any(region.get("id") not in order for region in regions):
-            remarks.add("the reading order leaves out regions, which come last", where)
+            remarks.add(Message("the reading order leaves out regions, which come last"), where)
     texts = [text for region in regions for text in _texts(region, order, where, remarks)]
     record = {"text": "\n".join(texts)} if texts else None
     return file_name(page.get("imageFilename")), record
@@ -91,7 +93,7 @@ def _texts(
             found = True
             yield text
         else:
-            remarks.add("a line without text, left out", f"{where}:{line.sourceline}")
+            remarks.add(Message("a line without text, left out"), f"{where}:{line.sourceline}")
     for inner in _in_order(_regions(region), order):
         for text in _texts(inner, order, where, remarks):
             found = True
@@ -113,10 +115,10 @@ def _text(element: "Element", where: str) -> str:
         where = f"{where}:{equivalent.sourceline}"
         index = _number(equivalent.get("index", "0"))
         if index is None:
-            raise HdbenchError(f"{where}: TextEquiv's index is not a number from 0")
+            raise HdbenchError("{place}: TextEquiv's index is not a number from 0", place=where)
         unicode = equivalent.find("{*}Unicode")
         if unicode is None:
-            raise HdbenchError(f"{where}: TextEquiv without Unicode")
+            raise HdbenchError("{place}: TextEquiv without Unicode", place=where)
         found.append((index, "".join(map(str, unicode.itertext())).strip()))
     return min(found, key=lambda each: each[0])[1] if found else ""
 

@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.cells import FAULTS, OddCells
 from hdbench.reading.fields import shown
 from hdbench.truths.column import Column
 from hdbench.truths.table import Table
 from hdbench.truths.truth import Truth, Truths
 from hdbench.truths.values import is_blank, is_of, odd_ones, parts_of, value_of
+
+_READ_AS_EMPTY = Message("cells read as empty")
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,9 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
     ]
     if not places:
         raise HdbenchError(
-            f"{table.name}: no column goes to a field: give some with --map COLUMN=path; it has: "
-            f"{shown(table.header)}"
+            "{place}: no column goes to a field: give some with --map COLUMN=path; it has: {names}",
+            place=table.name,
+            names=shown(table.header),
         )
     keys = [indices[column.title] for column in columns if column.key]
     reader = _Reader(places)
@@ -82,8 +85,10 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
         for index in used:
             if cells[index][:1] == "#" and cells[index] in FAULTS:
                 raise HdbenchError(
-                    f"{where}, column {table.header[index]}: holds the error {cells[index]}: enter "
-                    "the value, empty the cell, or leave the column out"
+                    "{place}: holds the error {cell}: enter the value, empty the cell, or leave "
+                    "the column out",
+                    place=cell_place(where, table.header[index]),
+                    cell=cells[index],
                 )
         key = next((cells[index] for index in keys if not is_blank(cells[index])), None)
         truths.append(Truth(where, key, reader.record(where, cells)))
@@ -113,8 +118,12 @@ def check_places(name: str, columns: Sequence[Column]) -> None:
             first, title = seen.setdefault(names, (form, column.title))
             if first != form or (form == "value" and title != column.title):
                 raise HdbenchError(
-                    f"{name}: the columns {title[:60]!r} and {column.title[:60]!r} both go to "
-                    f"{'.'.join(names)[:60]}: leave one out with --map COLUMN=-"
+                    "{place}: the columns {first!r} and {second!r} both go to {path}: leave one "
+                    "out with --map COLUMN=-",
+                    place=name,
+                    first=title[:60],
+                    second=column.title[:60],
+                    path=".".join(names)[:60],
                 )
 
 
@@ -123,8 +132,11 @@ def _place(index: int, column: Column, name: str) -> _Place:
     lists = [depth for depth, part in enumerate(outer, start=1) if part.endswith("[]")]
     if len(lists) > 1:
         raise HdbenchError(
-            f"{name}: the column {column.title[:60]!r} goes to {column.path}, a list within a list "
-            "of objects: a table can fill only one of them"
+            "{place}: the column {column!r} goes to {path}, a list within a list of objects: a "
+            "table can fill only one of them",
+            place=name,
+            column=column.title[:60],
+            path=column.path,
         )
     depth = lists[0] if lists else 0
     names = tuple(part.removesuffix("[]") for part in (*outer, last))
@@ -174,8 +186,12 @@ class _Reader:
         odd = next((place for place, count in numbers.items() if count not in (1, number)), None)
         if odd is not None:
             raise HdbenchError(
-                f"{where}, column {odd.column.title}: has {numbers[odd]} values, and another "
-                f"column of {'.'.join(odd.around)} has {number}: give as many"
+                "{place}: has {count} values, and another column of {path} has {number}: give as "
+                "many",
+                place=cell_place(where, odd.column.title),
+                count=numbers[odd],
+                path=".".join(odd.around),
+                number=number,
             )
         objects = []
         for index in range(number):
@@ -195,20 +211,33 @@ class _Reader:
         column = place.column
         blank = is_blank(cell)
         if blank and cell:
-            self.odd.add("cells read as empty", f"{where}, column {column.title}: {cell[:40]!r}")
+            self.odd.add(_READ_AS_EMPTY, lambda: _cell(cell_place(where, column.title), cell))
         if place.appended:
             values = [] if blank else parts_of(cell, column.separator)
             _set(record, place.path, _get(record, place.path, []) + values)
         elif not blank:
             value = value_of(cell, column.kind, column.separator)
             if not is_of(value, column.kind):
-                kind = f"{column.title}: cells that are no {column.kind}, kept as text"
-                self.odd.add(kind, f"{where}: {cell[:40]!r}")
+                kind = Message(
+                    "{column}: cells that are no {kind}, kept as text",
+                    column=column.title,
+                    kind=Message(column.kind),
+                )
+                self.odd.add(kind, lambda: _cell(where, cell))
             _set(record, place.path, value)
         elif column.kind == "text":
             _set(record, place.path, "")
         elif column.nullable:
             _set(record, place.path, None)
+
+
+def cell_place(where: str, title: str) -> Message:
+    """What messages call a cell of a row."""
+    return Message("{place}, column {column}", place=where, column=title)
+
+
+def _cell(where: str, cell: str) -> Message:
+    return Message("{place}: {cell!r}", place=where, cell=cell[:40])
 
 
 def _get(record: dict[str, Any], path: tuple[str, ...], default: Any) -> Any:
@@ -247,8 +276,11 @@ def _together(truths: Sequence[Truth], lists: set[tuple[str, ...]]) -> list[Trut
             continue
         if not _agree(first.record, truth.record, lists):
             raise HdbenchError(
-                f"{truth.place}: differs from {first.place}, another row of {truth.key[:60]!r}, in "
-                "more than the objects of its lists: give both the same values"
+                "{place}: differs from {first}, another row of {key!r}, in more than the objects "
+                "of its lists: give both the same values",
+                place=truth.place,
+                first=first.place,
+                key=truth.key[:60],
             )
         for path in lists:
             _get(first.record, path, []).extend(_get(truth.record, path, []))
@@ -273,7 +305,13 @@ def _unused(table: Table, columns: Sequence[Column]) -> list[str]:
         for column in columns
         if column.path is None and not column.key and column.example
     ]
-    return [f"{table.name}: columns that are not used: {shown(unused)}"] if unused else []
+    if not unused:
+        return []
+    return [
+        Message(
+            "{place}: columns that are not used: {names}", place=table.name, names=shown(unused)
+        )
+    ]
 
 
 def _mixed(table: Table, places: Sequence[_Place]) -> list[str]:
@@ -290,8 +328,14 @@ def _mixed(table: Table, places: Sequence[_Place]) -> list[str]:
             if odd:
                 where = next(where for where, cell in filled if cell == odd[0])
                 notes.append(
-                    f"{table.name}: {place.column.title}: kept as text, as {len(odd):,} of "
-                    f"{len(filled):,} values are no plain whole numbers, the first is {where}: "
-                    f"{odd[0][:40]!r}"
+                    Message(
+                        "{place}: {column}: kept as text, as {odd:,} of {count:,} values are no "
+                        "plain whole numbers, the first is {first}",
+                        place=table.name,
+                        column=place.column.title,
+                        odd=len(odd),
+                        count=len(filled),
+                        first=_cell(where, odd[0]),
+                    )
                 )
     return notes

@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from hdbench.common.extras import needed
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.cells import MAX_CELLS, NUMBER, Cell, OddCells, text_of
 from hdbench.reading.columns import MAX_COLUMNS
 from hdbench.reading.csv_lines import (
@@ -37,18 +38,22 @@ MAX_ROWS = 2**20
 MAX_TITLE = 200
 """Maximum number of characters in a column's name."""
 
-ACCEPTED = "a table of ground truths is CSV or XLSX"
+ACCEPTED = Message("a table of ground truths is CSV or XLSX")
 
 FIRST_ROWS = 50
 """Number of rows by which the delimiter and the header are recognised."""
 
-DATES_READ = (
+DATES_READ = Message(
     "dates of the spreadsheet program, read in ISO form (check: it also makes dates of values such "
     "as 3-5)"
 )
-STRIPPED = "cells with white space around their value, read without it"
+STRIPPED = Message("cells with white space around their value, read without it")
 
-DELIMITER_NAMES = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+DELIMITER_NAMES = {
+    ";": Message("semicolons"),
+    "\t": Message("tabs"),
+    "|": Message("vertical bars"),
+}
 
 
 @dataclass(frozen=True)
@@ -103,28 +108,40 @@ def read_table(path: Path) -> Table:
     name = path.name
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe might never end
-            raise HdbenchError(f"{name}: not a file: {ACCEPTED}")
+            raise HdbenchError("{place}: not a file: {accepted}", place=name, accepted=ACCEPTED)
         head = head_of(path)
         if head.startswith(ZIP):
             return _of_workbook(path, name)
         if head.startswith(GZIP):
-            raise HdbenchError(f"{name}: unpack it: {ACCEPTED}")
+            raise HdbenchError("{place}: unpack it: {accepted}", place=name, accepted=ACCEPTED)
         if kind := other_kind(head):
-            raise HdbenchError(f"{name}: this is {kind}: {ACCEPTED}")
+            raise HdbenchError(
+                "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=ACCEPTED
+            )
         return _of_csv(read_whole(path, name), name)
     except OSError as error:
-        raise HdbenchError(f"{name}: cannot be read: {error.strerror or error}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=name, why=error.strerror or error
+        ) from error
 
 
 def _of_csv(data: bytes, name: str) -> Table:
     text, notes = decode_or_cp1252(data, name)
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise HdbenchError(f"{name}:{line}: has NUL bytes: save it as CSV in UTF-8")
+        raise HdbenchError(
+            "{place}:{line}: has NUL bytes: save it as CSV in UTF-8", place=name, line=line
+        )
     with at_most(MAX_CELL):
         delimiter = delimiter_of(text, _evenness)
         if delimiter in DELIMITER_NAMES:
-            notes.append(f"{name}: cells are separated by {DELIMITER_NAMES[delimiter]}")
+            notes.append(
+                Message(
+                    "{place}: cells are separated by {delimiter}",
+                    place=name,
+                    delimiter=DELIMITER_NAMES[delimiter],
+                )
+            )
         found = lines(text, delimiter, name, blank=True)
         return _table(name, (_Row(f"{name}:{line}", cells) for line, cells in found), notes)
 
@@ -144,7 +161,12 @@ def _of_workbook(path: Path, name: str) -> Table:
     kind = office_kind(archive)
     archive.close()
     if kind != "":
-        raise HdbenchError(f"{name}: this is {kind or 'a ZIP: unpack it'}: {ACCEPTED}")
+        raise HdbenchError(
+            "{place}: this is {kind}: {accepted}",
+            place=name,
+            kind=kind or Message("a ZIP: unpack it"),
+            accepted=ACCEPTED,
+        )
     with needed("excel", "Excel files need"):
         from hdbench.reading.spreadsheet import read_sheets  # noqa: PLC0415
 
@@ -152,7 +174,11 @@ def _of_workbook(path: Path, name: str) -> Table:
     best: tuple[int, str, list[_Row]] = (0, "", [])
     sheets: list[str] = []
     for sheet in read_sheets(path, name):
-        rows = [_Row(f"{name}: {sheet.name}, row {number}", cells) for number, cells in sheet.rows]
+        where = f"{name}: {sheet.name}"
+        rows = [
+            _Row(Message("{place}, row {number}", place=where, number=number), cells)
+            for number, cells in sheet.rows
+        ]
         filled = sum(not _is_blank(cell) for row in rows for cell in row.cells)
         if filled:
             sheets.append(sheet.name)
@@ -162,8 +188,13 @@ def _of_workbook(path: Path, name: str) -> Table:
     notes = []
     if others:
         notes.append(
-            f"{name}: only the sheet {title} was read, which has the most filled cells; not read: "
-            f"{shown(others)} (to read another one, hide or delete {title})"
+            Message(
+                "{place}: only the sheet {title} was read, which has the most filled cells; not "
+                "read: {names} (to read another one, hide or delete {title})",
+                place=name,
+                title=title,
+                names=shown(others),
+            )
         )
     return _table(f"{name}: {title}" if title else name, iter(rows), notes)
 
@@ -177,7 +208,13 @@ def _table(name: str, rows: Iterator[_Row], notes: list[str]) -> Table:
         word for row in begin[:titles] for text in _texts(row) for word in text.split()
     )
     if above:
-        notes.append(f"{name}: read as a title above the table, not as data: {above[:100]}")
+        notes.append(
+            Message(
+                "{place}: read as a title above the table, not as data: {title}",
+                place=name,
+                title=above[:100],
+            )
+        )
     texts = without_empty_end([" ".join(text.split()) for text in _texts(header)])
     named = _named(texts, header.place, notes)
     read = _Cells(named, header.place)
@@ -185,7 +222,7 @@ def _table(name: str, rows: Iterator[_Row], notes: list[str]) -> Table:
     while found and not any(found[-1][1]):
         found.pop()
     if not found:
-        raise HdbenchError(f"{name}: has no rows, only names of columns")
+        raise HdbenchError("{place}: has no rows, only names of columns", place=name)
     table = Table(name, named, found, notes + read.odd.notes(name))
     return _without_empty(table, [index for index, text in enumerate(texts) if not text])
 
@@ -201,7 +238,10 @@ def _bounded(rows: Iterable[_Row]) -> Iterator[_Row]:
         cells += len(row.cells)
         if number > MAX_ROWS or cells > MAX_CELLS:
             raise HdbenchError(
-                f"{row.place}: more than {MAX_ROWS:,} rows or {MAX_CELLS:,} cells: split the table"
+                "{place}: more than {rows:,} rows or {cells:,} cells: split the table",
+                place=row.place,
+                rows=MAX_ROWS,
+                cells=MAX_CELLS,
             )
         yield row
 
@@ -214,7 +254,9 @@ def _header(name: str, rows: list[_Row]) -> tuple[int, _Row]:
     """
     filled = [sum(not _is_blank(cell) for cell in row.cells) for row in rows]
     if not any(filled):
-        raise HdbenchError(f"{name}: empty: needs the names of the columns in its first row")
+        raise HdbenchError(
+            "{place}: empty: needs the names of the columns in its first row", place=name
+        )
     # A title, merged over all columns, fills one cell.
     several = max(filled) > 1
     above = next(number for number, count in enumerate(filled) if count > several)
@@ -222,8 +264,9 @@ def _header(name: str, rows: list[_Row]) -> tuple[int, _Row]:
     texts = [text for text in _texts(header) if text]
     if any(has_ending(text) for text in texts) or _are_values(texts):
         raise HdbenchError(
-            f"{header.place}: the first row with several cells has values, not names of columns: "
-            "name every column in a row above it"
+            "{place}: the first row with several cells has values, not names of columns: name "
+            "every column in a row above it",
+            place=header.place,
         )
     return above, header
 
@@ -240,9 +283,13 @@ def _named(texts: list[str], place: str, notes: list[str]) -> list[str]:
         HdbenchError: there are too many.
     """
     if len(texts) > MAX_COLUMNS:
-        raise HdbenchError(f"{place}: more than {MAX_COLUMNS:,} columns")
+        raise HdbenchError("{place}: more than {most:,} columns", place=place, most=MAX_COLUMNS)
     if any(len(text) > MAX_TITLE for text in texts):
-        raise HdbenchError(f"{place}: a column's name has more than {MAX_TITLE:,} characters")
+        raise HdbenchError(
+            "{place}: a column's name has more than {most:,} characters",
+            place=place,
+            most=MAX_TITLE,
+        )
     taken, seen = set(texts), set[str]()
     named: list[str] = []
     again: list[str] = []
@@ -258,7 +305,13 @@ def _named(texts: list[str], place: str, notes: list[str]) -> list[str]:
         taken.add(title)
         named.append(title)
     if again:
-        notes.append(f"{place}: columns of the same name are told apart: {shown(again)}")
+        notes.append(
+            Message(
+                "{place}: columns of the same name are told apart: {names}",
+                place=place,
+                names=shown(again),
+            )
+        )
     return named
 
 
@@ -283,26 +336,32 @@ class _Cells:
         texts, width = _texts(row), len(self._header)
         if any(texts[width:]):
             raise HdbenchError(
-                f"{row.place}: has {len(texts)} cells, and the header ({self._place}) {width}: "
-                "name every column, and quote cells that hold the delimiter"
+                "{place}: has {count} cells, and the header ({header}) {width}: name every "
+                "column, and quote cells that hold the delimiter",
+                place=row.place,
+                count=len(texts),
+                header=self._place,
+                width=width,
             )
         texts = texts[:width] + [""] * (width - len(texts))
         for index, (cell, text) in enumerate(zip(row.cells, texts, strict=False)):
             if len(text) > MAX_CELL:
                 raise HdbenchError(
-                    f"{self._where(row, index)}: a cell of more than {MAX_CELL >> 20} million "
-                    "characters"
+                    "{place}: a cell of more than {most} million characters",
+                    place=self._where(row, index),
+                    most=MAX_CELL >> 20,
                 )
             if text == cell:  # most are
                 continue
             if isinstance(cell, DATES):
-                self.odd.add(DATES_READ, f"{self._where(row, index)}: {text}")
+                self.odd.add(DATES_READ, partial(self._where, row, index, text))
             elif isinstance(cell, str) and text:
-                self.odd.add(STRIPPED, self._where(row, index))
+                self.odd.add(STRIPPED, partial(self._where, row, index))
         return texts
 
-    def _where(self, row: _Row, index: int) -> str:
-        return f"{row.place}, column {self._header[index]}"
+    def _where(self, row: _Row, index: int, text: str = "") -> Message:
+        place = Message("{place}, column {column}", place=row.place, column=self._header[index])
+        return Message("{place}: {text}", place=place, text=text) if text else place
 
 
 def _without_empty(table: Table, unnamed: list[int]) -> Table:
@@ -312,13 +371,21 @@ def _without_empty(table: Table, unnamed: list[int]) -> Table:
     notes = []
     if filled:
         notes.append(
-            f"{table.name}: columns that have values and no name are called {shown(filled)}"
+            Message(
+                "{place}: columns that have values and no name are called {names}",
+                place=table.name,
+                names=shown(filled),
+            )
         )
     if not empty:
         return Table(table.name, table.header, table.rows, table.notes + notes)
     kept = [index for index in range(len(table.header)) if index not in empty]
     dropped = shown(table.header[index] for index in sorted(empty))
-    notes.append(f"{table.name}: dropped, without name and values: {dropped}")
+    notes.append(
+        Message(
+            "{place}: dropped, without name and values: {names}", place=table.name, names=dropped
+        )
+    )
     header = [table.header[index] for index in kept]
     rows = [(place, [cells[index] for index in kept]) for place, cells in table.rows]
     return Table(table.name, header, rows, table.notes + notes)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from hdbench.errors import Message
 from hdbench.reading.cells import BOOLEANS, MISSING, boolean_of, integer_of, number_of, text_of
 from hdbench.truths.fields import Kind
 
@@ -76,12 +77,12 @@ def kind_of(cells: Sequence[str]) -> Found:
     """
     distinct = list(dict.fromkeys(cells))
     if not distinct:
-        return Found("text", None, "empty")
-    tests: list[tuple[Kind, Callable[[str], bool], str]] = [
-        ("boolean", lambda cell: cell.casefold() in BOOLEANS, "true or false"),
-        ("integer", is_integer, "whole numbers"),
-        ("number", _is_number, "numbers"),
-        ("date", _is_iso_date, "dates"),
+        return Found("text", None, Message("empty"))
+    tests: list[tuple[Kind, Callable[[str], bool], Message]] = [
+        ("boolean", lambda cell: cell.casefold() in BOOLEANS, Message("true or false")),
+        ("integer", is_integer, Message("whole numbers")),
+        ("number", _is_number, Message("numbers")),
+        ("date", _is_iso_date, Message("dates")),
     ]
     for kind, test, why in tests:
         if all(map(test, distinct)):
@@ -89,9 +90,14 @@ def kind_of(cells: Sequence[str]) -> Found:
     separator = separator_of(cells)
     if separator:
         count = sum(separator in cell for cell in cells)
-        return Found("list", separator, f"lists, divided by {separator!r} in {count:,} cells")
+        why = Message(
+            "lists, divided by {separator!r} in {count:,} cells", separator=separator, count=count
+        )
+        return Found("list", separator, why)
     odd = odd_ones(cells)
-    why = f"text, as {odd[0][:40]!r} is no plain whole number" if odd else "text"
+    why = Message("text")
+    if odd:
+        why = Message("text, as {odd!r} is no plain whole number", odd=odd[0][:40])
     return Found("text", None, why)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hdbench.common.extras import needed
-from hdbench.errors import HdbenchError, shortened
+from hdbench.errors import HdbenchError, Message, shortened
 from hdbench.truths.files import Remarks, read_bounded
 from hdbench.truths.truth import Truth, Truths
 
@@ -90,15 +90,18 @@ def records_of(document: BinaryIO, where: str, tag: str) -> Iterator["Element"]:
 def _not_well_formed(where: str, error: SyntaxError) -> HdbenchError:
     """What libxml2 found, in one line."""
     said = " ".join(str(error.msg).partition(", line ")[0].split())
-    return HdbenchError(f"{where}:{error.lineno or 1}: not well-formed XML: {said}")
+    return HdbenchError(
+        "{place}:{line}: not well-formed XML: {why}", place=where, line=error.lineno or 1, why=said
+    )
 
 
 def _refuse_document_type(element: "Element", where: str) -> None:
     """Refuse XML that could have entities of its own."""
     if element.getroottree().docinfo.internalDTD is not None:
         raise HdbenchError(
-            f"{where}: has a document type (<!DOCTYPE …>), which is not read: delete that line, or "
-            "export the file without it"
+            "{place}: has a document type (<!DOCTYPE …>), which is not read: delete that line, or "
+            "export the file without it",
+            place=where,
         )
 
 
@@ -131,20 +134,29 @@ def read_documents(path: Path, root: str, form: str, read: Read) -> Truths:
         try:
             element = parse_xml(read_bounded(file, where), where)
             if name_of(element) != root:
-                remarks.add(f"not {form}, and passed over", place)
+                remarks.add(Message("not {form}, and passed over", form=form), place)
                 continue
             truth = Truth(place, *read(element, where, remarks))
         except HdbenchError as error:
-            problems.append(str(error))
+            problems.append(error.message)
             continue
         truths.append(truth)
         if truth.record is None:
-            remarks.add("no text in the file, so the item has no ground truth", place)
+            remarks.add(Message("no text in the file, so the item has no ground truth"), place)
     if problems:
-        raise HdbenchError((f"{path}: " if is_folder else "") + shortened(problems, separator="; "))
+        problem = shortened(problems, separator="; ")
+        if is_folder:
+            raise HdbenchError("{place}: {why}", place=path, why=problem)
+        raise HdbenchError(problem)
     if not truths:
-        reason = "it has no such XML file" if is_folder else f"its root element is not {root}"
-        raise HdbenchError(f"{path}: not {form}: {reason}")
+        raise HdbenchError(
+            "{place}: not {form}: it has no such XML file"
+            if is_folder
+            else "{place}: not {form}: its root element is not {root}",
+            place=path,
+            form=form,
+            root=root,
+        )
     return Truths(truths, remarks.notes())
 
 
@@ -158,10 +170,11 @@ def _files(path: Path) -> list[tuple[Path, str]]:
         found = [Path(folder) / name for name in names if name.lower().endswith(".xml")]
         files += [file for file in found if not file.name.startswith(".")]
         if len(files) > MAX_FILES:
-            raise HdbenchError(f"{path}: more than {MAX_FILES:,} XML files")
+            raise HdbenchError("{place}: more than {most:,} XML files", place=path, most=MAX_FILES)
     for file in files:
         if file.is_symlink():
             raise HdbenchError(
-                f"{file}: is a symbolic link, which is not followed: put the file itself there"
+                "{place}: is a symbolic link, which is not followed: put the file itself there",
+                place=file,
             )
     return [(file, file.relative_to(path).as_posix()) for file in sorted(files)]

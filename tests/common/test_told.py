@@ -31,7 +31,7 @@ MAKERS = {"HdbenchError", "Message", "said"} | {
 }
 """What takes a template as its first argument; in `cli`, also `say`."""
 
-COMPLETE = ["annotating", "collecting", "space", "statistics"]
+COMPLETE = ["annotating", "building", "collecting", "space", "statistics", "truths"]
 """The packages whose messages are all told in every language."""
 
 

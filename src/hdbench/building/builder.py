@@ -27,10 +27,16 @@ from hdbench.building.source import MissingFileError, Source
 from hdbench.common import resources
 from hdbench.common.jsonio import write_json
 from hdbench.common.progress import progress
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 _SPACES: tuple[Literal["metrics", "spaces"], ...] = ("metrics", "spaces")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+_AGAINST_DATES = {
+    "id": Message("give the items other ids"),
+    "text": Message("put a word before them"),
+}
+"""What to do about a column of texts that all begin like dates, unless it can be a date32."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +93,10 @@ def build(
     spec = recipe.spec
     if spec.licence not in OPEN_LICENCES and not accept_licence:
         raise HdbenchError(
-            f"{spec.name}: its licence ({spec.licence}) is not an open one: read its card, and if "
-            "your use is covered, build it with --accept-licence"
+            "{name}: its licence ({licence}) is not an open one: read its card, and if your use is "
+            "covered, build it with --accept-licence",
+            name=spec.name,
+            licence=spec.licence,
         )
     files = recipe.source(source, accept_changed)
     recipe = recipe.of_source(files)
@@ -168,7 +176,7 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
         for row in progress(recipe.rows(files), spec.title):
             if row.id in ids:
                 where = row.media[0] if row.media else spec.name
-                raise HdbenchError(f"{where}: the id {row.id!r} occurs twice")
+                raise HdbenchError("{place}: the id {id!r} occurs twice", place=where, id=row.id)
             ids.add(row.id)
             without_truth += row.ground_truth is None
             if row.ground_truth is not None and (how := Provenance.of_row(row.columns)):
@@ -188,19 +196,24 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
                     all_dates[name] = all_dates.get(name, True) and bool(_ISO_DATE.match(text))
     if missing and not allow_missing:
         raise HdbenchError(
-            f"{spec.name}: {len(missing)} media files are missing: {', '.join(missing)}: "
-            "get them, or keep their rows without them with --allow-missing"
+            "{name}: {count} media files are missing: {files}: get them, or keep their rows "
+            "without them with --allow-missing",
+            name=spec.name,
+            count=len(missing),
+            files=", ".join(missing),
         )
     if not ids:
         raise HdbenchError(
-            f"{spec.name}: the source has no rows: is it the source of this benchmark?"
+            "{name}: the source has no rows: is it the source of this benchmark?", name=spec.name
         )
     for name in (name for name, dates in all_dates.items() if dates):
         # `datasets` would give each of them a time of day.
-        remedy = {"id": "give the items other ids", "text": "put a word before them"}.get(
-            name, "make the column a date32"
+        raise HdbenchError(
+            "{name}: every {column} begins like a date: {remedy}",
+            name=spec.name,
+            column=name,
+            remedy=_AGAINST_DATES.get(name, Message("make the column a date32")),
         )
-        raise HdbenchError(f"{spec.name}: every {name} begins like a date: {remedy}")
     content_hash = hashlib.sha256((folder / METADATA).read_bytes()).hexdigest()
     return Built(folder, spec.version, len(ids), missing, without_truth, content_hash, made)
 
@@ -209,4 +222,4 @@ def _copy(source: Path, target: Path) -> None:
     try:
         shutil.copyfile(source, target)
     except FileNotFoundError as error:
-        raise HdbenchError(f"{source}: no such file: a benchmark needs it") from error
+        raise HdbenchError("{place}: no such file: a benchmark needs it", place=source) from error

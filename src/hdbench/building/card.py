@@ -157,9 +157,11 @@ def fill_card(path: Path, header: dict[str, Any], **values: Any) -> str:
     try:
         _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
     except FileNotFoundError as error:
-        raise HdbenchError(f"{path}: no such file: a dataset needs a card") from error
+        raise HdbenchError("{place}: no such file: a dataset needs a card", place=path) from error
     except ValueError as error:
-        raise HdbenchError(f"{path}: must begin with YAML between two --- lines") from error
+        raise HdbenchError(
+            "{place}: must begin with YAML between two --- lines", place=path
+        ) from error
     text = _rendered(path, body, values)
     full = yaml.safe_load(front) | header
     return f"---\n{yaml.safe_dump(full, sort_keys=False, allow_unicode=True)}---\n{text}\n"
@@ -171,7 +173,7 @@ def _rendered(path: Path, template: str, values: dict[str, Any]) -> str:
     try:
         return environment.from_string(template).render(values)
     except jinja2.TemplateError as error:
-        raise HdbenchError(f"{path}: {error}") from error
+        raise HdbenchError("{place}: {why}", place=path, why=error) from error
 
 
 def _config(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED, PROVENANCE
 from hdbench.benchmarks.spec import Address, Said
 from hdbench.common.checked import Strict
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import AS_PUBLISHED
 
 if TYPE_CHECKING:
@@ -112,9 +112,9 @@ class Correction(_OfField):
         return bool(wrong)
 
     @property
-    def misfit(self) -> str:
+    def misfit(self) -> Message:
         """Why it does not fit a source that it leaves as it is."""
-        return f"the source does not have {self.old!r} there"
+        return Message("the source does not have {old} there", old=repr(self.old))
 
 
 class Renaming(_OfField):
@@ -138,9 +138,9 @@ class Renaming(_OfField):
         return bool(wrong)
 
     @property
-    def misfit(self) -> str:
+    def misfit(self) -> Message:
         """Why it does not fit a source that it leaves as it is."""
-        return f"nothing in the source can be renamed to {self.to!r} there"
+        return Message("nothing in the source can be renamed to {to!r} there", to=self.to)
 
 
 class Errata(Strict):
@@ -191,10 +191,15 @@ class Errata(Strict):
             return
         if excluded:
             raise HdbenchError(
-                f"errata.yaml: excludes {min(excluded)!r}, which is not in the source"
+                "errata.yaml: excludes {id!r}, which is not in the source", id=min(excluded)
             )
         for erratum in unused.values():
-            raise HdbenchError(f"errata.yaml: {erratum.id} {erratum.field}: {erratum.misfit}")
+            raise HdbenchError(
+                "errata.yaml: {id} {field}: {misfit}",
+                id=erratum.id,
+                field=erratum.field,
+                misfit=erratum.misfit,
+            )
 
 
 def _corrected(columns: Mapping[str, Any]) -> Mapping[str, Any]:

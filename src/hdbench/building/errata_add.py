@@ -21,7 +21,7 @@ from hdbench.building.recipe import Recipe, Row, find_recipe
 from hdbench.common.checked import validate
 from hdbench.common.jsonio import write_whole
 from hdbench.common.names import did_you_mean
-from hdbench.errors import HdbenchError, escaped
+from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.scoring.metric import AS_PUBLISHED
 
 if TYPE_CHECKING:
@@ -124,8 +124,11 @@ def add_corrections(
     truths = _published(recipe, out)
     if truths is None:
         raise HdbenchError(
-            f"{recipe.spec.name}: is not built in {out}, so there is nothing to compare with: "
-            f"build it with: hdbench build {name}"
+            "{benchmark}: is not built in {folder}, so there is nothing to compare with: build it "
+            "with: hdbench build {name}",
+            benchmark=recipe.spec.name,
+            folder=out,
+            name=name,
         )
     return _record(recipe, truths, corrections(truths))
 
@@ -134,8 +137,9 @@ def _editable(name: str) -> Recipe:
     recipe = find_recipe(name)
     if recipe.folder.resolve().is_relative_to(Path(hdbench.__file__).parent.resolve()):
         raise HdbenchError(
-            f"{name}: the recipes of an installed hdbench cannot be edited: run this in a "
-            "checkout installed with pip install -e, or give a recipe's folder"
+            "{name}: the recipes of an installed hdbench cannot be edited: run this in a checkout "
+            "installed with pip install -e, or give a recipe's folder",
+            name=name,
         )
     return recipe
 
@@ -151,7 +155,8 @@ def _record(
             _check_published(recipe.spec.name, truths, correction)
         if correction.old == correction.new:
             raise HdbenchError(
-                f"{correction.id} {correction.field}: the old value and the new one are the same"
+                "{place}: the old value and the new one are the same",
+                place=f"{correction.id} {correction.field}",
             )
         _check_errata(errata, truths, correction, path)
         errata = errata.model_copy(update={"corrections": (*errata.corrections, correction)})
@@ -208,15 +213,25 @@ def _check_published(
     name: str, truths: Mapping[str, dict[str, Any]], correction: Correction
 ) -> None:
     if correction.id != "*" and correction.id not in truths:
-        raise HdbenchError(f"{correction.id}: {name} has no such item: look at its metadata.jsonl")
+        raise HdbenchError(
+            "{id}: {name} has no such item: look at its metadata.jsonl", id=correction.id, name=name
+        )
     place = f"{correction.id} {correction.field}"
     values = _values(truths, correction)
     if not values or (correction.old is not None and all(value is None for value in values)):
         near = did_you_mean(correction.field, paths_of(truths, correction.id))
-        raise HdbenchError(f"{place}: there is no such field in the published ground truth{near}")
+        raise HdbenchError(
+            "{place}: there is no such field in the published ground truth{near}",
+            place=place,
+            near=near,
+        )
     if correction.old not in values:
-        there = " or ".join(dict.fromkeys(map(_shown, values)))
-        raise HdbenchError(f"{place}: the published value is {there}, not {_shown(correction.old)}")
+        raise HdbenchError(
+            "{place}: the published value is {there}, not {given}",
+            place=place,
+            there=joined(list(dict.fromkeys(map(_shown, values))), Message(" or ")),
+            given=_shown(correction.old),
+        )
 
 
 def _check_errata(
@@ -229,18 +244,25 @@ def _check_errata(
     place = f"{correction.id} {correction.field}"
     for other in errata.corrections:
         if (other.id, other.field, other.old) == (correction.id, correction.field, correction.old):
-            raise HdbenchError(f"{path}: already corrects {place}, to {_shown(other.new)}")
+            raise HdbenchError(
+                "{file}: already corrects {place}, to {value}",
+                file=path,
+                place=place,
+                value=_shown(other.new),
+            )
     if truths is None:
         return
     rows = [Row(item, (), truth) for item, truth in truths.items()]
     only = Errata(corrections=errata.corrections)
     corrected = {row.id: row.ground_truth or {} for row in only.apply(rows, changed=True)}
     if correction.old not in _values(corrected, correction):
-        raise HdbenchError(f"{path}: another entry already corrects {place}")
+        raise HdbenchError("{file}: another entry already corrects {place}", file=path, place=place)
 
 
 def _shown(value: Any) -> str:
-    text = "absent" if value is None else json.dumps(value, ensure_ascii=False)
+    if value is None:
+        return Message("absent")
+    text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
@@ -257,7 +279,11 @@ def _next_version(recipe: Recipe) -> str:
     version = recipe.spec.version
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
         path = recipe.folder / "benchmark.yaml"
-        raise HdbenchError(f"{path}: version: {version!r} is not X.Y.Z and cannot be raised")
+        raise HdbenchError(
+            "{place}: version: {version!r} is not X.Y.Z and cannot be raised",
+            place=path,
+            version=version,
+        )
     major, minor, patch = version.split(".")
     return f"{major}.{minor}.{int(patch) + 1}"
 
@@ -279,7 +305,9 @@ def _with_corrections(path: Path, expected: Errata, corrections: list[Correction
     with suppress(yaml.YAMLError, HdbenchError):
         if validate(Errata, yaml.safe_load(result), path) == expected:
             return result
-    raise HdbenchError(f"{path}: cannot be added to in its present form: edit it by hand")
+    raise HdbenchError(
+        "{place}: cannot be added to in its present form: edit it by hand", place=path
+    )
 
 
 def _around(text: str) -> tuple[str, str, int]:
@@ -337,7 +365,11 @@ def _with_version(recipe: Recipe, version: str) -> str:
         flags=re.MULTILINE,
     )
     if count != 1:
-        raise HdbenchError(f"{path}: must have one line with version: {recipe.spec.version}")
+        raise HdbenchError(
+            "{place}: must have one line with version: {version}",
+            place=path,
+            version=recipe.spec.version,
+        )
     return text
 
 
@@ -346,7 +378,9 @@ def _with_entry(recipe: Recipe, version: str, corrections: list[Correction]) -> 
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=error.strerror
+        ) from error
     entry = f"## {version}\n\n"
     for each in corrections:
         place = "every item" if each.id == "*" else f"`{each.id}`"

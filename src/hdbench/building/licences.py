@@ -3,6 +3,7 @@
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from hdbench.common.names import nearest
+from hdbench.errors import Message
 
 UNSTATED = "other"
 """What stands for a licence if none is stated."""
@@ -18,7 +19,7 @@ OPEN_LICENCES = {
 """The Hub's name for each → its SPDX identifier."""
 
 
-def unusable(licence: str) -> tuple[str, str] | None:
+def unusable(licence: str) -> tuple[Message, Message] | None:
     """What is wrong with the name of a licence, and what to do; None if it can be stated.
 
     Example:
@@ -31,10 +32,13 @@ def unusable(licence: str) -> tuple[str, str] | None:
         canonicalize_license_expression(licence)
     except InvalidLicenseExpression:
         near = nearest(licence.lower().replace(" ", "-"), OPEN_LICENCES)
-        question = f"did you mean {near}? Otherwise " if near else ""
-        choices = ", ".join(OPEN_LICENCES)
-        remedy = f"{question}choose one of {choices}, or {UNSTATED} if none is stated"
-        return "SPDX knows no such licence", remedy
+        remedy = Message(
+            "{near}choose one of {names}, or {unstated} if none is stated",
+            near=Message("did you mean {near}? Otherwise ", near=near) if near else "",
+            names=", ".join(OPEN_LICENCES),
+            unstated=UNSTATED,
+        )
+        return Message("SPDX knows no such licence"), remedy
     if licence.lower() in OPEN_LICENCES:
-        return "is not in small letters", f"write {licence.lower()}"
+        return Message("is not in small letters"), Message("write {right}", right=licence.lower())
     return None

@@ -38,7 +38,7 @@ def copy_media(files: Source, path: str, folder: Path, kind: str) -> tuple[str, 
     copy = folder / MEDIA_FOLDERS[kind] / f"{sha256}.{suffix}"
     copy.write_bytes(data)
     if hashlib.sha256(copy.read_bytes()).hexdigest() != sha256:
-        raise HdbenchError(f"{copy}: is not what was written: check the disk")
+        raise HdbenchError("{place}: is not what was written: check the disk", place=copy)
     return f"{copy.parent.name}/{copy.name}", sha256
 
 
@@ -49,9 +49,13 @@ def _check_image(data: bytes, place: Path) -> str:
             return IMAGE_SUFFIXES[image.format or ""]
     except KeyError as error:
         formats = ", ".join(IMAGE_SUFFIXES)
-        raise HdbenchError(f"{place}: not an image that can be used: must be {formats}") from error
+        raise HdbenchError(
+            "{place}: not an image that can be used: must be {formats}",
+            place=place,
+            formats=formats,
+        ) from error
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise HdbenchError(f"{place}: damaged image: {error}") from error
+        raise HdbenchError("{place}: damaged image: {why}", place=place, why=error) from error
 
 
 def _check_pdf(data: bytes, place: Path) -> str:
@@ -60,5 +64,5 @@ def _check_pdf(data: bytes, place: Path) -> str:
             for page in document:
                 page.close()
     except pdf.PdfError as error:
-        raise HdbenchError(f"{place}: damaged PDF: {error}") from error
+        raise HdbenchError("{place}: damaged PDF: {why}", place=place, why=error) from error
     return "pdf"

@@ -6,7 +6,7 @@ from typing import Any
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
 from hdbench.building.recipe import Row
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 COLUMN_TYPES: dict[str, type] = {
     "string": str,
@@ -35,12 +35,20 @@ def metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec) 
     columns = {**dict.fromkeys(COLUMNS.keys() & spec.columns.keys()), **row.columns}
     if columns.keys() != spec.columns.keys():
         raise HdbenchError(
-            f"{row.id}: columns {', '.join(row.columns) or 'none'} "
-            f"where benchmark.yaml has {', '.join(spec.columns) or 'none'}"
+            "{id}: columns {there} where benchmark.yaml has {named}",
+            id=row.id,
+            there=", ".join(row.columns) or Message("none"),
+            named=", ".join(spec.columns) or Message("none"),
         )
     for name, value in columns.items():
         if value is not None and type(value) is not COLUMN_TYPES[spec.columns[name]]:
-            raise HdbenchError(f"{row.id}: column {name}: {value!r} is not {spec.columns[name]}")
+            raise HdbenchError(
+                "{id}: column {name}: {value} is not {kind}",
+                id=row.id,
+                name=name,
+                value=repr(value),
+                kind=spec.columns[name],
+            )
     truth = None
     if row.ground_truth is not None:
         truth = json.dumps(row.ground_truth, ensure_ascii=False)
@@ -52,7 +60,7 @@ def metadata_line(row: Row, copies: list[tuple[str, str]], spec: BenchmarkSpec) 
     try:
         return (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode()
     except ValueError as error:  # NaN, or a lone surrogate
-        raise HdbenchError(f"{row.id}: {error}") from error
+        raise HdbenchError("{place}: {why}", place=row.id, why=error) from error
 
 
 def _shown(row: Row, copies: list[tuple[str, str]], media: str) -> dict[str, Any]:
@@ -62,7 +70,7 @@ def _shown(row: Row, copies: list[tuple[str, str]], media: str) -> dict[str, Any
     """
     if media == "text":
         if not row.text.strip():
-            raise HdbenchError(f"{row.id}: has no text")
+            raise HdbenchError("{id}: has no text", id=row.id)
         return {"text": row.text, "id": row.id}
     whole = copies if len(copies) == len(row.media) else []
     names: Any = [name for name, _ in whole] or None

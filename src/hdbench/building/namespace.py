@@ -33,8 +33,9 @@ def writing(out: Path, name: str) -> Iterator[Path]:
     target, beside = out / name, out / f".{name}.partial"
     if target.exists() and not is_ours(target) and not _is_empty(target):
         raise HdbenchError(
-            f"{target}: exists already and was not built by hdbench: move it away, or choose "
-            "another folder with --out"
+            "{place}: exists already and was not built by hdbench: move it away, or choose "
+            "another folder with --out",
+            place=target,
         )
     created = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
@@ -52,7 +53,7 @@ def writing(out: Path, name: str) -> Iterator[Path]:
                 lock.unlink(missing_ok=True)
     except Timeout as error:
         raise HdbenchError(
-            f"{target}: another hdbench is building it: wait until it is done"
+            "{place}: another hdbench is building it: wait until it is done", place=target
         ) from error
     finally:
         if created:

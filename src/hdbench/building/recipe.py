@@ -97,13 +97,20 @@ class Recipe:
         for name in accept_changed:
             paths = [path for path in registry if path == name or path.endswith("/" + name)]
             if not paths or folder is None:
-                reason = "needs --source" if folder is None else f"{pinned} has no such file"
-                raise HdbenchError(f"--accept-changed {name}: {reason}")
+                raise HdbenchError(
+                    "--accept-changed {name}: needs --source"
+                    if folder is None
+                    else "--accept-changed {name}: {place} has no such file",
+                    name=name,
+                    place=pinned,
+                )
             changed.update(paths)
         if folder is not None:
             return folder_source(folder, registry, may_differ=changed)
         if published is None:
-            raise HdbenchError(f"{self.folder / 'benchmark.yaml'}: no source: give --source DIR")
+            raise HdbenchError(
+                "{place}: no source: give --source DIR", place=self.folder / "benchmark.yaml"
+            )
         if isinstance(published, HubSource):
             return hub_source(published.hub, published.revision)
         return download_source(published.url, published.revision, registry)
@@ -131,7 +138,9 @@ class Recipe:
         try:
             return path.read_bytes()
         except OSError as error:
-            raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+            raise HdbenchError(
+                "{place}: cannot be read: {why}", place=path, why=error.strerror
+            ) from error
 
     def files(self, source: Source) -> dict[str, bytes]:
         """The repository's other files, by name; a sample has those that it carries."""
@@ -167,7 +176,9 @@ class Recipe:
             columns = self._script().columns(row.ground_truth)
         except (KeyError, TypeError) as error:
             raise HdbenchError(
-                f"{row.id}: its ground truth does not have the benchmark's form: {error}"
+                "{id}: its ground truth does not have the benchmark's form: {why}",
+                id=row.id,
+                why=error,
             ) from error
         return row._replace(columns={**row.columns, **columns})
 
@@ -180,17 +191,23 @@ class Recipe:
                 item_id, media = columns.pop("id"), columns.pop(key)
                 truth = columns.pop("ground_truth")
             except KeyError as error:
-                raise HdbenchError(f"{path}:{line.number}: no {error}") from error
+                raise HdbenchError(
+                    "{place}:{line}: no {key}", place=path, line=line.number, key=error
+                ) from error
             is_text = self.spec.media == "text"
             shown = media if isinstance(media, list) and not is_text else [media]
             if not all(isinstance(text, str) for text in (item_id, *shown)):
                 raise HdbenchError(
-                    f'{path}:{line.number}: "id" and "{key}" must be texts in quotes'
+                    '{place}:{line}: "id" and "{key}" must be texts in quotes',
+                    place=path,
+                    line=line.number,
+                    key=key,
                 )
             if not isinstance(truth, dict | None):
                 raise HdbenchError(
-                    f'{path}:{line.number}: "ground_truth" must be an object, or null if there is '
-                    "none"
+                    '{place}:{line}: "ground_truth" must be an object, or null if there is none',
+                    place=path,
+                    line=line.number,
                 )
             if is_text:
                 yield Row(item_id, (), truth, columns, media)
@@ -206,7 +223,7 @@ class Recipe:
 def _load_script(path: Path) -> ModuleType:
     module_spec = importlib.util.spec_from_file_location(f"_build_{path.parent.name}", path)
     if module_spec is None or module_spec.loader is None:
-        raise HdbenchError(f"{path}: cannot be imported")
+        raise HdbenchError("{place}: cannot be imported", place=path)
     module = importlib.util.module_from_spec(module_spec)
     module_spec.loader.exec_module(module)
     return module
@@ -238,8 +255,11 @@ def find_recipe(name: str, *, sample: bool = False) -> Recipe:
     if folder is None:
         known = recipe_names()
         raise HdbenchError(
-            f"{name}: neither a benchmark that hdbench has ({', '.join(known)}) nor a folder with "
-            f"a benchmark.yaml{did_you_mean(short, known)}"
+            "{name}: neither a benchmark that hdbench has ({known}) nor a folder with a "
+            "benchmark.yaml{near}",
+            name=name,
+            known=", ".join(known),
+            near=did_you_mean(short, known),
         )
     spec = read_spec(folder / "benchmark.yaml")
     errata = Errata()
@@ -247,7 +267,7 @@ def find_recipe(name: str, *, sample: bool = False) -> Recipe:
         errata = validate(Errata, read_yaml(folder / ERRATA), folder / ERRATA)
     if sample:
         if not (folder / "sample" / METADATA).is_file():
-            raise HdbenchError(f"{name}: has no sample")
+            raise HdbenchError("{name}: has no sample", name=name)
         # It is this project's own work, and its figures must never pass for the benchmark's.
         own_work = {"licence": "cc0-1.0", "rights": None, "source": None}
         spec = spec.model_copy(update={"version": f"{spec.version}+sample", **own_work})
@@ -270,10 +290,14 @@ def read_registry(path: Path) -> dict[str, str]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=error.strerror
+        ) from error
     for number, line in enumerate(lines, 1):
         file, _, sha256 = line.rpartition(" ")
         if not file or (len(sha256) != SHA256_DIGITS and sha256 != "-"):
-            raise HdbenchError(f"{path}:{number}: must be a path, a space and a sha256")
+            raise HdbenchError(
+                "{place}:{line}: must be a path, a space and a sha256", place=path, line=number
+            )
         registry[file] = sha256.strip("-")
     return registry

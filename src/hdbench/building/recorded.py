@@ -97,13 +97,17 @@ def read_recorded(path: Path) -> Iterator[RecordedRun]:
         folder = run.folder.casefold()
         if folder in seen:
             raise HdbenchError(
-                f"{where}: the run {run.run!r} needs the folder {run.folder!r}, which the run "
-                f"{seen[folder]!r} already has: keep one, or rename it"
+                "{place}: the run {run!r} needs the folder {folder!r}, which the run {other!r} "
+                "already has: keep one, or rename it",
+                place=where,
+                run=run.run,
+                folder=run.folder,
+                other=seen[folder],
             )
         seen[folder] = run.run
         yield run
     if not seen:
-        raise HdbenchError(f"{path}: no runs in this file")
+        raise HdbenchError("{place}: no runs in this file", place=path)
 
 
 def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -118,17 +122,32 @@ def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 where = f"{path}:{number}"
                 size += len(raw)
                 if len(raw) > MAX_LINE:
-                    raise HdbenchError(f"{where}: the line is longer than {MAX_LINE >> 20} MiB")
+                    raise HdbenchError(
+                        "{place}:{number}: the line is longer than {most} MiB",
+                        place=path,
+                        number=number,
+                        most=MAX_LINE >> 20,
+                    )
                 if size > MAX_UNPACKED:
-                    raise HdbenchError(f"{where}: more than {MAX_UNPACKED >> 20} MiB unpacked")
+                    raise HdbenchError(
+                        "{place}: more than {most} MiB unpacked",
+                        place=where,
+                        most=MAX_UNPACKED >> 20,
+                    )
                 if number > MAX_LINES:
-                    raise HdbenchError(f"{where}: more than {MAX_LINES:,} lines")
+                    raise HdbenchError(
+                        "{place}: more than {most:,} lines", place=where, most=MAX_LINES
+                    )
                 if raw.strip():
                     yield where, parse_line(raw, where, unique=True)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise HdbenchError(f"{path}: a damaged gzip file: {error}: get it again") from error
+        raise HdbenchError(
+            "{place}: a damaged gzip file: {why}: get it again", place=path, why=error
+        ) from error
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=error.strerror
+        ) from error
 
 
 def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:
@@ -136,23 +155,29 @@ def _recorded_run(value: dict[str, Any], where: str) -> RecordedRun:
     is_table = head.run.casefold().endswith(".parquet")  # the tables are beside the runs
     if len(head.run) > MAX_NAME or not _NAME.fullmatch(head.run) or is_table:
         raise HdbenchError(
-            f"{where}: run: {head.run[:MAX_NAME]!r} cannot name a folder: use letters, digits "
-            "and, after the first character, . _ + -, in parts separated by /, without .parquet"
+            "{place}: run: {run!r} cannot name a folder: use letters, digits and, after the first "
+            "character, . _ + -, in parts separated by /, without .parquet",
+            place=where,
+            run=head.run[:MAX_NAME],
         )
     for name, figure in head.scores.items():
         if type(figure) not in (int, float) or not _is_finite(figure) or not name.isprintable():
             raise HdbenchError(
-                f"{where}: scores: {name[:100]!r}: must be a finite number under a printable name"
+                "{place}: scores: {name!r}: must be a finite number under a printable name",
+                place=where,
+                name=name[:100],
             )
     answers: dict[str, WrittenAnswer] = {}
     for number, entry in enumerate(head.answers):  # by hand: pydantic would list every wrong one
         place = f"{where}: answers[{number}]"
         answer = validate(_RecordedAnswer, entry, Path(place))
         if answer.id in answers:
-            raise HdbenchError(f"{place}: a second answer for id {answer.id[:100]!r}: keep one")
+            raise HdbenchError(
+                "{place}: a second answer for id {id!r}: keep one", place=place, id=answer.id[:100]
+            )
         if not _is_finite(answer.answer):
             raise HdbenchError(
-                f"{place}: answer: contains NaN or Infinity, which JSON does not have"
+                "{place}: answer: contains NaN or Infinity, which JSON does not have", place=place
             )
         answers[answer.id] = {"id": answer.id, "prediction": answer.answer, "text": answer.text}
     return RecordedRun(

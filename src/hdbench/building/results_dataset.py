@@ -31,7 +31,7 @@ from hdbench.common import resources
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import write_json
 from hdbench.common.progress import progress
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.run_info import RUN_FILE, Prompt, RunInfo
 from hdbench.results.model_facts import MODELS_FILE, RESULTS
@@ -71,12 +71,19 @@ class BuiltResults:
     answers: int
     missing: list[str]
 
-    def __str__(self) -> str:
-        """A line for the user."""
-        runs = ", ".join(f"{name} {count}" for name, count in self.runs.items())
-        lacking = f"; not in the source: {', '.join(self.missing)}" if self.missing else ""
-        total = sum(self.runs.values())
-        return f"{self.folder}: {total} runs ({runs}), {self.answers} answers{lacking}"
+    @property
+    def line(self) -> Message:
+        """What a user is told."""
+        return Message(
+            "{folder}: {total} runs ({runs}), {answers} answers; not in the source: {missing}"
+            if self.missing
+            else "{folder}: {total} runs ({runs}), {answers} answers",
+            folder=self.folder,
+            total=sum(self.runs.values()),
+            runs=", ".join(f"{name} {count}" for name, count in self.runs.items()),
+            answers=self.answers,
+            missing=", ".join(self.missing),
+        )
 
 
 def build_results(out: Path, source: Path | None) -> BuiltResults:
@@ -93,15 +100,18 @@ def build_results(out: Path, source: Path | None) -> BuiltResults:
     """
     if source is None:
         raise HdbenchError(
-            f"{NAME}: the recorded runs cannot be downloaded: name the folder with their "
-            ".jsonl.gz files with --source DIR"
+            "{name}: the recorded runs cannot be downloaded: name the folder with their .jsonl.gz "
+            "files with --source DIR",
+            name=NAME,
         )
     benchmarks = _published_benchmarks()
     there = [each for each in benchmarks if (source / each.file).is_file()]
     missing = [each.file for each in benchmarks if each not in there]
     if not there:
         raise HdbenchError(
-            f"{source}: has no recorded runs: it must have one or more of {', '.join(missing)}"
+            "{place}: has no recorded runs: it must have one or more of {names}",
+            place=source,
+            names=", ".join(missing),
         )
     with writing(out, NAME) as folder:
         rows: list[dict[str, Any]] = []

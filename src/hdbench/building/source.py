@@ -52,12 +52,13 @@ class Source:
         if len(local.stem) == SHA256_DIGITS:  # a file named after its content
             pinned = local.stem
         if pinned and hashlib.sha256(data).hexdigest() != pinned:
-            hint = ""
-            if local.suffix in {".csv", ".json"}:
-                hint = f", or take a corrected one as it is with --accept-changed {local.name}"
             raise HdbenchError(
-                f"{local}: wrong checksum, so the file is damaged or was changed: get it "
-                f"again{hint}"
+                "{place}: wrong checksum, so the file is damaged or was changed: get it again, or "
+                "take a corrected one as it is with --accept-changed {name}"
+                if local.suffix in {".csv", ".json"}
+                else "{place}: wrong checksum, so the file is damaged or was changed: get it again",
+                place=local,
+                name=local.name,
             )
         return data
 
@@ -76,7 +77,9 @@ class Source:
         try:
             return json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise HdbenchError(f"{self.locate(path)}: not JSON: {error}") from error
+            raise HdbenchError(
+                "{place}: not JSON: {why}", place=self.locate(path), why=error
+            ) from error
 
 
 def folder_source(
@@ -92,13 +95,13 @@ def folder_source(
     def locate(path: str) -> Path:
         local = folder / path
         if not local.resolve().is_relative_to(root):
-            raise HdbenchError(f"{local}: leads out of {folder}")
+            raise HdbenchError("{place}: leads out of {folder}", place=local, folder=folder)
         if not local.is_file():
-            raise MissingFileError(f"{local}: no such file")
+            raise MissingFileError("{place}: no such file", place=local)
         return local
 
     if not folder.is_dir():
-        raise HdbenchError(f"{folder}: no such folder")
+        raise HdbenchError("{place}: no such folder", place=folder)
     there = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return Source(locate, registry or set(there), registry, may_differ)
 
@@ -128,20 +131,28 @@ def download_source(url: str, revision: str, registry: Mapping[str, str]) -> Sou
                 error.response is not None
                 and error.response.status_code == requests.codes.not_found
             ):
-                raise MissingFileError(f"{files.get_url(path)}: not found") from error
-            raise HdbenchError(f"{files.get_url(path)}: cannot be downloaded: {error}") from error
-        except requests.RequestException as error:
+                raise MissingFileError("{place}: not found", place=files.get_url(path)) from error
             raise HdbenchError(
-                f"{files.get_url(path)}: cannot be downloaded ({type(error).__name__}): "
-                "check the connection and run again (what was downloaded is kept), "
-                "or give a copy with --source"
+                "{place}: cannot be downloaded: {why}", place=files.get_url(path), why=error
             ) from error
+        except requests.RequestException as error:
+            raise _not_downloaded(files.get_url(path), error) from error
         except ValueError as error:
             raise HdbenchError(
-                f"{files.get_url(path)}: wrong checksum: what was downloaded is not the pinned file"
+                "{place}: wrong checksum: what was downloaded is not the pinned file",
+                place=files.get_url(path),
             ) from error
 
     return Source(locate, registry, registry)
+
+
+def _not_downloaded(what: str, error: Exception) -> HdbenchError:
+    return HdbenchError(
+        "{place}: cannot be downloaded ({why}): check the connection and run again (what was "
+        "downloaded is kept), or give a copy with --source",
+        place=what,
+        why=type(error).__name__,
+    )
 
 
 def hub_source(repository: str, revision: str) -> Source:
@@ -158,8 +169,5 @@ def hub_source(repository: str, revision: str) -> Source:
             repository, repo_type="dataset", revision=revision, cache_dir=cache
         )
     except OSError as error:  # as are all errors of the Hub's client
-        raise HdbenchError(
-            f"{repository}: cannot be downloaded ({type(error).__name__}): check the connection "
-            "and run again (what was downloaded is kept), or give a copy with --source"
-        ) from error
+        raise _not_downloaded(repository, error) from error
     return folder_source(Path(snapshot), {}, within=cache)  # links into the cache

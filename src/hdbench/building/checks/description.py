@@ -3,18 +3,21 @@
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, ColumnType
-from hdbench.building.checks.problems import Example, Problems, shown
+from hdbench.building.checks.problems import Example, Problems, shown, without_place
 from hdbench.building.licences import OPEN_LICENCES, UNSTATED, unusable
 from hdbench.common.checked import read_yaml
 from hdbench.common.names import bare, nearest
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.scoring import METRICS
 from hdbench.scoring.metric import Metric
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 DESCRIPTION = "benchmark.yaml"
 
@@ -67,10 +70,12 @@ def check_description(folder: Path, problems: Problems) -> Described:
     _check_licence(given.get("licence"), problems)
     version, name = given.get("version"), given.get("name")
     if isinstance(version, str) and not _VERSION.fullmatch(version):
-        _wrong(problems, "version", "is not three numbers", "write it as 1.0.0", version)
+        what, remedy = Message("is not three numbers"), Message("write it as 1.0.0")
+        _wrong(problems, "version", what, remedy, version)
     if isinstance(name, str) and not _NAME.fullmatch(name):
-        remedy = "use small letters, digits, - and _ only, as in trade-cards"
-        _wrong(problems, "name", "cannot be the name of a dataset", remedy, name)
+        what = Message("cannot be the name of a dataset")
+        remedy = Message("use small letters, digits, - and _ only, as in trade-cards")
+        _wrong(problems, "name", what, remedy, name)
     media, columns = given.get("media"), given.get("columns") or {}
     is_known = isinstance(columns, dict) and all(
         isinstance(kind, str) and kind in COLUMN_TYPES for kind in columns.values()
@@ -85,21 +90,21 @@ def check_description(folder: Path, problems: Problems) -> Described:
 
 def _read(path: Path, problems: Problems) -> dict[Any, Any] | None:
     if not path.is_file():
-        remedy = (
+        remedy = Message(
             "write it: name, title, version, metric, headline, higher_is_better, media, split, "
             "licence and citation"
         )
-        problems.error("file_missing", DESCRIPTION, "there is no such file", remedy)
+        problems.error("file_missing", DESCRIPTION, Message("there is no such file"), remedy)
         return None
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise HdbenchError(f"larger than {MAX_BYTES >> 20} MiB")
+            raise HdbenchError("larger than {most} MiB", most=MAX_BYTES >> 20)
         given = read_yaml(path)
         if not isinstance(given, dict):
             raise HdbenchError("does not hold keys with values")
     except HdbenchError as error:
-        what = str(error).removeprefix(f"{path}: ")
-        problems.error("not_yaml", DESCRIPTION, what, "write lines of KEY: VALUE")
+        what, remedy = without_place(error, path), Message("write lines of KEY: VALUE")
+        problems.error("not_yaml", DESCRIPTION, what, remedy)
         return None
     return given
 
@@ -112,15 +117,31 @@ def _check_keys(given: dict[Any, Any], problems: Problems) -> BenchmarkSpec | No
     for each in found:
         key = ".".join(str(part) for part in each["loc"])
         if each["type"] == "missing":
-            remedy = f"add it, as in {key}: {_AS_IN[key]}" if key in _AS_IN else "add it"
-            problems.error("key_missing", DESCRIPTION, "is missing", remedy, field=key)
+            remedy = Message(
+                "add it, as in {key}: {value}" if key in _AS_IN else "add it",
+                key=key,
+                value=_AS_IN.get(key, ""),
+            )
+            what = Message("is missing")
+            problems.error("key_missing", DESCRIPTION, what, remedy, field=key)
         elif each["type"] == "extra_forbidden":
-            remedy = f"{_near(each['loc'][-1], BenchmarkSpec.model_fields)}remove it"
-            problems.error("key_unknown", DESCRIPTION, "there is no such key", remedy, field=key)
+            near = _near(each["loc"][-1], BenchmarkSpec.model_fields)
+            what, remedy = Message("there is no such key"), Message("{near}remove it", near=near)
+            problems.error("key_unknown", DESCRIPTION, what, remedy, field=key)
         else:
-            remedy = "put it in quotes" if each["type"] == "string_type" else "correct it"
-            _wrong(problems, key, each["msg"], remedy, each["input"])
+            is_text = each["type"] == "string_type"
+            remedy = Message("put it in quotes" if is_text else "correct it")
+            _wrong(problems, key, _in_words(each), remedy, each["input"])
     return None
+
+
+def _in_words(error: "ErrorDetails") -> Message:
+    """What pydantic says about a value."""
+    if error["type"] == "literal_error":
+        others, _, last = error["ctx"]["expected"].rpartition(" or ")
+        if others:
+            return Message("Input should be {others} or {last}", others=others, last=last)
+    return Message(error["msg"])
 
 
 def _check_metric(given: dict[Any, Any], problems: Problems) -> Metric | None:
@@ -129,18 +150,18 @@ def _check_metric(given: dict[Any, Any], problems: Problems) -> Metric | None:
         return None
     name = bare(name)
     if name not in METRICS:
-        remedy = f"{_near(name, METRICS)}choose one of {', '.join(METRICS)}"
-        _wrong(problems, "metric", "this hdbench has no such metric", remedy, name)
+        what = Message("this hdbench has no such metric")
+        _wrong(problems, "metric", what, _choose(name, METRICS), name)
         return None
     rates = {each.name: each for each in METRICS[name].figures if each.is_rate and each.always}
     if isinstance(headline, str):
         direction = given.get("higher_is_better")
         if headline not in rates:
-            remedy = f"{_near(headline, rates)}choose one of {', '.join(rates)}"
-            _wrong(problems, "headline", f"is not a rate of {name}", remedy, headline)
+            what = Message("is not a rate of {metric}", metric=name)
+            _wrong(problems, "headline", what, _choose(headline, rates), headline)
         elif isinstance(direction, bool) and direction != rates[headline].higher_is_better:
-            remedy = f"write {str(not direction).lower()}"
-            what = f"is not the direction of {headline}"
+            remedy = Message("write {right}", right=str(not direction).lower())
+            what = Message("is not the direction of {headline}", headline=headline)
             _wrong(problems, "higher_is_better", what, remedy, direction)
     return _check_options(name, given.get("protocols"), problems)
 
@@ -155,8 +176,12 @@ def _check_options(name: str, protocols: Any, problems: Problems) -> Metric | No
         field = f"protocols.{protocol}"
         for option in options:
             if option not in known:
-                remedy = f"{_near(option, known)}it has {', '.join(known) or 'none'}"
-                what = f"{name} has no such option"
+                remedy = Message(
+                    "{near}it has {names}",
+                    near=_near(option, known),
+                    names=", ".join(known) or Message("none"),
+                )
+                what = Message("{metric} has no such option", metric=name)
                 problems.error("key_unknown", DESCRIPTION, what, remedy, field=f"{field}.{option}")
         kept = {option: value for option, value in options.items() if option in known}
         try:
@@ -167,7 +192,7 @@ def _check_options(name: str, protocols: Any, problems: Problems) -> Metric | No
                     protocol, **kept | ({"ignore": []} if "ignore" in kept else {})
                 )
         except HdbenchError as error:
-            _wrong(problems, field, str(error), "correct it", options)
+            _wrong(problems, field, error.message, Message("correct it"), options)
             metric = None
     return metric
 
@@ -179,9 +204,11 @@ def _check_licence(licence: Any, problems: Problems) -> None:
         problems.warning(
             "licence_not_open",
             DESCRIPTION,
-            "no open licence is stated",
-            "build it with --accept-licence, or state a licence such as cc-by-4.0 if the data are "
-            "yours to license",
+            Message("no open licence is stated"),
+            Message(
+                "build it with --accept-licence, or state a licence such as cc-by-4.0 if the data "
+                "are yours to license"
+            ),
             Example(value=shown(licence)),
             field="licence",
         )
@@ -192,14 +219,17 @@ def _check_licence(licence: Any, problems: Problems) -> None:
     problems.warning(
         "licence_not_open",
         DESCRIPTION,
-        "is not one of the open licences that hdbench knows",
-        f"build it with --accept-licence, or choose one of {', '.join(OPEN_LICENCES)}",
+        Message("is not one of the open licences that hdbench knows"),
+        Message(
+            "build it with --accept-licence, or choose one of {names}",
+            names=", ".join(OPEN_LICENCES),
+        ),
         Example(value=shown(licence)),
         field="licence",
     )
 
 
-def _wrong(problems: Problems, field: str, message: str, remedy: str, value: Any) -> None:
+def _wrong(problems: Problems, field: str, message: Message, remedy: Message, value: Any) -> None:
     problems.error(
         "key_wrong", DESCRIPTION, message, remedy, Example(value=shown(value)), field=field
     )
@@ -208,4 +238,9 @@ def _wrong(problems: Problems, field: str, message: str, remedy: str, value: Any
 def _near(name: Any, known: Iterable[str]) -> str:
     """A question with the most similar name, if there is one."""
     near = nearest(str(name), known)
-    return f"did you mean {near}? Otherwise " if near else ""
+    return Message("did you mean {near}? Otherwise ", near=near) if near else ""
+
+
+def _choose(name: str, known: Iterable[str]) -> Message:
+    names = ", ".join(known)
+    return Message("{near}choose one of {names}", near=_near(name, known), names=names)

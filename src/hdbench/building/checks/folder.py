@@ -28,11 +28,15 @@ def check_folder(
         HdbenchError: there is no such folder, or it is none in the plain form.
     """
     if not folder.is_dir():
-        raise HdbenchError(f"{folder}: no such folder")
+        raise HdbenchError("{place}: no such folder", place=folder)
     if is_ours(folder):
-        raise HdbenchError(f"{folder}: was built by hdbench: check the folder that it came from")
+        raise HdbenchError(
+            "{place}: was built by hdbench: check the folder that it came from", place=folder
+        )
     if (folder / "build.py").is_file():
-        raise HdbenchError(f"{folder}: its build.py makes the rows: hdbench build checks them")
+        raise HdbenchError(
+            "{place}: its build.py makes the rows: hdbench build checks them", place=folder
+        )
     problems = Problems(examples)
     described = check_description(folder, problems)
     schema = check_texts(folder, described.spec, problems)

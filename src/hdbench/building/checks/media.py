@@ -19,7 +19,7 @@ from hdbench.building.checks.values import Place
 from hdbench.building.media import IMAGE_SUFFIXES, MEDIA_FOLDERS
 from hdbench.common import pdf
 from hdbench.common.progress import progress
-from hdbench.errors import escaped
+from hdbench.errors import Message, escaped
 
 MAX_BYTES = 2**30
 """Maximum size of a file."""
@@ -32,7 +32,12 @@ _DRAFT = (64, 64)
 
 _THREADS = 4
 
-_STARTS = {b"%PDF": "a PDF", b"GIF8": "a GIF", b"BM": "a BMP", b"PK\x03\x04": "a ZIP"}
+_STARTS = {
+    b"%PDF": Message("a PDF"),
+    b"GIF8": Message("a GIF"),
+    b"BM": Message("a BMP"),
+    b"PK\x03\x04": Message("a ZIP"),
+}
 _SVG = (b"<svg", b"<?xml")
 
 
@@ -49,7 +54,7 @@ class Media(NamedTuple):
     sha256: str
     suffix: str = ""
     looks: int | None = None
-    problem: tuple[str, str, str] | None = None
+    problem: tuple[str, Message, Message] | None = None
 
 
 def check_media(
@@ -80,8 +85,9 @@ def check_media(
         local = folder / path
         try:
             if not local.resolve().is_relative_to(root):
-                remedy = "put the file into the folder, and name it from there"
-                problems.error("path_outside", METADATA, "leads out of the folder", remedy, *at)
+                what = Message("leads out of the folder")
+                remedy = Message("put the file into the folder, and name it from there")
+                problems.error("path_outside", METADATA, what, remedy, *at)
                 continue
             is_there = local.is_file()
         except (OSError, ValueError):  # too long, or with a null character
@@ -90,20 +96,25 @@ def check_media(
             found.append(path)
             continue
         near = by_form.get(_form(path))
-        remedy = f"get it, or take the {'row' if kind != 'pages' else 'page'} out"
+        remedy = Message(
+            "get it, or take the page out" if kind == "pages" else "get it, or take the row out"
+        )
         if near is not None:
-            at = [Example(*place, f"{path} (there is {escaped(near)})") for place in places]
-            remedy = "write the name as the file has it"
+            value = Message("{path} (there is {near})", path=path, near=escaped(near))
+            at = [Example(*place, value) for place in places]
+            remedy = Message("write the name as the file has it")
         add = problems.warning if allow_missing else problems.error
-        add("media_missing", METADATA, "there is no such file", remedy, *at)
+        add("media_missing", METADATA, Message("there is no such file"), remedy, *at)
     resolved = {(folder / path).resolve() for path in found}
     for path in there:
         if (folder / path).resolve() not in resolved:
             problems.warning(
                 "media_without_row",
                 METADATA,
-                "no row has this file",
-                'add a row for it, with "ground_truth": null if there is none, or remove it',
+                Message("no row has this file"),
+                Message(
+                    'add a row for it, with "ground_truth": null if there is none, or remove it'
+                ),
                 Example(value=escaped(path)),
             )
     return _check_files(folder, kind, found, named, problems)
@@ -142,9 +153,9 @@ def _check_files(
         problems.warning(
             "media_nearly_same",
             METADATA,
-            "looks nearly like an earlier one",
-            "keep one if both show the same",
-            Example(*named[path][0], f"{path} and {other}"),
+            Message("looks nearly like an earlier one"),
+            Message("keep one if both show the same"),
+            Example(*named[path][0], _both(path, other)),
         )
     return whole
 
@@ -153,10 +164,14 @@ def _same(problems: Problems, path: str, other: str, place: Place) -> None:
     problems.warning(
         "media_same",
         METADATA,
-        "is the same file as an earlier one",
-        "keep one of the rows",
-        Example(*place, path if path == other else f"{path} and {other}"),
+        Message("is the same file as an earlier one"),
+        Message("keep one of the rows"),
+        Example(*place, path if path == other else _both(path, other)),
     )
+
+
+def _both(path: str, other: str) -> Message:
+    return Message("{path} and {other}", path=path, other=other)
 
 
 def inspect_image(path: Path) -> Media:
@@ -172,16 +187,15 @@ def inspect_image(path: Path) -> Media:
             image.load()
             return Media(sha256, suffix, difference_hash(image))
     except Image.DecompressionBombError:
-        what = f"has more than {MAX_PIXELS // 1_000_000} megapixels"
-        return Media("", problem=("media_too_large", what, "scale it down"))
+        what = Message("has more than {most} megapixels", most=MAX_PIXELS // 1_000_000)
+        return Media("", problem=("media_too_large", what, Message("scale it down")))
     except UnidentifiedImageError:
-        what = _kind_of(data)
-        formats = ", ".join(IMAGE_SUFFIXES)
-        remedy = f"save it as one of {formats}"
-        return Media("", problem=("media_not_image", f"is {what}, not an image", remedy))
+        what = Message("is {kind}, not an image", kind=_kind_of(data))
+        remedy = Message("save it as one of {formats}", formats=", ".join(IMAGE_SUFFIXES))
+        return Media("", problem=("media_not_image", what, remedy))
     except Exception as error:
-        what = f"is a damaged image ({' '.join(str(error).split())[:100]})"
-        return Media("", problem=("media_damaged", what, "get it again"))
+        what = Message("is a damaged image ({why})", why=" ".join(str(error).split())[:100])
+        return Media("", problem=("media_damaged", what, Message("get it again")))
 
 
 def inspect_pdf(path: Path) -> Media:
@@ -195,33 +209,35 @@ def inspect_pdf(path: Path) -> Media:
                 page.close()
     except pdf.PdfError as error:
         if not data.lstrip().startswith(b"%PDF"):
-            what = ("media_not_pdf", f"is {_kind_of(data)}, not a PDF", "save it as PDF")
-            return Media("", problem=what)
-        return Media("", problem=("media_damaged", f"is a damaged PDF ({error})", "get it again"))
+            what = Message("is {kind}, not a PDF", kind=_kind_of(data))
+            return Media("", problem=("media_not_pdf", what, Message("save it as PDF")))
+        what = Message("is a damaged PDF ({why})", why=error)
+        return Media("", problem=("media_damaged", what, Message("get it again")))
     return Media(hashlib.sha256(data).hexdigest(), "pdf")
 
 
 def _read(path: Path) -> bytes | Media:
     try:
         if path.stat().st_size > MAX_BYTES:
-            what = f"is larger than {MAX_BYTES >> 30} GiB"
-            return Media("", problem=("media_too_large", what, "make it smaller"))
+            what = Message("is larger than {most} GiB", most=MAX_BYTES >> 30)
+            return Media("", problem=("media_too_large", what, Message("make it smaller")))
         return path.read_bytes()
     except OSError as error:
-        what = f"cannot be read ({error.strerror})"
-        return Media("", problem=("media_unreadable", what, "check its permissions"))
+        what = Message("cannot be read ({why})", why=error.strerror)
+        return Media("", problem=("media_unreadable", what, Message("check its permissions")))
 
 
-def _kind_of(data: bytes) -> str:
+def _kind_of(data: bytes) -> Message:
     """What a file is, for a person who takes it for an image or PDF."""
     if not data:
-        return "empty"
+        return Message("empty")
     start = data.lstrip()[:500].lower()
     if start.startswith(_SVG) and b"<svg" in start:
-        return "an SVG"
+        return Message("an SVG")
     if start.startswith((b"<!doctype html", b"<html")):
-        return "a web page"
-    return next((name for mark, name in _STARTS.items() if data.startswith(mark)), "something else")
+        return Message("a web page")
+    found = (name for mark, name in _STARTS.items() if data.startswith(mark))
+    return next(found, Message("something else"))
 
 
 def _files_in(folder: Path, named: Iterable[str], own: str) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dataclasses import field as with_default
 from typing import Any, Literal, NamedTuple
 
-from hdbench.errors import HdbenchError, escaped
+from hdbench.errors import HdbenchError, Message, escaped, joined
 
 Severity = Literal["error", "warning"]
 
@@ -55,8 +55,8 @@ class Problem:
     severity: Severity
     file: str
     field: str
-    message: str
-    remedy: str
+    message: Message
+    remedy: Message
     count: int = 0
     examples: list[Example] = with_default(default_factory=list)
 
@@ -86,8 +86,8 @@ class Problems:
         self,
         kind: str,
         file: str,
-        message: str,
-        remedy: str,
+        message: Message,
+        remedy: Message,
         *at: Example,
         field: str = "",
         count: int = 1,
@@ -109,8 +109,8 @@ class Problems:
         self,
         kind: str,
         file: str,
-        message: str,
-        remedy: str,
+        message: Message,
+        remedy: Message,
         *at: Example,
         field: str = "",
         count: int = 1,
@@ -172,13 +172,22 @@ class Report:
         return len(self.problems) - self.errors
 
     @property
-    def summary(self) -> str:
+    def summary(self) -> Message:
         """A line for a person."""
-        facts = [_number(self.items, "item")]
+        one = self.items == 1
+        facts = [Message("{count:,} item" if one else "{count:,} items", count=self.items)]
         if self.without_truth:
-            facts.append(f"{self.without_truth:,} without a ground truth")
-        facts += [_number(self.errors, "error"), _number(self.warnings, "warning")]
-        return f"{self.folder}: {', '.join(facts)}"
+            facts.append(Message("{count:,} without a ground truth", count=self.without_truth))
+        one = self.errors == 1
+        facts.append(Message("{count:,} error" if one else "{count:,} errors", count=self.errors))
+        facts.append(self.number_of_warnings)
+        return Message("{place}: {facts}", place=self.folder, facts=joined(facts))
+
+    @property
+    def number_of_warnings(self) -> Message:
+        """How many warnings there are."""
+        one = self.warnings == 1
+        return Message("{count:,} warning" if one else "{count:,} warnings", count=self.warnings)
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON data."""
@@ -201,7 +210,9 @@ class FaultyFolderError(HdbenchError):
     """
 
     def __init__(self, report: Report) -> None:
-        super().__init__(f"{report.summary}: hdbench check {report.folder}")
+        super().__init__(
+            "{summary}: hdbench check {folder}", summary=report.summary, folder=report.folder
+        )
         self.report = report
 
 
@@ -222,5 +233,14 @@ def shown(value: Any) -> str:
     return escaped(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
 
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def without_place(error: HdbenchError, place: object) -> Message:
+    """What an error says after the place that its line begins with.
+
+    Example:
+        >>> without_place(HdbenchError("{place}: empty: fill it", place="a.csv"), "a.csv")
+        'empty: fill it'
+    """
+    message = error.message
+    head, _, rest = message.template.partition(": ")
+    is_place = rest and Message(head, **message.values) == str(place)
+    return Message(rest, **message.values) if is_place else message

@@ -20,20 +20,23 @@ from hdbench.benchmarks.provenance import (
 )
 from hdbench.benchmarks.spec import MEDIA_KEYS
 from hdbench.building.checks.description import Described
-from hdbench.building.checks.problems import Example, Problems, shown
+from hdbench.building.checks.problems import Example, Problems, shown, without_place
 from hdbench.building.checks.truths import AgainstMetric, AgainstSchema
 from hdbench.building.checks.values import FieldValues, Place, is_blank, nodes_of
 from hdbench.building.metadata import COLUMN_TYPES
 from hdbench.common.jsonio import MAX_LINE, parse_line
 from hdbench.common.progress import progress
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.ids import plain_form
 from hdbench.reading.schema import AnswerSchema
 
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", re.ASCII)
 
-_EXAMPLE = '{"file_name": "images/1.jpg", "id": "1", "ground_truth": {"title": "…"}}'
+_PER_LINE = Message(
+    "write a JSON object per line, as in {example}",
+    example='{"file_name": "images/1.jpg", "id": "1", "ground_truth": {"title": "…"}}',
+)
 
 _BITS = {"int32": 31, "int64": 63}
 
@@ -72,14 +75,13 @@ class Rows:
     def read(self, path: Path) -> None:
         """Look at every row of a file."""
         if not path.is_file():
-            remedy = f"write a JSON object per line, as in {_EXAMPLE}"
-            self._problems.error("file_missing", METADATA, "there is no such file", remedy)
+            what = Message("there is no such file")
+            self._problems.error("file_missing", METADATA, what, _PER_LINE)
             return
         for line, row in progress(_rows_of(path, self._problems), "Checking"):
             self._add(line, row)
         if not self.number:
-            remedy = f"write a JSON object per line, as in {_EXAMPLE}"
-            self._problems.error("no_rows", METADATA, "has no rows", remedy)
+            self._problems.error("no_rows", METADATA, Message("has no rows"), _PER_LINE)
         self._check_all()
 
     def _add(self, line: int, row: dict[str, Any]) -> None:
@@ -89,9 +91,8 @@ class Rows:
         columns.pop("id", None)
         self._check_shown(place, columns)
         if "ground_truth" not in columns:
-            self._error(
-                "truth_missing", "has no ground_truth", "write null if there is none", place
-            )
+            what = Message("has no ground_truth")
+            self._error("truth_missing", what, Message("write null if there is none"), place)
         else:
             self._check_truth(place, columns.pop("ground_truth"))
         if self._described.columns is not None:
@@ -100,22 +101,27 @@ class Rows:
     def _check_id(self, line: int, row: dict[str, Any]) -> Place:
         item = row.get("id")
         if not isinstance(item, str) or not item.strip():
-            what = "has no id" if item is None or item == "" else "the id is not a text in quotes"
-            remedy = 'give each row an "id" of its own, in quotes'
+            what = Message(
+                "has no id" if item is None or item == "" else "the id is not a text in quotes"
+            )
+            remedy = Message('give each row an "id" of its own, in quotes')
             self._error("id_missing", what, remedy, Place(line, None), item)
             return Place(line, None)
         place = Place(line, item[:200])
         if item in self._ids:
-            what = f"line {self._ids[item]:,} has it too"
-            self._error("id_twice", "the id occurs twice", "give each row its own", place, what)
+            what, remedy = Message("the id occurs twice"), Message("give each row its own")
+            value = Message('"line {line:,} has it too"', line=self._ids[item])
+            self._error("id_twice", what, remedy, place, value)
             return place
         self._ids[item] = line
         other = self._forms.setdefault(plain_form(item), item)
         if other != item:
             self._warning(
                 "id_nearly_same",
-                "the id differs only by case, zeros in front, ending or folder from another",
-                "answers could be matched with the wrong one: make them differ more",
+                Message(
+                    "the id differs only by case, zeros in front, ending or folder from another"
+                ),
+                Message("answers could be matched with the wrong one: make them differ more"),
                 place,
                 other,
             )
@@ -128,25 +134,33 @@ class Rows:
         key = MEDIA_KEYS[media]
         if key not in columns:
             other = next((name for name in MEDIA_KEYS.values() if name in columns), None)
-            remedy = f'add "{key}", or correct media in benchmark.yaml, which is {media}'
-            self._error("shown_missing", f"has no {key}", remedy, place, other)
+            what = Message("has no {key}", key=key)
+            remedy = Message(
+                'add "{key}", or correct media in benchmark.yaml, which is {media}',
+                key=key,
+                media=media,
+            )
+            self._error("shown_missing", what, remedy, place, other)
             return
         value = columns.pop(key)
         if media == "text":
             if not isinstance(value, str) or not value.strip():
-                remedy = "write what the model is given"
-                self._error("shown_wrong", "the text is blank or no text", remedy, place, value)
+                what = Message("the text is blank or no text")
+                remedy = Message("write what the model is given")
+                self._error("shown_wrong", what, remedy, place, value)
                 return
             self._note_date("text", value)
             first = self._texts.setdefault(hash(value), place)
             if first is not place:
-                what = f"same as in line {first.line:,}"
-                self._warning("text_same", "the text occurs twice", "keep one row", place, what)
+                what, remedy = Message("the text occurs twice"), Message("keep one row")
+                same = Message('"same as in line {line:,}"', line=first.line)
+                self._warning("text_same", what, remedy, place, same)
             return
         names = value if media == "pages" and isinstance(value, list) else [value]
         if not names or not all(isinstance(name, str) and name for name in names):
-            form = "a list of paths in quotes" if media == "pages" else "a path in quotes"
-            self._error("shown_wrong", f"{key} is not {form}", f"write {form}", place, value)
+            form = Message("a list of paths in quotes" if media == "pages" else "a path in quotes")
+            what = Message("{key} is not {form}", key=key, form=form)
+            self._error("shown_wrong", what, Message("write {right}", right=form), place, value)
             return
         for name in names:
             self.media.setdefault(name, []).append(place)
@@ -156,14 +170,16 @@ class Rows:
             self.without_truth += 1
             return
         if not isinstance(truth, dict):
-            what = "the ground truth is not an object"
-            remedy = "write an object in braces, without quotes around it, or null if there is none"
+            what = Message("the ground truth is not an object")
+            remedy = Message(
+                "write an object in braces, without quotes around it, or null if there is none"
+            )
             self._error("truth_no_object", what, remedy, place, truth)
             return
         nodes = list(nodes_of(truth))
         if all(isinstance(value, dict | list) or is_blank(value) for _, value in nodes):
-            what = "the ground truth is empty, so every value that a model finds is wrong"
-            remedy = "write null if it is missing; leave it if there is nothing to read"
+            what = Message("the ground truth is empty, so every value that a model finds is wrong")
+            remedy = Message("write null if it is missing; leave it if there is nothing to read")
             add = self._warning if truth else self._error
             add("truth_empty", what, remedy, place)
             return
@@ -180,17 +196,19 @@ class Rows:
         if not COLUMNS.keys() & known.keys():
             self._check_provenance(place, {name: columns.pop(name, None) for name in COLUMNS})
         for name in columns.keys() - known.keys():
-            remedy = "add it to columns in benchmark.yaml, or take it out of the row"
-            what = "is a column that benchmark.yaml does not have"
+            remedy = Message("add it to columns in benchmark.yaml, or take it out of the row")
+            what = Message("is a column that benchmark.yaml does not have")
             self._problems.error(
                 "column_unknown", METADATA, what, remedy, Example(*place), field=name[:200]
             )
         for name, kind in known.items():
             value = columns.get(name)
             if name not in columns:
-                what, remedy = "the row lacks this column", "add it, null if it has no value"
+                what = Message("the row lacks this column")
+                remedy = Message("add it, null if it has no value")
             elif value is not None and not _fits(value, kind):
-                what, remedy = f"is not {kind}", "correct the value, or its type in benchmark.yaml"
+                what = Message("is not {kind}", kind=kind)
+                remedy = Message("correct the value, or its type in benchmark.yaml")
             else:
                 if kind == "string" and value is not None:
                     self._note_date(name, value)
@@ -204,18 +222,24 @@ class Rows:
             self._problems.error(
                 "provenance_wrong",
                 METADATA,
-                f"is none of {BLIND}, {IMPORTED}, {AUDITED} and {DRAFT}RUN",
-                "correct it; if it is a column of your own, add it to columns in benchmark.yaml",
+                Message(
+                    "is none of {names} and {last}",
+                    names=f"{BLIND}, {IMPORTED}, {AUDITED}",
+                    last=f"{DRAFT}RUN",
+                ),
+                Message(
+                    "correct it; if it is a column of your own, add it to columns in benchmark.yaml"
+                ),
                 _example(place, how),
                 field=PROVENANCE,
             )
         if model is not None and not is_model(model):
-            what = "is not the name of a model, a text of at most 200 characters"
+            what = Message("is not the name of a model, a text of at most 200 characters")
             self._problems.error(
                 "provenance_wrong",
                 METADATA,
                 what,
-                "correct it",
+                Message("correct it"),
                 _example(place, model),
                 field=DRAFT_MODEL,
             )
@@ -228,14 +252,16 @@ class Rows:
         """What can be said only when all rows were seen."""
         for name, dates in self._all_dates.items():
             if dates:
-                remedy = {"id": "give the items other ids", "text": "put a word before each"}.get(
-                    name, "make the column a date32"
-                )
-                what = "begins like a date in every row, and would be given a time of day"
+                remedy = {
+                    "id": Message("give the items other ids"),
+                    "text": Message("put a word before each"),
+                }.get(name, Message("make the column a date32"))
+                what = Message("begins like a date in every row, and would be given a time of day")
                 self._problems.error("all_dates", METADATA, what, remedy, field=name)
         if self.number and self.number == self.without_truth:
-            what = "no row has a ground truth, so nothing can be scored"
-            self._problems.warning("no_truth", METADATA, what, "add some to score answers")
+            what = Message("no row has a ground truth, so nothing can be scored")
+            remedy = Message("add some to score answers")
+            self._problems.warning("no_truth", METADATA, what, remedy)
         self._values.check(METADATA, self._problems)
         if self._schema:
             ignored = self._metric.ignored if self._metric else ()
@@ -243,15 +269,21 @@ class Rows:
         if self._metric:
             self._metric.check()
 
-    def _error(self, kind: str, what: str, remedy: str, place: Place, value: Any = None) -> None:
+    def _error(
+        self, kind: str, what: Message, remedy: Message, place: Place, value: Any = None
+    ) -> None:
         self._problems.error(kind, METADATA, what, remedy, _example(place, value))
 
-    def _warning(self, kind: str, what: str, remedy: str, place: Place, value: Any = None) -> None:
+    def _warning(
+        self, kind: str, what: Message, remedy: Message, place: Place, value: Any = None
+    ) -> None:
         self._problems.warning(kind, METADATA, what, remedy, _example(place, value))
 
 
 def _example(place: Place, value: Any) -> Example:
-    return Example(*place, None if value is None else shown(value))
+    if value is None or isinstance(value, Message):
+        return Example(*place, value)
+    return Example(*place, shown(value))
 
 
 def _rows_of(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -265,19 +297,17 @@ def _rows_of(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, An
                 if len(raw) > MAX_LINE:
                     while raw and not raw.endswith(b"\n"):
                         raw = file.readline(MAX_LINE)
-                    raise HdbenchError(f": longer than {MAX_LINE >> 20} MiB")
+                    raise HdbenchError("longer than {most} MiB", most=MAX_LINE >> 20)
                 if not raw.strip():
                     continue
                 row = parse_line(raw, "", unique=True)
                 if b"\\u" in raw:
                     _check_characters(row)
             except HdbenchError as error:
-                what = str(error).removeprefix(": ")
-                remedy = "write one whole JSON object in each line"
-                message = "cannot be read as a row"
-                problems.error(
-                    "row_unreadable", METADATA, message, remedy, Example(number, None, what)
-                )
+                what = Message("cannot be read as a row")
+                remedy = Message("write one whole JSON object in each line")
+                example = Example(number, None, without_place(error, ""))
+                problems.error("row_unreadable", METADATA, what, remedy, example)
                 continue
             yield number, row
 

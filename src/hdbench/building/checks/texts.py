@@ -7,10 +7,10 @@ from pathlib import Path
 import jinja2
 
 from hdbench.benchmarks.spec import BenchmarkSpec
-from hdbench.building.checks.problems import Problems
-from hdbench.common.checked import parse_yaml, read_text_file
+from hdbench.building.checks.problems import Problems, without_place
+from hdbench.common.checked import parse_yaml
 from hdbench.common.templates import STRICT
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.schema import AnswerSchema
 
 PROMPT, SCHEMA, CARD, CHANGELOG = (
@@ -21,12 +21,20 @@ PROMPT, SCHEMA, CARD, CHANGELOG = (
 )
 
 _TO_WRITE = {
-    PROMPT: "write what a model is asked for, with the names of the answer's fields",
-    SCHEMA: 'write the JSON Schema of an answer, as in {"type": "object", "properties": '
-    '{"title": {"type": "string"}}}',
-    CARD: "write the card: a line ---, YAML such as language: de, a line ---, and then Markdown "
-    "with {{ spec.title }} and {{ rows }} in it",
-    CHANGELOG: "write an entry for each version, as in ## 1.0.0, and below it what is in it",
+    PROMPT: Message("write what a model is asked for, with the names of the answer's fields"),
+    SCHEMA: Message(
+        "write the JSON Schema of an answer, as in {example}",
+        example='{"type": "object", "properties": {"title": {"type": "string"}}}',
+    ),
+    CARD: Message(
+        "write the card: a line ---, YAML such as language: de, a line ---, and then Markdown with "
+        "{title} and {rows} in it",
+        title="{{ spec.title }}",
+        rows="{{ rows }}",
+    ),
+    CHANGELOG: Message(
+        "write an entry for each version, as in ## 1.0.0, and below it what is in it"
+    ),
 }
 
 MAX_BYTES = 4 * 2**20
@@ -49,8 +57,8 @@ def check_texts(
         try:
             schema = AnswerSchema.load(folder / SCHEMA)
         except HdbenchError as error:
-            what = str(error).removeprefix(f"{folder / SCHEMA}: ")
-            problems.error("schema_unusable", SCHEMA, what, "correct it")
+            what = without_place(error, folder / SCHEMA)
+            problems.error("schema_unusable", SCHEMA, what, Message("correct it"))
     if prompt is not None:
         _check_prompt(prompt, schema, spec, problems)
     if card is not None:
@@ -59,40 +67,44 @@ def check_texts(
         problems.warning(
             "changelog_without_version",
             CHANGELOG,
-            f"has no entry for version {spec.version}",
-            f"add ## {spec.version}, and what is in it",
+            Message("has no entry for version {version}", version=spec.version),
+            Message("add ## {version}, and what is in it", version=spec.version),
         )
     for name in spec.files if spec is not None else ():
         if not (folder / name).is_file():
             problems.error(
                 "file_missing",
                 name,
-                "there is no such file",
-                "add it, or take it out of files in benchmark.yaml",
+                Message("there is no such file"),
+                Message("add it, or take it out of files in benchmark.yaml"),
             )
     return schema
 
 
 def _read(path: Path, problems: Problems) -> str | None:
     if not path.is_file():
-        remedy = _TO_WRITE[path.name]
-        problems.error("file_missing", path.name, "there is no such file", remedy)
+        what, remedy = Message("there is no such file"), _TO_WRITE[path.name]
+        problems.error("file_missing", path.name, what, remedy)
         return None
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise HdbenchError(f"larger than {MAX_BYTES >> 20} MiB: shorten it")
-        return read_text_file(path)
-    except HdbenchError as error:
-        what, _, remedy = str(error).removeprefix(f"{path}: ").partition(": ")
-        problems.error("file_unusable", path.name, what, remedy)
-        return None
+        if path.stat().st_size <= MAX_BYTES:
+            return path.read_text(encoding="utf-8")
+        what = Message("larger than {most} MiB", most=MAX_BYTES >> 20)
+        remedy = Message("shorten it")
+    except OSError as error:
+        what, remedy = Message("cannot be read"), Message(error.strerror or str(error))
+    except UnicodeDecodeError as error:
+        what = Message("not UTF-8 (byte {byte})", byte=error.start + 1)
+        remedy = Message("save as UTF-8")
+    problems.error("file_unusable", path.name, what, remedy)
+    return None
 
 
 def _check_prompt(
     prompt: str, schema: AnswerSchema | None, spec: BenchmarkSpec | None, problems: Problems
 ) -> None:
     if not prompt.strip():
-        problems.error("prompt_blank", PROMPT, "is blank", _TO_WRITE[PROMPT])
+        problems.error("prompt_blank", PROMPT, Message("is blank"), _TO_WRITE[PROMPT])
         return
     # A single field is what the whole prompt is about.
     names: Collection[str] = schema.names if schema is not None and len(schema.names) > 1 else ()
@@ -103,8 +115,13 @@ def _check_prompt(
         problems.warning(
             "prompt_without_fields",
             PROMPT,
-            f"does not name {len(lacking)} of the schema's {len(names)} fields: {which}",
-            "name them, or models without structured output will call them something else",
+            Message(
+                "does not name {count} of the schema's {all} fields: {which}",
+                count=len(lacking),
+                all=len(names),
+                which=which,
+            ),
+            Message("name them, or models without structured output will call them something else"),
         )
     if spec is None:
         return
@@ -114,15 +131,21 @@ def _check_prompt(
             problems.warning(
                 "prompt_without_column",
                 PROMPT,
-                f"does not have {{{name}}}, which prompt_columns in benchmark.yaml lists",
-                "write it where an item's value belongs, or take it out there",
+                Message(
+                    "does not have {place}, which prompt_columns in benchmark.yaml lists",
+                    place=f"{{{name}}}",
+                ),
+                Message("write it where an item's value belongs, or take it out there"),
             )
     for name in sorted(inserted & spec.columns.keys() - set(spec.prompt_columns)):
         problems.warning(
             "prompt_column_unlisted",
             PROMPT,
-            f"has {{{name}}}, which stays as it is",
-            f"add {name} to prompt_columns in benchmark.yaml to insert an item's value",
+            Message("has {place}, which stays as it is", place=f"{{{name}}}"),
+            Message(
+                "add {name} to prompt_columns in benchmark.yaml to insert an item's value",
+                name=name,
+            ),
         )
 
 
@@ -133,7 +156,7 @@ def _check_card(card: str, problems: Problems) -> None:
         problems.error(
             "card_without_yaml",
             CARD,
-            "does not begin with YAML between two --- lines",
+            Message("does not begin with YAML between two --- lines"),
             _TO_WRITE[CARD],
         )
         return
@@ -142,13 +165,14 @@ def _check_card(card: str, problems: Problems) -> None:
             problems.error(
                 "card_without_yaml",
                 CARD,
-                "has no keys between its two --- lines",
-                "write some there, such as language: de",
+                Message("has no keys between its two --- lines"),
+                Message("write some there, such as language: de"),
             )
     except ValueError as error:
-        what = f"its YAML cannot be read: {' '.join(str(error).split())}"
-        problems.error("card_without_yaml", CARD, what, "correct it")
+        what = Message("its YAML cannot be read: {why}", why=" ".join(str(error).split()))
+        problems.error("card_without_yaml", CARD, what, Message("correct it"))
     try:
         jinja2.Environment(**STRICT).parse(body)  # noqa: S701  it is Markdown, and not rendered here
     except (jinja2.TemplateError, RecursionError) as error:
-        problems.error("card_no_template", CARD, str(error), "correct the {{ … }} or {% … %}")
+        remedy = Message("correct the {value} or {block}", value="{{ … }}", block="{% … %}")
+        problems.error("card_no_template", CARD, Message(str(error)), remedy)

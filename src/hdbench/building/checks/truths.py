@@ -5,7 +5,7 @@ from typing import Any
 
 from hdbench.building.checks.problems import EXAMPLES, Example, Problems, shown
 from hdbench.building.checks.values import Path, Place, dotted, is_blank
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.schema_parts import FieldSchema
 from hdbench.scoring.metric import AS_PUBLISHED, Metric
@@ -85,9 +85,13 @@ class AgainstSchema:
             problems.error(
                 "fields_differ",
                 file,
-                f"the ground truths have {_names(there)}; answer.schema.json has {_names(known)}: "
-                "no field is the same",
-                "use the same names in both: every answer would score 0",
+                Message(
+                    "the ground truths have {there}; answer.schema.json has {known}: no field is "
+                    "the same",
+                    there=_names(there),
+                    known=_names(known),
+                ),
+                Message("use the same names in both: every answer would score 0"),
             )
             return
         self._check_violations(there, ignored, file, problems)
@@ -103,27 +107,30 @@ class AgainstSchema:
             if field in not_scored - is_scored:
                 continue
             at = [Example(*place, shown(value)) for place, value in first]
+            what = message if isinstance(message, Message) else Message(message)
             if not blank:
-                remedy = "correct the ground truth, or allow it in answer.schema.json"
-                problems.error(
-                    f"schema_{rule}", file, message, remedy, *at, field=field, count=count
-                )
+                remedy = Message("correct the ground truth, or allow it in answer.schema.json")
+                problems.error(f"schema_{rule}", file, what, remedy, *at, field=field, count=count)
             elif rule == "required":
-                remedy = "add it, or take it out of required in answer.schema.json"
+                remedy = Message("add it, or take it out of required in answer.schema.json")
                 at = [Example(*place) for place, _ in first]
                 problems.warning(
-                    "schema_required", file, message, remedy, *at, field=field, count=count
+                    "schema_required", file, what, remedy, *at, field=field, count=count
                 )
             else:
-                what = f"is blank, and {message}"
-                remedy = "allow null or a blank in answer.schema.json, or leave it as it is"
+                what = Message("is blank, and {what}", what=what)
+                remedy = Message(
+                    "allow null or a blank in answer.schema.json, or leave it as it is"
+                )
                 problems.warning("schema_blank", file, what, remedy, *at, field=field, count=count)
         if self._first_uncounted is not None:
             problems.warning(
                 "schema_more",
                 file,
-                "does not keep to answer.schema.json either, and was not looked at more closely",
-                "correct the others, and check again",
+                Message(
+                    "does not keep to answer.schema.json either, and was not looked at more closely"
+                ),
+                Message("correct the others, and check again"),
                 Example(*self._first_uncounted),
                 count=self._unfit - MAX_UNFIT,
             )
@@ -144,8 +151,8 @@ class AgainstSchema:
                 problems.warning(
                     "field_not_in_schema",
                     file,
-                    "is in ground truths, and not in answer.schema.json",
-                    "add it there, or no model is told of it",
+                    Message("is in ground truths, and not in answer.schema.json"),
+                    Message("add it there, or no model is told of it"),
                     field=dotted(path),
                 )
         touched = {
@@ -156,9 +163,13 @@ class AgainstSchema:
             problems.warning(
                 "field_never_filled",
                 file,
-                f"answer.schema.json has fields without a value in any ground truth: "
-                f"{_names(never)}",
-                "take them out there if no item can have them: whatever a model writes is wrong",
+                Message(
+                    "answer.schema.json has fields without a value in any ground truth: {names}",
+                    names=_names(never),
+                ),
+                Message(
+                    "take them out there if no item can have them: whatever a model writes is wrong"
+                ),
                 count=len(never),
             )
 
@@ -240,8 +251,11 @@ class AgainstMetric:
             self._problems.warning(
                 "truth_not_perfect",
                 self._file,
-                f"{metric.name} does not take the ground truth itself for a perfect answer",
-                "see in the metric's card which values it can compare",
+                Message(
+                    "{metric} does not take the ground truth itself for a perfect answer",
+                    metric=metric.name,
+                ),
+                Message("see in the metric's card which values it can compare"),
                 Example(*place),
             )
         for path in dict.fromkeys(new):
@@ -254,25 +268,29 @@ class AgainstMetric:
         self._problems.error(
             "truth_unscorable",
             self._file,
-            f"the metric {self._metric.name} cannot read the ground truth",
-            "give it the form that the metric's card describes",
+            Message("the metric {metric} cannot read the ground truth", metric=self._metric.name),
+            Message("give it the form that the metric's card describes"),
             Example(*place, shown(str(error))),
         )
 
     def check(self) -> None:
         """Which fields the metric ignores."""
         if self.ignored and len(self.ignored) == len(self._tried):
-            remedy = "choose another metric, or rename the fields"
+            remedy = Message("choose another metric, or rename the fields")
             if "texts" in self._metric.option_names:
                 first = dotted(next(iter(self.ignored)))
-                remedy = (
-                    "name the texts under protocols in benchmark.yaml, as in documented: "
-                    f"{{texts: {{{first}: always}}}}"
+                remedy = Message(
+                    "name the texts under protocols in benchmark.yaml, as in {example}",
+                    example=f"documented: {{texts: {{{first}: always}}}}",
                 )
             self._problems.error(
                 "nothing_scored",
                 self._file,
-                f"{self._metric.name} scores none of the fields: {_names(self.ignored)}",
+                Message(
+                    "{metric} scores none of the fields: {names}",
+                    metric=self._metric.name,
+                    names=_names(self.ignored),
+                ),
                 remedy,
             )
             return
@@ -280,8 +298,8 @@ class AgainstMetric:
             self._problems.warning(
                 "field_not_scored",
                 self._file,
-                f"{self._metric.name} does not score it",
-                "leave it out, make it a column, or set the metric's options",
+                Message("{metric} does not score it", metric=self._metric.name),
+                Message("leave it out, make it a column, or set the metric's options"),
                 Example(*place),
                 field=dotted(path),
             )

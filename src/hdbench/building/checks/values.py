@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from hdbench.building.checks.near_values import near_values
 from hdbench.building.checks.problems import EXAMPLES, Example, Problems, shown
+from hdbench.errors import Message
 
 MAX_FIELDS = 2_000
 """Maximum number of fields that are looked at. More come from names that are really values."""
@@ -35,8 +36,10 @@ _DATE = re.compile(
     r"|\d{1,2}\.?\s+[^\W\d]{3,10}\.?\s+[12]\d{3}"  # 17. September 1912
 )
 
-_KINDS = {str: "a text", bool: "true or false", int: "a number", float: "a number"}
-_KINDS |= {dict: "an object", list: "a list"}
+_TEXT, _NUMBER = Message("a text"), Message("a number")
+_OBJECT, _LIST = Message("an object"), Message("a list")
+_KINDS = {str: _TEXT, bool: Message("true or false"), int: _NUMBER, float: _NUMBER}
+_KINDS |= {dict: _OBJECT, list: _LIST}
 
 Path = tuple[str, ...]
 """The names from the record inwards; `[]` is any item of a list."""
@@ -132,9 +135,9 @@ class FieldValues:
             first = known.first.setdefault(kind, [])
             if len(first) < self._examples:
                 first.append((place, value))
-            if kind == "a text":
+            if kind is _TEXT:
                 self._add_text(known, value, place)
-            elif kind == "a number":
+            elif kind is _NUMBER:
                 known.years += 1000 <= value < 3000  # noqa: PLR2004  as `_YEAR`
 
     def _add_text(self, known: _Field, value: str, place: Place) -> None:
@@ -154,9 +157,7 @@ class FieldValues:
     def filled(self) -> set[Path]:
         """The fields that have a text, number or truth value somewhere."""
         return {
-            path
-            for path, known in self._fields.items()
-            if known.kinds.keys() - {"an object", "a list"}
+            path for path, known in self._fields.items() if known.kinds.keys() - {_OBJECT, _LIST}
         }
 
     def check(self, file: str, problems: Problems) -> None:
@@ -165,22 +166,24 @@ class FieldValues:
             problems.warning(
                 "many_fields",
                 file,
-                f"the ground truths have more than {MAX_FIELDS:,} different fields",
-                "give all of them the same fields: are these names values?",
+                Message(
+                    "the ground truths have more than {most:,} different fields", most=MAX_FIELDS
+                ),
+                Message("give all of them the same fields: are these names values?"),
                 Example(*self._too_many),
             )
         for path, known in self._fields.items():
             name = dotted(path)
             self._check_kinds(name, known, file, problems)
             if known.dates and known.years >= FEW_YEARS:
-                of = known.kinds["a text"] + known.kinds["a number"]
+                of = known.kinds[_TEXT] + known.kinds[_NUMBER]
                 if known.years >= YEARS_SHARE * of:
                     for place, value in known.dates:
                         problems.warning(
                             "date_for_year",
                             file,
-                            "is a date where the others are years",
-                            "write the year alone, or give the date a field of its own",
+                            Message("is a date where the others are years"),
+                            Message("write the year alone, or give the date a field of its own"),
                             Example(*place, shown(value)),
                             field=name,
                         )
@@ -192,15 +195,15 @@ class FieldValues:
             problems.warning(
                 "mixed_types",
                 file,
-                f"is {kind}, and in most rows {most}",
-                "write it in one form everywhere",
+                Message("is {kind}, and in most rows {most}", kind=kind, most=most),
+                Message("write it in one form everywhere"),
                 *(Example(*place, shown(value)) for place, value in known.first[kind]),
                 field=name,
                 count=count,
             )
 
     def _check_rare(self, name: str, known: _Field, file: str, problems: Problems) -> None:
-        if not known.values or 2 * len(known.values) > known.kinds["a text"]:
+        if not known.values or 2 * len(known.values) > known.kinds[_TEXT]:
             return
         once = [value for value, (count, _) in known.values.items() if count == 1]
         frequent = [value for value, (count, _) in known.values.items() if count >= FREQUENT]
@@ -210,8 +213,16 @@ class FieldValues:
             problems.warning(
                 "rare_value",
                 file,
-                "occurs once, and is nearly a value that occurs often",
-                "correct it if it is a slip",
-                Example(*place, f"{shown(value)} ({shown(like)} {count:,} times)"),
+                Message("occurs once, and is nearly a value that occurs often"),
+                Message("correct it if it is a slip"),
+                Example(
+                    *place,
+                    Message(
+                        "{value} ({like} {count:,} times)",
+                        value=shown(value),
+                        like=shown(like),
+                        count=count,
+                    ),
+                ),
                 field=name,
             )

@@ -13,7 +13,7 @@ from hdbench.building.errata import ERRATA
 from hdbench.building.media import MEDIA_FOLDERS
 from hdbench.building.metadata import metadata_line
 from hdbench.building.recipe import find_recipe
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 
 def check_version(
@@ -45,15 +45,19 @@ def check_version(
             ]
             digest.update(metadata_line(row, copies, recipe.spec))
     except HdbenchError as error:
-        problems.error("errata_unusable", ERRATA, str(error), "correct it")
+        problems.error("errata_unusable", ERRATA, error.message, Message("correct it"))
         return
     if same_version not in (None, digest.hexdigest()):
         problems.error(
             "changed_data",
             DESCRIPTION,
-            f"{built} has other data under the same version",
-            f"raise it to {_raised(spec.version)}, and say why in CHANGELOG.md; or delete {built} "
-            "if nobody has used it",
+            Message("{folder} has other data under the same version", folder=built),
+            Message(
+                "raise it to {version}, and say why in CHANGELOG.md; or delete {folder} if nobody "
+                "has used it",
+                version=_raised(spec.version),
+                folder=built,
+            ),
             Example(value=shown(spec.version)),
             field="version",
         )

@@ -21,7 +21,7 @@ from hdbench.building.recipe import Recipe, Row, find_recipe
 from hdbench.common.checked import validate
 from hdbench.common.jsonio import write_whole
 from hdbench.common.names import did_you_mean
-from hdbench.errors import HdbenchError, Message, escaped, joined
+from hdbench.errors import HdbenchError, Message, escaped, joined, os_reason
 from hdbench.scoring.metric import AS_PUBLISHED
 
 if TYPE_CHECKING:
@@ -379,7 +379,7 @@ def _with_entry(recipe: Recipe, version: str, corrections: list[Correction]) -> 
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=error.strerror
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
         ) from error
     entry = f"## {version}\n\n"
     for each in corrections:

@@ -32,7 +32,7 @@ from hdbench.common import resources
 from hdbench.common.checked import read_yaml, validate
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.names import bare, did_you_mean
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, os_reason
 
 
 class Row(NamedTuple):
@@ -139,7 +139,7 @@ class Recipe:
             return path.read_bytes()
         except OSError as error:
             raise HdbenchError(
-                "{place}: cannot be read: {why}", place=path, why=error.strerror
+                "{place}: cannot be read: {why}", place=path, why=os_reason(error)
             ) from error
 
     def files(self, source: Source) -> dict[str, bytes]:
@@ -291,7 +291,7 @@ def read_registry(path: Path) -> dict[str, str]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=error.strerror
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
         ) from error
     for number, line in enumerate(lines, 1):
         file, _, sha256 = line.rpartition(" ")

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, InstanceOf
 
 from hdbench.common.checked import validate
 from hdbench.common.jsonio import MAX_LINE, parse_line
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, os_reason
 from hdbench.reading.answer import WrittenAnswer
 
 MAX_UNPACKED = 512 * 2**20
@@ -146,7 +146,7 @@ def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         ) from error
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=error.strerror
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
         ) from error
 
 

@@ -11,10 +11,12 @@ from rich.console import Console
 from hdbench.building.checks.problems import EXAMPLES, FaultyFolderError, Report
 from hdbench.cli.app import DEFAULT_OUT, MAKE, app, one_line
 from hdbench.cli.problems import lines_of, warnings_line
-from hdbench.errors import HdbenchError, escaped
+from hdbench.cli.saying import said, say
+from hdbench.errors import HdbenchError, Message, joined
 
 if TYPE_CHECKING:
     from hdbench.benchmarks.agreement import Agreement
+    from hdbench.building.builder import Built
     from hdbench.building.recipe import Recipe
 
 RecipeName = Annotated[str, typer.Argument(help="The benchmark, or the folder of its recipe.")]
@@ -109,11 +111,15 @@ def build(
 
     if NAME in map(bare, names or ()) and not every:
         if len(names or ()) > 1 or sample or allow_missing or accept_changed:
-            raise HdbenchError(f"{NAME}: is built on its own, and takes only --source and --out")
-        typer.echo(build_results(out, source))
+            raise HdbenchError(
+                "{name}: is built on its own, and takes only --source and --out", name=NAME
+            )
+        say(build_results(out, source).line)
         return
     if every == bool(names):
-        raise HdbenchError(f"name benchmarks ({', '.join(recipe_names())}), or give --all")
+        raise HdbenchError(
+            "name benchmarks ({names}), or give --all", names=", ".join(recipe_names())
+        )
     checked = [] if sample else _checked(names or (), out, allow_missing=allow_missing)
     failed = False
     for recipe in [find_recipe(name, sample=sample) for name in names or recipe_names()]:
@@ -131,21 +137,27 @@ def build(
             if not every:
                 raise
             failed = True  # one source need not hold all of them: the others are built all the same
-            typer.echo(f"error: {one_line(error)}", err=True)
+            typer.echo(f"{said('error')}: {one_line(error)}", err=True)
             continue
-        note = f", {len(built.missing)} files missing" if built.missing else ""
-        if built.without_truth:
-            note += f", {built.without_truth} without a ground truth"
-        typer.echo(
-            f"{built.folder}: {built.rows} rows{note}, version {built.version}, "
-            f"metadata sha256 {built.metadata_sha256}"
-        )
+        say("{place}: {facts}", place=built.folder, facts=joined(_facts(built)))
     for report in filter(lambda report: report.warnings, checked):
         typer.echo(warnings_line(report), err=True)
     for folder in install_spaces(out):
-        typer.echo(f"{folder}: Space")
+        say("{folder}: Space", folder=folder)
     if failed:
         raise typer.Exit(2)
+
+
+def _facts(built: "Built") -> list[str]:
+    """What is said about a dataset that was built."""
+    facts: list[str] = [Message("{count} rows", count=built.rows)]
+    if built.missing:
+        facts.append(Message("{count} files missing", count=len(built.missing)))
+    if built.without_truth:
+        facts.append(Message("{count} without a ground truth", count=built.without_truth))
+    facts.append(Message("version {version}", version=built.version))
+    facts.append(Message("metadata sha256 {sha256}", sha256=built.metadata_sha256))
+    return facts
 
 
 def _agreement(recipe: "Recipe") -> "Agreement | None":
@@ -232,13 +244,15 @@ def add(
         upstream=upstream,
         out=DEFAULT_OUT,
     )
-    unchecked = (
-        ""
+    say(
+        "{place}: recorded as version {version}"
         if added.checked
-        else ", not yet compared with the published ground truth, which a build does"
+        else "{place}: recorded as version {version}, not yet compared with the published ground "
+        "truth, which a build does",
+        place=added.path,
+        version=added.version,
     )
-    typer.echo(f"{added.path}: recorded as version {added.version}{unchecked}")
-    typer.echo(f"build it: hdbench build {name}")
+    say("build it: hdbench build {name}", name=name)
 
 
 @errata.command()
@@ -275,18 +289,30 @@ def review(
         out=DEFAULT_OUT,
     )
     outcome, head, added = recorded.outcome, recorded.review.head, recorded.added
-    for kind, all_of_kind in (("finding", head.findings), ("control", head.controls)):
-        typer.echo(
-            f"{kind}s: {all_of_kind}, looked at {outcome.looked[kind]}, "
-            f"slips in the ground truth {outcome.slips[kind]}"
+    kinds = (
+        ("finding", Message("findings"), head.findings),
+        ("control", Message("controls"), head.controls),
+    )
+    for kind, title, all_of_kind in kinds:
+        say(
+            "{kind}: {count}, looked at {looked}, slips in the ground truth {slips}",
+            kind=title,
+            count=all_of_kind,
+            looked=outcome.looked[kind],
+            slips=outcome.slips[kind],
         )
     for entry in outcome.disagreed:
-        typer.echo(escaped(f"left out, as people disagree: {entry.id} {entry.field}"))
+        say("left out, as people disagree: {id} {field}", id=entry.id, field=entry.field)
     number = len(outcome.accepted)
-    typer.echo(
-        f"{added.path}: {number} {'slip' if number == 1 else 'slips'}, version {added.version}"
+    say(
+        "{place}: {count} slip, version {version}"
+        if number == 1
+        else "{place}: {count} slips, version {version}",
+        place=added.path,
+        count=number,
+        version=added.version,
     )
-    typer.echo(f"build it: hdbench build {name}")
+    say("build it: hdbench build {name}", name=name)
 
 
 @app.command(rich_help_panel=MAKE)

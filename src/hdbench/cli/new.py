@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from hdbench.cli.app import MAKE, app, one_line
+from hdbench.cli.saying import said, say, shown
 from hdbench.common.printing import MAX_NOTE, plain_table, printable
-from hdbench.errors import HdbenchError, shortened
+from hdbench.errors import HdbenchError, Message, shortened
 
 if TYPE_CHECKING:
     from hdbench.collecting.plan import Plan, Sources
@@ -22,6 +23,13 @@ MAX_SHOWN = 8
 
 MAX_EXAMPLE = 24
 """How many characters of a value are shown."""
+
+_KINDS = {
+    "image": Message("images"),
+    "pages": Message("items with their pages"),
+    "pdf": Message("PDFs"),
+    "text": Message("texts"),
+}
 
 
 @app.command(rich_help_panel=MAKE)
@@ -129,7 +137,8 @@ def new(
     _say_next(folder, plan)
     if part:
         beside = folder.with_name(folder.name + HELD_OUT_ENDING)
-        typer.echo(f"\n{beside}: the held-out ground truths; keep this file to yourself")
+        typer.echo()
+        say("{place}: the held-out ground truths; keep this file to yourself", place=beside)
 
 
 def _mapping(given: Sequence[str]) -> tuple[dict[str, str], Path | None]:
@@ -142,7 +151,8 @@ def _mapping(given: Sequence[str]) -> tuple[dict[str, str], Path | None]:
             marc = Path(each)
         elif not column or not path:
             raise HdbenchError(
-                f"--map {each}: must be COLUMN=FIELD, as in Verfasser=author, or a mapping file"
+                "--map {given}: must be COLUMN=FIELD, as in Verfasser=author, or a mapping file",
+                given=each,
             )
         else:
             columns[column] = path
@@ -154,7 +164,7 @@ def _share(text: str) -> float:
     try:
         return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError as error:
-        raise HdbenchError(f"--held-out {text}: must be a share such as 30%") from error
+        raise HdbenchError("--held-out {text}: must be a share such as 30%", text=text) from error
 
 
 def _named(fields: str | None) -> tuple[str, ...]:
@@ -170,43 +180,51 @@ def _show(plan: "Plan", console: Console) -> None:
         console.print()
         console.print(_columns_table(plan))
     console.print()
-    kinds = {"image": "images", "pages": "items with their pages", "pdf": "PDFs", "text": "texts"}
-    console.print(
-        printable(
-            f"{wish.images}: {len(media.items)} {kinds[media.kind]}, "
-            f"{len(plan.truths)} with a ground truth",
-            MAX_NOTE,
-        ),
-        soft_wrap=True,
+    _line(
+        console,
+        "{place}: {count} {kind}, {truths} with a ground truth",
+        place=wish.images,
+        count=len(media.items),
+        kind=_KINDS[media.kind],
+        truths=len(plan.truths),
     )
     if media.passed_over:
-        names = shortened(media.passed_over, MAX_SHOWN)
-        export = ""
-        if any(Path(name).suffix.lower() in OTHER_IMAGES for name in media.passed_over):
-            export = ": export images as JPEG, PNG or TIFF"
-        console.print(printable(f"passed over: {names}{export}", MAX_NOTE), soft_wrap=True)
+        others = any(Path(name).suffix.lower() in OTHER_IMAGES for name in media.passed_over)
+        _line(
+            console,
+            "passed over: {names}: export images as JPEG, PNG or TIFF"
+            if others
+            else "passed over: {names}",
+            names=shortened(media.passed_over, MAX_SHOWN),
+        )
     for note in plan.notes:
-        console.print(printable(f"note: {note}", MAX_NOTE), soft_wrap=True)
+        _line(console, "note: {note}", note=note)
     if not plan.columns:
-        names = ", ".join(field.path for field in plan.fields)
-        console.print(printable(f"fields: {names}", MAX_NOTE), soft_wrap=True)
-    console.print(f"metric: {plan.spec['metric']}, ranked by {plan.spec['headline']}")
+        _line(console, "fields: {names}", names=", ".join(field.path for field in plan.fields))
+    metric, headline = plan.spec["metric"], plan.spec["headline"]
+    console.print(said("metric: {metric}, ranked by {headline}", metric=metric, headline=headline))
+
+
+def _line(console: Console, template: str, **values: object) -> None:
+    console.print(printable(said(template, **values), MAX_NOTE), soft_wrap=True)
 
 
 def _columns_table(plan: "Plan") -> Table:
     titles = ("column", "an example", "becomes", "read as", "because")
-    table = plain_table(None, *titles, right=())
+    table = plain_table(None, *map(said, titles), right=())
     for each in plan.columns:
-        becomes = "the item's id" if each.key else each.path or "–"
+        becomes = said("the item's id") if each.key else each.path or "–"
         if each.title in plan.grouping:
             becomes = f"column:{plan.grouping[each.title]}"
-        kind = each.kind if each.separator is None else f"list, divided by {each.separator!r}"
+        kind = Message(each.kind)
+        if each.separator is not None:
+            kind = Message("list, divided by {separator!r}", separator=each.separator)
         cells = (
             each.title,
             printable(each.example, MAX_EXAMPLE),
             becomes,
-            "" if each.path is None and not each.key else kind,
-            each.why,
+            "" if each.path is None and not each.key else shown(kind),
+            shown(each.why),
         )
         table.add_row(*(cell if isinstance(cell, Text) else printable(cell) for cell in cells))
     return table
@@ -217,7 +235,7 @@ def _licence() -> str:
     from hdbench.collecting.plan import check_licence  # noqa: PLC0415
 
     while True:
-        asked = "Licence (cc0-1.0, cc-by-4.0, …; other if none is stated)"
+        asked = said("Licence (cc0-1.0, cc-by-4.0, …; other if none is stated)")
         licence: str = typer.prompt(asked, default="other")
         try:
             check_licence(licence)
@@ -235,20 +253,24 @@ def _asked(plan: "Plan", sources: "Sources", console: Console) -> "Plan":
 
     wish = plan.wish
     if not wish.title:
-        wish = replace(wish, title=typer.prompt("Title of the collection", default=wish.name))
+        wish = replace(wish, title=typer.prompt(said("Title of the collection"), default=wish.name))
     if wish.licence == "other":
         wish = replace(wish, licence=_licence())
     plan = make_plan(wish, sources)
-    how = ", or COLUMN=FIELD to change what becomes of a column" if plan.columns else ""
+    asked = said(
+        "Write it? [y/n, or COLUMN=FIELD to change what becomes of a column]"
+        if plan.columns
+        else "Write it? [y/n]"
+    )
     while True:
-        said = typer.prompt(f"Write it? [y/n{how}]", default="y", show_default=False).strip()
-        if said.lower() in ("y", "yes", "j", "ja"):
+        reply = typer.prompt(asked, default="y", show_default=False).strip()
+        if reply.lower() in ("y", "yes", "j", "ja"):
             return plan
-        if said.lower() in ("n", "no", "nein"):
-            typer.echo("nothing was written")
+        if reply.lower() in ("n", "no", "nein"):
+            say("nothing was written")
             raise typer.Exit(1)
         try:
-            columns, _ = _mapping([said])
+            columns, _ = _mapping([reply])
             changed = replace(plan.wish, columns={**plan.wish.columns, **columns})
             plan = make_plan(changed, sources)
         except HdbenchError as error:
@@ -261,15 +283,17 @@ def _say_next(folder: Path, plan: "Plan") -> None:
     """What was written, and what to do with it."""
     name = plan.wish.name
     accept = "" if plan.wish.licence != "other" else " --accept-licence"
-    typer.echo(f"\n{folder}: written. Next:")
+    typer.echo()
+    say("{folder}: written. Next:", folder=folder)
+    files = said("{folder}/prompt.txt, answer.schema.json and README.md", folder=folder)
     steps = [
-        ("read and improve", f"{folder}/prompt.txt, answer.schema.json and README.md"),
-        ("look for problems", f"hdbench check {folder}"),
-        ("build it", f"hdbench build {folder}{accept}"),
-        ("ask a model", f"hdbench run hdb/{name} --model MODEL -o runs/MODEL"),
-        ("score its answers", f"hdbench score hdb/{name} runs/MODEL"),
+        (said("read and improve"), files),
+        (said("look for problems"), f"hdbench check {folder}"),
+        (said("build it"), f"hdbench build {folder}{accept}"),
+        (said("ask a model"), f"hdbench run hdb/{name} --model MODEL -o runs/MODEL"),
+        (said("score its answers"), f"hdbench score hdb/{name} runs/MODEL"),
     ]
     if len(plan.truths) < len(plan.media.items):
-        steps.insert(1, ("ground truth", f"hdbench annotate {folder}"))
+        steps.insert(1, (said("ground truth"), f"hdbench annotate {folder}"))
     for what, how in steps:
-        typer.echo(f"  {what + ':':<20}{how}")
+        typer.echo(f"  {what + ':':<20}{shown(how)}")

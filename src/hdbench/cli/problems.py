@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from hdbench.building.checks.problems import Example, Problem, Report
-from hdbench.errors import escaped
+from hdbench.cli.saying import said, shown
+from hdbench.errors import Message, escaped, joined
 
 
 def lines_of(report: Report) -> Iterator[str]:
@@ -15,30 +16,33 @@ def lines_of(report: Report) -> Iterator[str]:
             yield from _of_problem(problem)
         yield ""
     if report.left_out:
-        yield f"and further problems in {report.left_out:,} places: fix these first"
-    yield escaped(report.summary)
+        yield said(
+            "and further problems in {count:,} places: fix these first", count=report.left_out
+        )
+    yield said(report.summary)
 
 
 def warnings_line(report: Report) -> str:
     """How many warnings there are, and how to see them."""
-    noun = "warning" if report.warnings == 1 else "warnings"
-    return escaped(f"{report.warnings} {noun}: hdbench check {report.folder}")
+    warnings = report.number_of_warnings
+    return said("{warnings}: hdbench check {folder}", warnings=warnings, folder=report.folder)
 
 
 def _of_problem(problem: Problem) -> Iterator[str]:
-    times = f" ({problem.count:,} times)" if problem.count > 1 else ""
-    field = f"{problem.field}: " if problem.field else ""
-    said = f"{field}{problem.message}{times}: {problem.remedy}"
-    yield f"  {problem.severity}: {escaped(said)}"
+    message = problem.message
+    if problem.count > 1:
+        message = Message("{what} ({count:,} times)", what=message, count=problem.count)
+    parts = [Message(problem.severity), problem.field, message, problem.remedy]
+    yield f"  {shown(joined(list(filter(None, parts)), ': '))}"
     for example in problem.examples:
         if place := _place(example):
-            yield f"    {escaped(place)}"
+            yield f"    {shown(place)}"
     if problem.examples and problem.count > len(problem.examples):
-        yield f"    and {problem.count - len(problem.examples):,} more"
+        yield f"    {said('and {count:,} more', count=problem.count - len(problem.examples))}"
 
 
 def _place(example: Example) -> str:
-    where = [] if example.line is None else [f"line {example.line:,}"]
+    where = [] if example.line is None else [Message("line {line:,}", line=example.line)]
     if example.id is not None:
-        where.append(f"id {example.id}")
-    return ": ".join(filter(None, [", ".join(where), example.value]))
+        where.append(Message("id {id}", id=example.id))
+    return joined([each for each in (joined(where), example.value) if each], ": ")

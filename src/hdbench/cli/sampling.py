@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from hdbench.cli.app import MAKE, app
-from hdbench.errors import escaped
+from hdbench.cli.saying import shown
 
 
 @app.command(rich_help_panel=MAKE)
@@ -49,4 +49,4 @@ def sample(
     drawn = draw(items, number, by=columns, seed=seed)
     write_sample(out, drawn.sample)
     print_sample(Console(), drawn.sample, [*items.notes, *drawn.notes])
-    typer.echo(escaped(str(out)))
+    typer.echo(shown(str(out)))

@@ -27,8 +27,15 @@ def said(template: str, /, **values: object) -> str:
         template: the line in English, as `Message` takes it; its translations are in `messages/`.
         values: same as in `Message`.
     """
-    message = template if isinstance(template, Message) else Message(template, **values)
-    return escaped(told(message, spoken()))
+    return shown(template if isinstance(template, Message) else Message(template, **values))
+
+
+def shown(text: str) -> str:
+    """A text for a terminal: a message in the language that is spoken, any other as it is.
+
+    Control characters are escaped.
+    """
+    return escaped(told(text, spoken()))
 
 
 def say(template: str, /, *, err: bool = False, **values: object) -> None:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from pathlib import Path
 
-from hdbench.errors import HdbenchError, Message, shortened
+from hdbench.errors import HdbenchError, Message, os_reason, shortened
 
 MAX_BYTES = 64 * 2**20
 """Maximum size of a file."""
@@ -44,7 +44,7 @@ def read_bounded(path: Path, where: str) -> bytes:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=where, why=error.strerror
+            "{place}: cannot be read: {why}", place=where, why=os_reason(error)
         ) from error
     if len(data) > MAX_BYTES:
         raise HdbenchError(

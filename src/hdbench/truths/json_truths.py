@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.common.jsonio import MAX_LINE, read_jsonl
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.csv_lines import decode_or_cp1252
 from hdbench.reading.encodings import decode
 from hdbench.reading.fields import nested, shown
@@ -67,7 +67,7 @@ def read_json_truths(path: Path) -> Truths:
         truths = list(read(path, name, beside))
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=name, why=error.strerror or error
+            "{place}: cannot be read: {why}", place=name, why=os_reason(error)
         ) from error
     if not truths:
         raise HdbenchError("{place}: no ground truths in this file", place=name)
@@ -126,8 +126,8 @@ def _of_file(path: Path, name: str, beside: dict[str, str]) -> Iterator[Truth]:
         yield _of_entry(value, name, beside)
         return
     for key, each in value.items():
-        where = f'{name}: "{key[:100]}"'
-        yield Truth(where, key, _record(each, where))
+        place = f'{name}: "{key[:100]}"'
+        yield Truth(place, key, _record(each, place))
 
 
 def _of_entry(entry: dict[str, Any], where: str, beside: dict[str, str]) -> Truth:

@@ -34,7 +34,7 @@ MAX_EXAMPLE = 200
 MOST = 0.8
 """The share of cells that must be years or dates for a column to be proposed by them alone."""
 
-_GIVEN = Message("given")
+_GIVEN: str = Message("given")
 
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe"})

@@ -316,7 +316,7 @@ def _unused(table: Table, columns: Sequence[Column]) -> list[str]:
 
 def _mixed(table: Table, places: Sequence[_Place]) -> list[str]:
     """Notes on columns of text whose cells are whole numbers, but for some."""
-    notes = []
+    notes: list[str] = []
     for place in places:
         if place.column.kind == "text" and not place.column.separator:
             filled = [

@@ -2,18 +2,16 @@
 
 import stat
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
 
 from hdbench.common.extras import needed
-from hdbench.errors import HdbenchError, Message
-from hdbench.reading.cells import MAX_CELLS, NUMBER, Cell, OddCells, text_of
-from hdbench.reading.columns import MAX_COLUMNS
+from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.reading.cells import MAX_CELLS, OddCells
 from hdbench.reading.csv_lines import (
     Line,
     at_most,
@@ -24,19 +22,16 @@ from hdbench.reading.csv_lines import (
 )
 from hdbench.reading.fields import shown
 from hdbench.reading.files import GZIP, ZIP, head_of, office_kind, other_kind
-from hdbench.reading.ids import has_ending
 from hdbench.reading.json_files import read_whole
 from hdbench.reading.members import Zip
 from hdbench.reading.rows import DATES
+from hdbench.truths.table_header import Row, find_header, is_empty, named, texts_of
 
 MAX_CELL = 2**20
 """Maximum number of characters in a cell."""
 
 MAX_ROWS = 2**20
 """Maximum number of rows: what a sheet of Excel can have."""
-
-MAX_TITLE = 200
-"""Maximum number of characters in a column's name."""
 
 ACCEPTED = Message("a table of ground truths is CSV or XLSX")
 
@@ -72,11 +67,6 @@ class Table:
     header: list[str]
     rows: list[tuple[str, list[str]]]
     notes: list[str]
-
-
-class _Row(NamedTuple):
-    place: str
-    cells: Sequence[Cell]
 
 
 def read_table(path: Path) -> Table:
@@ -121,7 +111,7 @@ def read_table(path: Path) -> Table:
         return _of_csv(read_whole(path, name), name)
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=name, why=error.strerror or error
+            "{place}: cannot be read: {why}", place=name, why=os_reason(error)
         ) from error
 
 
@@ -143,7 +133,7 @@ def _of_csv(data: bytes, name: str) -> Table:
                 )
             )
         found = lines(text, delimiter, name, blank=True)
-        return _table(name, (_Row(f"{name}:{line}", cells) for line, cells in found), notes)
+        return _table(name, (Row(f"{name}:{line}", cells) for line, cells in found), notes)
 
 
 def _evenness(found: Iterator[Line]) -> tuple[bool, int, int]:
@@ -171,21 +161,21 @@ def _of_workbook(path: Path, name: str) -> Table:
         from hdbench.reading.spreadsheet import read_sheets  # noqa: PLC0415
 
     # One at a time: only the largest sheet so far is held.
-    best: tuple[int, str, list[_Row]] = (0, "", [])
+    best: tuple[int, str, list[Row]] = (0, "", [])
     sheets: list[str] = []
     for sheet in read_sheets(path, name):
         where = f"{name}: {sheet.name}"
         rows = [
-            _Row(Message("{place}, row {number}", place=where, number=number), cells)
+            Row(Message("{place}, row {number}", place=where, number=number), cells)
             for number, cells in sheet.rows
         ]
-        filled = sum(not _is_blank(cell) for row in rows for cell in row.cells)
+        filled = sum(not is_empty(cell) for row in rows for cell in row.cells)
         if filled:
             sheets.append(sheet.name)
         best = max(best, (filled, sheet.name, rows), key=lambda each: each[0])
     _, title, rows = best
     others = [sheet for sheet in sheets if sheet != title]
-    notes = []
+    notes: list[str] = []
     if others:
         notes.append(
             Message(
@@ -199,13 +189,13 @@ def _of_workbook(path: Path, name: str) -> Table:
     return _table(f"{name}: {title}" if title else name, iter(rows), notes)
 
 
-def _table(name: str, rows: Iterator[_Row], notes: list[str]) -> Table:
+def _table(name: str, rows: Iterator[Row], notes: list[str]) -> Table:
     """A table from its rows, with or without a title above the header."""
     rows = _bounded(rows)
     begin = list(islice(rows, FIRST_ROWS))
-    titles, header = _header(name, begin)
+    titles, header = find_header(name, begin)
     above = " ".join(
-        word for row in begin[:titles] for text in _texts(row) for word in text.split()
+        word for row in begin[:titles] for text in texts_of(row) for word in text.split()
     )
     if above:
         notes.append(
@@ -215,19 +205,19 @@ def _table(name: str, rows: Iterator[_Row], notes: list[str]) -> Table:
                 title=above[:100],
             )
         )
-    texts = without_empty_end([" ".join(text.split()) for text in _texts(header)])
-    named = _named(texts, header.place, notes)
-    read = _Cells(named, header.place)
+    texts = without_empty_end([" ".join(text.split()) for text in texts_of(header)])
+    columns = named(texts, header.place, notes)
+    read = _Cells(columns, header.place)
     found = [(row.place, read.cells(row)) for row in chain(begin[titles + 1 :], rows)]
     while found and not any(found[-1][1]):
         found.pop()
     if not found:
         raise HdbenchError("{place}: has no rows, only names of columns", place=name)
-    table = Table(name, named, found, notes + read.odd.notes(name))
+    table = Table(name, columns, found, notes + read.odd.notes(name))
     return _without_empty(table, [index for index, text in enumerate(texts) if not text])
 
 
-def _bounded(rows: Iterable[_Row]) -> Iterator[_Row]:
+def _bounded(rows: Iterable[Row]) -> Iterator[Row]:
     """The rows, while they are not too many.
 
     Raises:
@@ -246,75 +236,6 @@ def _bounded(rows: Iterable[_Row]) -> Iterator[_Row]:
         yield row
 
 
-def _header(name: str, rows: list[_Row]) -> tuple[int, _Row]:
-    """The number of rows above the header, and the header.
-
-    Raises:
-        HdbenchError: there is none.
-    """
-    filled = [sum(not _is_blank(cell) for cell in row.cells) for row in rows]
-    if not any(filled):
-        raise HdbenchError(
-            "{place}: empty: needs the names of the columns in its first row", place=name
-        )
-    # A title, merged over all columns, fills one cell.
-    several = max(filled) > 1
-    above = next(number for number, count in enumerate(filled) if count > several)
-    header = rows[above]
-    texts = [text for text in _texts(header) if text]
-    if any(has_ending(text) for text in texts) or _are_values(texts):
-        raise HdbenchError(
-            "{place}: the first row with several cells has values, not names of columns: name "
-            "every column in a row above it",
-            place=header.place,
-        )
-    return above, header
-
-
-def _are_values(texts: list[str]) -> bool:
-    """Whether more than half of a row are numbers, as they are in no header."""
-    return 2 * sum(NUMBER.fullmatch(text) is not None for text in texts) > len(texts)
-
-
-def _named(texts: list[str], place: str, notes: list[str]) -> list[str]:
-    """The names of the columns, each once: `Autor (2)` for a second one, and `column 3`.
-
-    Raises:
-        HdbenchError: there are too many.
-    """
-    if len(texts) > MAX_COLUMNS:
-        raise HdbenchError("{place}: more than {most:,} columns", place=place, most=MAX_COLUMNS)
-    if any(len(text) > MAX_TITLE for text in texts):
-        raise HdbenchError(
-            "{place}: a column's name has more than {most:,} characters",
-            place=place,
-            most=MAX_TITLE,
-        )
-    taken, seen = set(texts), set[str]()
-    named: list[str] = []
-    again: list[str] = []
-    for number, text in enumerate(texts, start=1):
-        title = base = text or f"column {number}"
-        count = 1
-        while (not text or text in seen) and title in taken:
-            count += 1
-            title = f"{base} ({count})"
-        if text in seen:
-            again.append(title)
-        seen |= {text} - {""}
-        taken.add(title)
-        named.append(title)
-    if again:
-        notes.append(
-            Message(
-                "{place}: columns of the same name are told apart: {names}",
-                place=place,
-                names=shown(again),
-            )
-        )
-    return named
-
-
 class _Cells:
     """Makes text of cells.
 
@@ -327,13 +248,13 @@ class _Cells:
         self._place = place
         self.odd = OddCells()
 
-    def cells(self, row: _Row) -> list[str]:
+    def cells(self, row: Row) -> list[str]:
         """As many texts as the header has.
 
         Raises:
             HdbenchError: there are more cells, or one is too long.
         """
-        texts, width = _texts(row), len(self._header)
+        texts, width = texts_of(row), len(self._header)
         if any(texts[width:]):
             raise HdbenchError(
                 "{place}: has {count} cells, and the header ({header}) {width}: name every "
@@ -359,7 +280,7 @@ class _Cells:
                 self.odd.add(STRIPPED, partial(self._where, row, index))
         return texts
 
-    def _where(self, row: _Row, index: int, text: str = "") -> Message:
+    def _where(self, row: Row, index: int, text: str = "") -> Message:
         place = Message("{place}, column {column}", place=row.place, column=self._header[index])
         return Message("{place}: {text}", place=place, text=text) if text else place
 
@@ -368,7 +289,7 @@ def _without_empty(table: Table, unnamed: list[int]) -> Table:
     """The table without the columns that have neither a name nor a value."""
     empty = {index for index in unnamed if not any(cells[index] for _, cells in table.rows)}
     filled = [table.header[index] for index in unnamed if index not in empty]
-    notes = []
+    notes: list[str] = []
     if filled:
         notes.append(
             Message(
@@ -389,15 +310,3 @@ def _without_empty(table: Table, unnamed: list[int]) -> Table:
     header = [table.header[index] for index in kept]
     rows = [(place, [cells[index] for index in kept]) for place, cells in table.rows]
     return Table(table.name, header, rows, table.notes + notes)
-
-
-def _texts(row: _Row) -> list[str]:
-    """The cells as text, without white space around it."""
-    return [
-        cell.strip() if isinstance(cell, str) else text_of(cell)  # most are texts
-        for cell in row.cells
-    ]
-
-
-def _is_blank(cell: Cell) -> bool:
-    return isinstance(cell, str) and (not cell or cell.isspace())

@@ -19,7 +19,7 @@ from hdbench.building.checks.values import Place
 from hdbench.building.media import IMAGE_SUFFIXES, MEDIA_FOLDERS
 from hdbench.common import pdf
 from hdbench.common.progress import progress
-from hdbench.errors import Message, escaped
+from hdbench.errors import Message, escaped, os_reason
 
 MAX_BYTES = 2**30
 """Maximum size of a file."""
@@ -223,7 +223,7 @@ def _read(path: Path) -> bytes | Media:
             return Media("", problem=("media_too_large", what, Message("make it smaller")))
         return path.read_bytes()
     except OSError as error:
-        what = Message("cannot be read ({why})", why=error.strerror)
+        what = Message("cannot be read ({why})", why=os_reason(error))
         return Media("", problem=("media_unreadable", what, Message("check its permissions")))
 
 

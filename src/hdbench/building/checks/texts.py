@@ -10,7 +10,7 @@ from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.building.checks.problems import Problems, without_place
 from hdbench.common.checked import parse_yaml
 from hdbench.common.templates import STRICT
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.schema import AnswerSchema
 
 PROMPT, SCHEMA, CARD, CHANGELOG = (
@@ -92,7 +92,7 @@ def _read(path: Path, problems: Problems) -> str | None:
         what = Message("larger than {most} MiB", most=MAX_BYTES >> 20)
         remedy = Message("shorten it")
     except OSError as error:
-        what, remedy = Message("cannot be read"), Message(error.strerror or str(error))
+        what, remedy = Message("cannot be read"), os_reason(error)
     except UnicodeDecodeError as error:
         what = Message("not UTF-8 (byte {byte})", byte=error.start + 1)
         remedy = Message("save as UTF-8")

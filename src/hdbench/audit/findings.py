@@ -124,21 +124,25 @@ def audit(runs: Mapping[str, Result]) -> Audit:
     from hdbench.statistics.comparison import check_comparable  # noqa: PLC0415  slow to import
 
     if not runs:
-        raise HdbenchError(f"no runs: name runs from at least {MAKERS} makers")
+        raise HdbenchError("no runs: name runs from at least {makers} makers", makers=MAKERS)
     first_name, first = next(iter(runs.items()))
     for name, result in runs.items():
         check_comparable(first_name, first, name, result)
         if len(result.per_item) < len(result.ids):
             raise HdbenchError(
-                f"{name}: has no details of its items: score its answers with --details"
+                "{name}: has no details of its items: score its answers with --details", name=name
             )
     asked = ask(runs)
     good = [each for each in asked if each.good]
     makers = sorted({each.maker for each in good})
     if len(makers) < MAKERS:
         raise HdbenchError(
-            f"the good models ({len(good)}) come from {len(makers)} makers ({', '.join(makers)}): "
-            f"name runs from at least {MAKERS}"
+            "the good models ({good}) come from {count} makers ({makers}): name runs from at least "
+            "{least}",
+            good=len(good),
+            count=len(makers),
+            makers=", ".join(makers),
+            least=MAKERS,
         )
 
     items = {each.name: {item["id"]: item for item in runs[each.name].per_item} for each in good}

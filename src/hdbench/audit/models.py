@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import median_high, median_low
 from typing import Any
 
+from hdbench.errors import Message
 from hdbench.results.result import Result
 
 ANSWERED = 0.95
@@ -34,7 +35,7 @@ class AskedRun:
     figure: float
     answered: int
     good: bool
-    why_not: str | None
+    why_not: Message | None
 
 
 def maker_of(run: Mapping[str, Any], name: str) -> tuple[str, str]:
@@ -93,11 +94,13 @@ def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
         answered = len(result.ids) - result.status["unanswered"] - result.status["unparsable"]
         why_not = None
         if best[maker, model] != name:
-            why_not = f"a repeated run; the best one is {best[maker, model]}"
+            why_not = Message("a repeated run; the best one is {best}", best=best[maker, model])
         elif figures[name] < middle if up else figures[name] > middle:
-            why_not = "in the lower half"
+            why_not = Message("in the lower half")
         elif answered < ANSWERED * len(result.ids):
-            why_not = f"answered {answered} of {len(result.ids)}"
+            why_not = Message(
+                "answered {answered} of {count}", answered=answered, count=len(result.ids)
+            )
         good = why_not is None
         asked.append(AskedRun(name, model, maker, figures[name], answered, good, why_not))
     return asked

@@ -121,8 +121,11 @@ def _side_by_side(loaded: Mapping[str, Mapping[str, Result]], seed: int) -> list
             same = [each for each in boards_of if each.kind.question == first.kind.question]
             if len(same) != 1:
                 raise HdbenchError(
-                    f"{first.kind.benchmark}: {start} and {name} do not have the same items: "
-                    "their scores cannot be compared"
+                    "{benchmark}: {first} and {second} do not have the same items: their scores "
+                    "cannot be compared",
+                    benchmark=first.kind.benchmark,
+                    first=start,
+                    second=name,
                 )
             boards[name] = same[0]
         found.append(_changes(boards))

@@ -9,7 +9,7 @@ from pathlib import Path
 from hdbench.building.namespace import writing
 from hdbench.common.cache import user_cache
 from hdbench.common.extras import MissingExtraError
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import by_column
 from hdbench.evaluation.runs import benchmark_of, load_runs
 from hdbench.evaluation.score import Settings
@@ -57,7 +57,7 @@ class Report:
 
     page: Path
     files: Sequence[Path]
-    notes: Sequence[str]
+    notes: Sequence[Message]
 
 
 def write_report(
@@ -97,7 +97,7 @@ def write_report(
     with suppress(OSError):  # where nothing can be kept, they are made each time
         keep_in(user_cache() / "thumbnails", max_bytes=MAX_KEPT)
     names = [] if name is None else [name]
-    notes: list[str] = []
+    notes: list[Message] = []
     with writing(out.resolve().parent, out.resolve().name) as folder, ExitStack() as stack:
         drawing = _drawing(stack, notes)
         with Details(folder / ITEMS, whole=whole) as details:
@@ -130,8 +130,11 @@ def write_report(
         else:
             tables = {"fields.csv": csv_bytes(field_rows(result))}
             notes.append(
-                f"no report.xlsx, items.csv and errors.csv: all {len(result.ids)} items are in "
-                f"{ITEMS}"
+                Message(
+                    "no report.xlsx, items.csv and errors.csv: all {count} items are in {file}",
+                    count=len(result.ids),
+                    file=ITEMS,
+                )
             )
         for file, data in tables.items():
             (folder / file).write_bytes(data)
@@ -139,7 +142,7 @@ def write_report(
             if excerpt is None:
                 (folder / "report.xlsx").write_bytes(workbook(result, language))
         except MissingExtraError as error:
-            notes.append(f"no report.xlsx: {error}")
+            notes.append(Message("no report.xlsx: {why}", why=error))
         # The plots are not there yet: they are being drawn.
         beside = {
             file: key
@@ -167,7 +170,7 @@ def write_report(
 def _only(run: Path, loaded: Mapping[str, Result]) -> Result:
     """The result of the one run that is there."""
     if len(loaded) > 1:
-        raise HdbenchError(f"{run}: holds {len(loaded)} runs: give one")
+        raise HdbenchError("{place}: holds {count} runs: give one", place=run, count=len(loaded))
     return next(iter(loaded.values()))
 
 
@@ -184,16 +187,23 @@ def check_floor(result: Result, floor: Result, path: Path) -> None:
             scored in the same way, on the same items.
     """
     if not floor.run.get("without_media"):
-        raise HdbenchError(f"{path}: was not asked without media: see hdbench run --without-media")
+        raise HdbenchError(
+            "{place}: was not asked without media: see hdbench run --without-media", place=path
+        )
     if floor.model != result.model:
-        raise HdbenchError(f"{path}: is a run of {floor.model!r}, not of {result.model!r}")
+        raise HdbenchError(
+            "{place}: is a run of {floor}, not of {model}",
+            place=path,
+            floor=repr(floor.model),
+            model=repr(result.model),
+        )
     prompts = [each.run.get("prompt", {}).get("sha256") for each in (result, floor)]
     if prompts[0] != prompts[1]:
-        raise HdbenchError(f"{path}: was asked with another prompt than the run itself")
-    check_comparable("the run", result, str(path), floor)
+        raise HdbenchError("{place}: was asked with another prompt than the run itself", place=path)
+    check_comparable(Message("the run"), result, str(path), floor)
 
 
-def _drawing(stack: ExitStack, notes: list[str]) -> Drawing | DrawingHere | None:
+def _drawing(stack: ExitStack, notes: list[Message]) -> Drawing | DrawingHere | None:
     """What draws the plots; None, and a note, if there can be none.
 
     A process of its own pays if it imports matplotlib, the longest part, beside the scoring.
@@ -203,5 +213,5 @@ def _drawing(stack: ExitStack, notes: list[str]) -> Drawing | DrawingHere | None
     try:
         return stack.enter_context(Drawing.started())
     except MissingExtraError as error:
-        notes.append(f"no plots: {error}")
+        notes.append(Message("no plots: {why}", why=error))
         return None

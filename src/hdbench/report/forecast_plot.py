@@ -33,7 +33,9 @@ def check_plot(path: Path) -> str:
     """
     kind = path.suffix.lower().removeprefix(".")
     if kind not in KINDS:
-        raise HdbenchError(f"{path}: a plot is written as .png or .svg: give it such a name")
+        raise HdbenchError(
+            "{place}: a plot is written as .png or .svg: give it such a name", place=path
+        )
     return kind
 
 

@@ -99,7 +99,7 @@ def thumbnail(path: Path, *, width: int = 640) -> str | None:
         raise
     except _DAMAGED as error:
         raise HdbenchError(
-            f"{path}: no readable image or PDF: build the benchmark again"
+            "{place}: no readable image or PDF: build the benchmark again", place=path
         ) from error
 
 
@@ -129,7 +129,11 @@ def _upright(path: Path, file: BinaryIO, width: int) -> Image.Image:
     """The image in RGB, turned as its EXIF data say; at least as large as wanted."""
     with Image.open(file, formats=FORMATS) as image:
         if image.width * image.height > MAX_PIXELS:
-            raise HdbenchError(f"{path}: has more than {MAX_PIXELS:,} pixels: make it smaller")
+            raise HdbenchError(
+                "{place}: has more than {most:,} pixels: make it smaller",
+                place=path,
+                most=MAX_PIXELS,
+            )
         is_turned = image.getexif().get(ExifTags.Base.Orientation, 1) >= _TURNED
         size = _fitted(image.size[::-1] if is_turned else image.size, width)
         # A JPEG is decoded at a half, a quarter or an eighth, which is faster.

@@ -84,7 +84,7 @@ def check_page(path: Path) -> None:
         HdbenchError: the name does not end in `.html`.
     """
     if path.suffix.lower() not in (".html", ".htm"):
-        raise HdbenchError(f"{path}: a page is HTML: give it a name that ends in .html")
+        raise HdbenchError("{place}: a page is HTML: give it a name that ends in .html", place=path)
 
 
 def write_decision_page(path: Path, decision: Decision, language: str = "en") -> None:

@@ -46,7 +46,9 @@ def answers_sha256(path: Path) -> str:
             digest.update(line.replace(b"\\", b"\\\\").replace(b"\n", b"\\n") + b"\n")
         return digest.hexdigest()
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=error.strerror
+        ) from error
 
 
 def item_set(ids: Sequence[str]) -> str:
@@ -193,7 +195,9 @@ def read_result(path: Path | str) -> Result:
     """
     results = list(read_results(path).values())
     if len(results) > 1:
-        raise HdbenchError(f"{path}: holds {len(results)} runs: use read_results")
+        raise HdbenchError(
+            "{place}: holds {count} runs: use read_results", place=path, count=len(results)
+        )
     return results[0]
 
 
@@ -213,7 +217,9 @@ def read_results(path: Path | str) -> dict[str, Result]:
         result = from_record(record, where)
         name = path.stem if result.model is None else result.model
         if name in results:
-            raise HdbenchError(f"{path}: runs: two are called {name!r}: keep one")
+            raise HdbenchError(
+                "{place}: runs: two are called {name!r}: keep one", place=path, name=name
+            )
         results[name] = result
     return results
 
@@ -236,24 +242,32 @@ def read_records(path: Path) -> dict[str, Any]:
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe or device might never end
-            raise HdbenchError(f"{path}: not a file: name a result of hdbench score --json")
+            raise HdbenchError(
+                "{place}: not a file: name a result of hdbench score --json", place=path
+            )
         with path.open("rb") as file:
             raw = file.read(MAX_RESULT + 1)
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=error.strerror
+        ) from error
     if len(raw) > MAX_RESULT:
         raise HdbenchError(
-            f"{path}: larger than {MAX_RESULT >> 20} MiB: score again without --details"
+            "{place}: larger than {most} MiB: score again without --details",
+            place=path,
+            most=MAX_RESULT >> 20,
         )
     try:
         text = raw.decode("utf-8-sig")
         del raw  # it may be most of the memory
         value = parse_file(text, str(path))
     except UnicodeDecodeError as error:
-        raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1})") from error
+        raise HdbenchError(
+            "{place}: not UTF-8 (byte {byte})", place=path, byte=error.start + 1
+        ) from error
     if not isinstance(value, dict) or "runs" not in value:
         return {str(path): value}
     runs = value["runs"]
     if not isinstance(runs, list) or not runs:
-        raise HdbenchError(f"{path}: runs: is not a list of results")
+        raise HdbenchError("{place}: runs: is not a list of results", place=path)
     return {f"{path}: runs[{position}]": run for position, run in enumerate(runs)}

@@ -101,5 +101,5 @@ def read_model_facts(results: Path) -> dict[str, ModelFacts]:
     if not path.is_file():
         return {}
     if path.stat().st_size > MAX_BYTES:
-        raise HdbenchError(f"{path}: larger than {MAX_BYTES >> 20} MiB")
+        raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_BYTES >> 20)
     return validate(_File, read_yaml(path), path).root

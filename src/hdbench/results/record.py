@@ -123,6 +123,9 @@ _WARNING = {"kind": str, "message": str, "count": int, "of": int, "ids": list}
 _SAID = {"key": str, "values": dict}
 """The keys of warnings in records, since warnings are data."""
 
+MAX_WHY = 500
+"""How many characters are shown of what is wrong with an option, which may have a long value."""
+
 MAX_MESSAGE = 10_000
 """Maximum number of characters in a warning in words; those of the checks have some 300."""
 
@@ -139,24 +142,37 @@ def from_record(value: Any, where: str) -> Result:
     """
     if not isinstance(value, dict) or not {"metric", "statistics"} <= value.keys():
         raise HdbenchError(
-            f"{where}: not a result with per-item statistics (no metric, statistics): write one "
-            "with hdbench score --json"
+            "{place}: not a result with per-item statistics (no metric, statistics): write one "
+            "with hdbench score --json",
+            place=where,
         )
     head = validate(_Head, value, Path(where))
     if head.metric not in METRICS:
-        raise HdbenchError(f"{where}: metric: no {head.metric[:100]!r} in hdbench {__version__}")
+        raise HdbenchError(
+            "{place}: metric: no {metric!r} in hdbench {version}",
+            place=where,
+            metric=head.metric[:100],
+            version=__version__,
+        )
     rules = METRICS[head.metric].rules
     if head.rules != rules:
         raise HdbenchError(
-            f"{where}: rules: scored under rules {head.rules} of {head.metric}, and this hdbench "
-            f"{__version__} has rules {rules}: score the answers again, or use the hdbench "
-            "version that the file names under versions"
+            "{place}: rules: scored under rules {then} of {metric}, and this hdbench {version} has "
+            "rules {now}: score the answers again, or use the hdbench version that the file names "
+            "under versions",
+            place=where,
+            then=head.rules,
+            metric=head.metric,
+            version=__version__,
+            now=rules,
         )
     record = validate(_Record, value, Path(where))
     metric = _metric(head.metric, record, where)
     ids = value.get("ids")
     if not _are_texts(ids) or len(set(ids)) < len(ids):
-        raise HdbenchError(f"{where}: ids: is not a list of texts that are all different")
+        raise HdbenchError(
+            "{place}: ids: is not a list of texts that are all different", place=where
+        )
     zeros = [0] * len(ids)
     statistics = _statistics(value["statistics"], metric, len(ids), where)
     outcomes = _counts(value, "outcomes", where)
@@ -188,14 +204,21 @@ def from_record(value: Any, where: str) -> Result:
     try:  # with sums that no answers give, a rate may be infinite
         json.dumps([result.figures(), result.field_rates()], allow_nan=False)
     except (ValueError, ArithmeticError) as error:
-        raise HdbenchError(f"{where}: statistics: no figures follow from them: {error}") from error
+        raise HdbenchError(
+            "{place}: statistics: no figures follow from them: {why}", place=where, why=error
+        ) from error
     return result
 
 
 def _metric(name: str, record: _Record, where: str) -> Metric:
     for option in record.options:
         if option not in METRICS[name].option_names:
-            raise HdbenchError(f"{where}: options: {name} has no option {option[:100]!r}")
+            raise HdbenchError(
+                "{place}: options: {metric} has no option {option!r}",
+                place=where,
+                metric=name,
+                option=option[:100],
+            )
     try:
         defaults = make_metric(name, record.protocol).options
         # A default may be shown as a value that the metric does not accept: weights of 1 mean no
@@ -205,21 +228,31 @@ def _metric(name: str, record: _Record, where: str) -> Metric:
         }
         return make_metric(name, record.protocol, **options)
     except HdbenchError as error:
-        raise HdbenchError(f"{where}: protocol, options: {str(error)[:500]}") from error
+        raise HdbenchError(
+            "{place}: protocol, options: {why}",
+            place=where,
+            why=error if len(str(error)) <= MAX_WHY else str(error)[:MAX_WHY],
+        ) from error
 
 
 def _statistics(columns: Any, metric: Metric, items: int, where: str) -> dict[str, list[float]]:
     if not isinstance(columns, dict):
-        raise HdbenchError(f"{where}: statistics: is not an object of names and lists")
+        raise HdbenchError("{place}: statistics: is not an object of names and lists", place=where)
     for name, column in columns.items():
         place = f"{where}: statistics: {name[:100]}"
         if name not in metric.statistics:
-            raise HdbenchError(f"{place}: {metric.name} has no such statistic")
+            raise HdbenchError(
+                "{place}: {metric} has no such statistic", place=place, metric=metric.name
+            )
         if not isinstance(column, list) or len(column) != items:
-            raise HdbenchError(f"{place}: is not a list of {items} values, one for each id")
+            raise HdbenchError(
+                "{place}: is not a list of {count} values, one for each id",
+                place=place,
+                count=items,
+            )
         # A NaN fails every comparison, and so is rejected too.
         if not all(type(number) in (int, float) and 0 <= number <= MAX_NUMBER for number in column):
-            raise HdbenchError(f"{place}: not all are finite numbers from 0 to 2^53")
+            raise HdbenchError("{place}: not all are finite numbers from 0 to 2^53", place=place)
     return columns
 
 
@@ -228,12 +261,16 @@ def _per_item(value: Any, ids: Sequence[str], metric: Metric, where: str) -> lis
     if not value:  # without --details
         return []
     if not isinstance(value, list) or len(value) != len(ids):
-        raise HdbenchError(f"{where}: per_item: is not a list of {len(ids)} items")
+        raise HdbenchError(
+            "{place}: per_item: is not a list of {count} items", place=where, count=len(ids)
+        )
     for item_id, item in zip(ids, value, strict=True):
         if not _is_item(item, item_id, metric):
             raise HdbenchError(
-                f"{where}: per_item: {item_id[:100]!r}: is not that item with its status, "
-                "statistics and fields: score the answers again"
+                "{place}: per_item: {id!r}: is not that item with its status, statistics and "
+                "fields: score the answers again",
+                place=where,
+                id=item_id[:100],
             )
     return value
 
@@ -279,7 +316,12 @@ def _is_match(match: Any) -> bool:
 def _status(value: dict[str, Any], items: int, where: str) -> Counter[Status]:
     counts = _counts({"status": {"status": value.get("status")}}, "status", where)["status"]
     if counts.keys() != set(STATUSES) or sum(counts.values()) != items:
-        raise HdbenchError(f"{where}: status: must count {', '.join(STATUSES)} of all {items} ids")
+        raise HdbenchError(
+            "{place}: status: must count {statuses} of all {count} ids",
+            place=where,
+            statuses=", ".join(STATUSES),
+            count=items,
+        )
     return Counter({status: counts[status] for status in STATUSES})
 
 
@@ -289,7 +331,9 @@ def _kinds(value: dict[str, Any], where: str) -> Counter[Kind]:
         return Counter()
     counts = _counts({"kinds": {"kinds": value["unparsable_kinds"]}}, "kinds", where)["kinds"]
     if not counts.keys() <= set(KINDS):
-        raise HdbenchError(f"{where}: unparsable_kinds: are not all of {', '.join(KINDS)}")
+        raise HdbenchError(
+            "{place}: unparsable_kinds: are not all of {kinds}", place=where, kinds=", ".join(KINDS)
+        )
     return Counter({kind: counts[kind] for kind in KINDS if kind in counts})
 
 
@@ -298,10 +342,16 @@ def _strict_statistics(
 ) -> dict[str, dict[str, float]]:
     found = value.get("strict_statistics", {})
     if not isinstance(found, dict) or not found.keys() <= set(ids):
-        raise HdbenchError(f"{where}: strict_statistics: is not an object of ids and statistics")
+        raise HdbenchError(
+            "{place}: strict_statistics: is not an object of ids and statistics", place=where
+        )
     for item_id, statistics in found.items():
         if not isinstance(statistics, dict):
-            raise HdbenchError(f"{where}: strict_statistics: {item_id[:100]!r}: is not an object")
+            raise HdbenchError(
+                "{place}: strict_statistics: {id!r}: is not an object",
+                place=where,
+                id=item_id[:100],
+            )
         columns = {name: [number] for name, number in statistics.items()}
         _statistics(columns, metric, 1, f"{where}: strict_statistics: {item_id[:100]!r}")
     return found
@@ -315,7 +365,7 @@ def _dataset(value: dict[str, Any], metric: str, where: str) -> dict[str, Any]:
     try:
         check_headline(metric, dataset.headline)
     except HdbenchError as error:
-        raise HdbenchError(f"{where}: {error}") from error
+        raise HdbenchError("{place}: {why}", place=where, why=error) from error
     optional = ("sample", "public_since", "people", DRAFTS, "item_name")
     absent = {name for name in optional if getattr(dataset, name) is None}
     return dataset.model_dump(mode="json", exclude=absent)
@@ -334,9 +384,11 @@ def _strata(
         or len(strata) != len(ids)
         or not all(type(place) is int and 0 <= place < number for place in strata)
     ):
-        raise HdbenchError(f"{where}: strata: is not a list of the stratum of each id")
+        raise HdbenchError("{place}: strata: is not a list of the stratum of each id", place=where)
     if not isinstance(outcomes, dict) or outcomes.keys() != set(map(str, strata)):
-        raise HdbenchError(f"{where}: stratum_outcomes: is not an object of outcomes by stratum")
+        raise HdbenchError(
+            "{place}: stratum_outcomes: is not an object of outcomes by stratum", place=where
+        )
     fields: dict[int, dict[Outcome, Counter[str]]] = {}
     for place in sorted(set(strata)):
         counts = _counts(outcomes, str(place), f"{where}: stratum_outcomes")
@@ -349,9 +401,11 @@ def _reading(value: dict[str, Any], where: str) -> dict[str, Any]:
         return {}
     warnings = value.get("warnings")
     if not _are_texts(value.get("notes")):
-        raise HdbenchError(f"{where}: notes: is not a list of texts")
+        raise HdbenchError("{place}: notes: is not a list of texts", place=where)
     if not isinstance(warnings, list) or not all(map(_is_warning, warnings)):
-        raise HdbenchError(f"{where}: warnings: not all have {', '.join(_WARNING)}")
+        raise HdbenchError(
+            "{place}: warnings: not all have {keys}", place=where, keys=", ".join(_WARNING)
+        )
     return {
         **validate(_Reading, value, Path(where)).model_dump(),
         "notes": value["notes"],
@@ -368,7 +422,9 @@ def _counts(value: dict[str, Any], key: str, where: str) -> dict[str, dict[str, 
         and all(type(count) is int and 0 <= count <= MAX_NUMBER for count in counts.values())
         for counts in groups.values()
     ):
-        raise HdbenchError(f"{where}: {key}: is not an object of counts by name")
+        raise HdbenchError(
+            "{place}: {key}: is not an object of counts by name", place=where, key=key
+        )
     return groups
 
 

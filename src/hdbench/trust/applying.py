@@ -76,8 +76,10 @@ def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: 
                 tally = _write_values(out / VALUES, ids, _Lines(plan, decision, benchmark, runs))
             except OSError as error:
                 raise HdbenchError(
-                    f"{out / VALUES}: cannot be written: {error.strerror}: fix it and run the same "
-                    "command again, which resumes"
+                    "{place}: cannot be written: {why}: fix it and run the same command again, "
+                    "which resumes",
+                    place=out / VALUES,
+                    why=error.strerror,
                 ) from error
             sha256 = file_sha256(out / VALUES)
             drawn_from = [ids[place] for place in tally.with_taken()]
@@ -93,14 +95,17 @@ def _finished(out: Path, control: int) -> Applied:
     applied, drawn = read_applied(out), read_control(out / CONTROL)
     if file_sha256(out / VALUES) != applied.values_sha256:
         raise HdbenchError(
-            f"{out / VALUES}: was changed after it was written: restore it, or delete the folder "
-            "and apply the plan again"
+            "{place}: was changed after it was written: restore it, or delete the folder and apply "
+            "the plan again",
+            place=out / VALUES,
         )
     if len(drawn.sample) != min(control, drawn.of):
         raise HdbenchError(
-            f"--control {control}: {out} has a control sample of {len(drawn.sample):,} already, "
-            "and its size is not changed afterwards: leave this option as it was, or choose "
-            "another -o"
+            "--control {control}: {place} has a control sample of {count:,} already, and its size "
+            "is not changed afterwards: leave this option as it was, or choose another -o",
+            control=control,
+            place=out,
+            count=len(drawn.sample),
         )
     return applied
 
@@ -108,13 +113,15 @@ def _finished(out: Path, control: int) -> Applied:
 def _check(decision: Decision, where: Path) -> None:
     if decision.outcome is None:
         raise HdbenchError(
-            f"{where}: nothing can be taken over by this plan: hdbench trust decide {where} says "
-            "what is missing"
+            "{place}: nothing can be taken over by this plan: hdbench trust decide {place} says "
+            "what is missing",
+            place=where,
         )
     if not decision.holds:
         raise HdbenchError(
-            f"{where}: what it decides is no promise: hdbench trust decide {where} says why; plan "
-            "and check a new sample"
+            "{place}: what it decides is no promise: hdbench trust decide {place} says why; plan "
+            "and check a new sample",
+            place=where,
         )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hdbench.benchmarks.benchmark import Benchmark, Item
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import Metric, perfect_answer, reference_for
 from hdbench.trust.earlier import known_before
 from hdbench.trust.plan import Plan, list_sha256
@@ -28,7 +28,7 @@ Flags = NDArray[np.bool_]
 UNKNOWN = "unknown"
 """The provenance of a truth whose origin its row does not say."""
 
-AGAIN = "make a new plan, and check its sample without drafts"
+AGAIN = Message("make a new plan, and check its sample without drafts")
 """What to do if truths of a plan's sample were made from drafts."""
 
 
@@ -90,8 +90,10 @@ def check_sample(
     ids = list(benchmark.ids())
     if list_sha256(ids) != plan.list_sha256:
         raise HdbenchError(
-            f"{benchmark.id}: its items are not those that the sample of {where} was drawn from, "
-            "and the promise is about those only: restore the list, or make a new plan"
+            "{benchmark}: its items are not those that the sample of {place} was drawn from, and "
+            "the promise is about those only: restore the list, or make a new plan",
+            benchmark=benchmark.id,
+            place=where,
         )
     check_drawn(benchmark, ids, plan.whole, plan.sample)
     truths = truths_of(plan.sample, benchmark)
@@ -195,7 +197,7 @@ class _Errors:
         return ((one, two) for one in range(self._runs) for two in range(one + 1, self._runs))
 
 
-def truths_of(sample: Sequence[str], benchmark: Benchmark, instead: str = AGAIN) -> list[Item]:
+def truths_of(sample: Sequence[str], benchmark: Benchmark, instead: Message = AGAIN) -> list[Item]:
     """The items of a sample with their truths, in the sample's order.
 
     Args:
@@ -210,18 +212,25 @@ def truths_of(sample: Sequence[str], benchmark: Benchmark, instead: str = AGAIN)
     found = {item.id: item for item in benchmark.items() if item.id in wanted}
     if missing := [item for item in sample if item not in found]:
         raise HdbenchError(
-            f"{benchmark.id}: {len(missing):,} of {len(sample):,} items of the sample have no "
-            f"ground truth yet, such as {missing[0]}: check them too (hdbench annotate "
-            "--only), as without them the sample is no longer random; where nobody can read a "
-            "value, leave the field empty"
+            "{benchmark}: {count:,} of {of:,} items of the sample have no ground truth yet, such "
+            "as {first}: check them too (hdbench annotate --only), as without them the sample is "
+            "no longer random; where nobody can read a value, leave the field empty",
+            benchmark=benchmark.id,
+            count=len(missing),
+            of=len(sample),
+            first=missing[0],
         )
     truths = [found[item] for item in sample]
     drafted = [item for item in truths if item.provenance and item.provenance.run]
     if drafted:
         raise HdbenchError(
-            f"{benchmark.id}: {len(drafted):,} ground truths of the sample were made by correcting "
-            f"a draft, such as {drafted[0].id}: people overlook errors in drafts, so nothing can "
-            f"be promised: {instead}"
+            "{benchmark}: {count:,} ground truths of the sample were made by correcting a draft, "
+            "such as {first}: people overlook errors in drafts, so nothing can be promised: "
+            "{instead}",
+            benchmark=benchmark.id,
+            count=len(drafted),
+            first=drafted[0].id,
+            instead=instead,
         )
     return truths
 

@@ -41,7 +41,9 @@ def write_consensus(benchmark: Benchmark, paths: Sequence[Path], out: Path) -> i
     """
     schema = benchmark.answer_schema()
     if schema is None:
-        raise HdbenchError(f"{benchmark.id}: has no answer.schema.json, which names its fields")
+        raise HdbenchError(
+            "{benchmark}: has no answer.schema.json, which names its fields", benchmark=benchmark.id
+        )
     if len(paths) < 2:  # noqa: PLR2004
         raise HdbenchError("a consensus needs two runs or more")
     fields = whole_values(schema)
@@ -74,7 +76,9 @@ def _asked(paths: Sequence[Path], opened: Sequence[Opened]) -> list[str] | None:
     for path, items in zip(paths[1:], others, strict=True):
         if (items and set(items)) != (first and set(first)):
             raise HdbenchError(
-                f"{path}: was asked other items than {paths[0]}: give runs on the same"
+                "{place}: was asked other items than {first}: give runs on the same",
+                place=path,
+                first=paths[0],
             )
     return first
 
@@ -116,6 +120,10 @@ def _prepare(out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
         held = sorted(path.name for path in out.iterdir())
     except OSError as error:
-        raise HdbenchError(f"{out}: cannot be written: {error.strerror or error}") from error
+        raise HdbenchError(
+            "{place}: cannot be written: {why}", place=out, why=error.strerror or error
+        ) from error
     if held:
-        raise HdbenchError(f"{out}: holds {held[0]!r} already: choose another -o")
+        raise HdbenchError(
+            "{place}: holds {name!r} already: choose another -o", place=out, name=held[0]
+        )

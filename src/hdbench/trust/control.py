@@ -17,7 +17,7 @@ from hdbench.benchmarks.provenance import BLIND
 from hdbench.common.checked import Strict
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_line, plain_id, raw_lines
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.acceptance import Interval, bounds_of_share, upper_bound
 from hdbench.trust.checked import how_made, truths_of, wrong_values
 from hdbench.trust.out import CONTROL, VALUES, read_applied, read_begun
@@ -34,7 +34,7 @@ _HEAD = """\
 """
 
 
-DRAFTED = (
+DRAFTED = Message(
     "the control sample has to be checked before the work list, without drafts; the promise of the "
     "plan stays as it is"
 )
@@ -161,7 +161,9 @@ def read_control(path: Path) -> Control:
     Raises:
         HdbenchError: it cannot be read, is none, or was changed since.
     """
-    return read_sealed(path, "control", Control, what="a control sample", to_do="restore it")
+    return read_sealed(
+        path, "control", Control, what=Message("a control sample"), to_do=Message("restore it")
+    )
 
 
 def check_control(out: Path, benchmark: Benchmark) -> Controlled:
@@ -178,13 +180,18 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     plan, _ = read_begun(out)
     applied, control = read_applied(out), read_control(out / CONTROL)
     if not control.sample:
-        raise HdbenchError(f"{out / CONTROL}: has no items: nothing was drawn")
+        raise HdbenchError("{place}: has no items: nothing was drawn", place=out / CONTROL)
     if list_sha256(benchmark.ids()) != plan.list_sha256:
-        raise HdbenchError(f"{benchmark.id}: its items are not those that {out} was made for")
+        raise HdbenchError(
+            "{benchmark}: its items are not those that {place} was made for",
+            benchmark=benchmark.id,
+            place=out,
+        )
     if {file_sha256(out / VALUES), control.values_sha256} != {applied.values_sha256}:
         raise HdbenchError(
-            f"{out / VALUES}: is not what the control sample was drawn from: restore it, or apply "
-            "the plan again into another folder"
+            "{place}: is not what the control sample was drawn from: restore it, or apply the plan "
+            "again into another folder",
+            place=out / VALUES,
         )
     truths = truths_of(control.sample, benchmark, DRAFTED)
     fields = planned_fields(plan, benchmark)
@@ -192,8 +199,9 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     lines, drawn_from = _lines(out / VALUES, frozenset(control.sample))
     if draw_control(drawn_from, len(control.sample), plan.whole.seed) != list(control.sample):
         raise HdbenchError(
-            f"{out / CONTROL}: its items are not those that the seed of the plan draws: items were "
-            "chosen, so that they say nothing about the others: restore the file"
+            "{place}: its items are not those that the seed of the plan draws: items were chosen, "
+            "so that they say nothing about the others: restore the file",
+            place=out / CONTROL,
         )
     passing, failing = [], []
     for item in truths:

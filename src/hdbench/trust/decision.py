@@ -13,7 +13,7 @@ from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.checked import Strict, check_file, validate
 from hdbench.common.jsonio import parse_json
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.acceptance import CONFIDENCE, Interval, Step
 from hdbench.trust.checked import CheckedSample, check_sample
 from hdbench.trust.deciding import (
@@ -281,13 +281,15 @@ def read_decision(path: Path) -> Decision:
     Raises:
         HdbenchError: it cannot be read, or is none.
     """
-    check_file(path, MAX_FILE, "a decision")
+    check_file(path, MAX_FILE, Message("a decision"))
     try:
         said = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=error.strerror
+        ) from error
     except ValueError as error:
-        raise HdbenchError(f"{path}: not JSON: {error}") from error
+        raise HdbenchError("{place}: not JSON: {why}", place=path, why=error) from error
     return validate(Decision, said, path)
 
 

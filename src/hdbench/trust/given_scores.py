@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hdbench.common.extras import needed
 from hdbench.common.jsonio import read_jsonl
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.cells import NUMBER, text_of
 from hdbench.reading.csv_lines import Line, at_most, decode_or_cp1252, delimiter_of, lines
 from hdbench.reading.files import GZIP, ZIP, head_of
@@ -82,28 +82,39 @@ def read_scores(path: Path, fields: Sequence[str], ids: Iterable[str]) -> GivenS
             columns = columns or _columns(row, fields, where)
             item_id = _text(row.get(ID))
             if not item_id:
-                raise HdbenchError(f"{where}: no id")
+                raise HdbenchError("{place}: no id", place=where)
             if item_id in places:
-                raise HdbenchError(f"{where}: the id {item_id[:100]!r} occurs twice: keep one")
+                raise HdbenchError(
+                    "{place}: the id {id!r} occurs twice: keep one", place=where, id=item_id[:100]
+                )
             places[item_id] = len(places)
             for name in columns:
                 scores.append(_score(row.get(name), name, where))
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=error.strerror or error
+        ) from error
     if not places:
-        raise HdbenchError(f"{path}: has no scores")
+        raise HdbenchError("{place}: has no scores", place=path)
     wanted = list(ids)
     matched = match_ids(places, wanted)
     if matched.unknown:
         raise HdbenchError(
-            f"{path}: the benchmark has no id {matched.unknown[0][:100]!r}"
-            f"{_others(matched.unknown)}: are these scores for another benchmark?"
+            "{place}: the benchmark has no id {id!r}{others}: are these scores for another "
+            "benchmark?",
+            place=path,
+            id=matched.unknown[0][:100],
+            others=_others(matched.unknown),
         )
     missing = [each for each in wanted if matched.ids.get(each, each) not in places]
     if missing:
         raise HdbenchError(
-            f"{path}: {len(missing):,} of {len(wanted):,} items have no row, such as "
-            f"{missing[0]!r}: add them, with an empty cell where there is no score"
+            "{place}: {count:,} of {of:,} items have no row, such as {first!r}: add them, with an "
+            "empty cell where there is no score",
+            place=path,
+            count=len(missing),
+            of=len(wanted),
+            first=missing[0],
         )
     rows = {each: places[matched.ids.get(each, each)] for each in wanted} if matched.ids else places
     return GivenScores(rows, np.frombuffer(scores).reshape(len(places), len(columns)))
@@ -112,14 +123,24 @@ def read_scores(path: Path, fields: Sequence[str], ids: Iterable[str]) -> GivenS
 def _columns(row: Mapping[str, Any], fields: Sequence[str], where: str) -> Sequence[str]:
     """The columns with scores."""
     if ID not in row:
-        raise HdbenchError(f"{where}: no column {ID!r}; the columns are {_named(row)}")
+        raise HdbenchError(
+            "{place}: no column {column!r}; the columns are {has}",
+            place=where,
+            column=ID,
+            has=_named(row),
+        )
     if SCORE in row and SCORE not in fields:
         return (SCORE,)
     missing = [name for name in fields if name not in row]
     if missing:
         raise HdbenchError(
-            f"{where}: no column {missing[0]!r}{_others(missing)}: give one for each field of the "
-            f"plan, or one column {SCORE!r}; the columns are {_named(row)}"
+            "{place}: no column {column!r}{others}: give one for each field of the plan, or one "
+            "column {score!r}; the columns are {has}",
+            place=where,
+            column=missing[0],
+            others=_others(missing),
+            score=SCORE,
+            has=_named(row),
         )
     return fields
 
@@ -130,7 +151,12 @@ def _score(cell: Any, name: str, where: str) -> float:
     text = _text(cell).replace(",", ".")
     score = float(text) if NUMBER.fullmatch(text) else math.nan
     if not 0 <= score <= 1:
-        raise HdbenchError(f"{where}, {name}: {str(cell)[:100]!r} is not a number from 0 to 1")
+        raise HdbenchError(
+            "{place}, {column}: {cell!r} is not a number from 0 to 1",
+            place=where,
+            column=name,
+            cell=str(cell)[:100],
+        )
     return score
 
 
@@ -144,16 +170,19 @@ def _named(columns: Iterable[str]) -> str:
 
 
 def _others(names: Sequence[str]) -> str:
-    return f" (and {len(names) - 1:,} more)" if len(names) > 1 else ""
+    more = len(names) - 1
+    return Message(" (and {more:,} more)", more=more) if more else ""
 
 
 def _rows(path: Path) -> Iterator[Row]:
     name = str(path)
     if not path.is_file():
-        raise HdbenchError(f"{name}: no such file: trust scores are a table: CSV, XLSX or JSONL")
+        raise HdbenchError(
+            "{place}: no such file: trust scores are a table: CSV, XLSX or JSONL", place=name
+        )
     head = head_of(path)
     if head.startswith(GZIP):
-        raise HdbenchError(f"{name}: unpack it")
+        raise HdbenchError("{place}: unpack it", place=name)
     if head.startswith(ZIP):
         return _of_workbook(path, name)
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
@@ -179,12 +208,12 @@ def _has_ids(found: Iterator[Line]) -> tuple[bool, int]:
 
 
 def _of_workbook(path: Path, name: str) -> Iterator[Row]:
-    with needed("excel", "Excel files need"):
+    with needed("excel", Message("Excel files need")):
         from hdbench.reading.spreadsheet import read_sheets  # noqa: PLC0415
 
     for sheet in read_sheets(path, name):
-        place = partial("{}: {}, row {}".format, name, sheet.name)
-        filled = ((place(number), cells) for number, cells in sheet.rows if any(cells))
+        place = partial(Message, "{place}: {sheet}, row {number}", place=name, sheet=sheet.name)
+        filled = ((place(number=number), cells) for number, cells in sheet.rows if any(cells))
         yield from _with_header(filled)
         return  # scores are in the first sheet
 
@@ -196,8 +225,8 @@ def _with_header(rows: Iterable[tuple[str, Sequence[Any]]]) -> Iterator[Row]:
             header = [text_of(cell).strip() for cell in cells]
             named = [title for title in header if title]
             if len(set(named)) < len(named):
-                raise HdbenchError(f"{where}: two columns have the same name: keep one")
+                raise HdbenchError("{place}: two columns have the same name: keep one", place=where)
             continue
         if len(cells) > len(header) and any(cell != "" for cell in cells[len(header) :]):
-            raise HdbenchError(f"{where}: has more cells than the first row has names")
+            raise HdbenchError("{place}: has more cells than the first row has names", place=where)
         yield where, dict(zip(header, cells, strict=False))

@@ -38,7 +38,7 @@ def grid_of(scores: GivenScores, wish: Wish, fields: int) -> tuple[float, ...]:
     values = scores.by_value(fields)
     known = np.sort(values[~np.isnan(values)])[::-1]
     if not len(known):
-        raise HdbenchError(f"{wish.scores}: no item has a score")
+        raise HdbenchError("{place}: no item has a score", place=wish.scores)
     places = [-(-percent * len(known) // 100) - 1 for percent in PERCENT]
     scale = 10**DIGITS
     found = sorted({math.floor(known[place] * scale) / scale for place in places}, reverse=True)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hdbench.common.checked import check_file
 from hdbench.common.csv_files import as_it_was
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.csv_lines import decode_or_cp1252, delimiter_of, lines
 from hdbench.trust.control import read_control
 from hdbench.trust.plan import read_plan
@@ -42,11 +42,13 @@ def read_listed(path: Path) -> Listed:
         HdbenchError: it is none of them, cannot be read or has no item, or a plan or control sample
             was changed.
     """
-    check_file(path, MAX_FILE, "a list of items")
+    check_file(path, MAX_FILE, Message("a list of items"))
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=error.strerror
+        ) from error
     kind = is_sealed(data)
     if kind is not None:
         found = read_plan(path) if kind == "plan" else read_control(path)
@@ -72,7 +74,9 @@ def _of_cell(cell: str, where: str) -> tuple[str, ...]:
     try:
         names = next(csv.reader([cell], skipinitialspace=True), [])
     except csv.Error as error:
-        raise HdbenchError(f"{where}: fields: cannot be read: {error}") from error
+        raise HdbenchError(
+            "{place}: fields: cannot be read: {why}", place=where, why=error
+        ) from error
     return tuple(filter(None, (name.strip() for name in names)))
 
 
@@ -83,8 +87,9 @@ def _work_list(data: bytes, name: str) -> dict[str, tuple[str, ...]]:
     head = [title.strip().casefold() for title in next(rows, (0, []))[1]]
     if "id" not in head:
         raise HdbenchError(
-            f"{name}: neither a plan of hdbench trust plan, nor a control sample or work list of "
-            "hdbench trust apply, which has a column id"
+            "{place}: neither a plan of hdbench trust plan, nor a control sample or work list of "
+            "hdbench trust apply, which has a column id",
+            place=name,
         )
     places = [head.index(title) if title in head else None for title in ("id", "fields")]
     found = {}
@@ -96,5 +101,5 @@ def _work_list(data: bytes, name: str) -> dict[str, tuple[str, ...]]:
         if item:
             found[item] = _of_cell(fields, f"{name}:{number}")
     if not found:
-        raise HdbenchError(f"{name}: lists no items: there is nothing to look at")
+        raise HdbenchError("{place}: lists no items: there is nothing to look at", place=name)
     return found

@@ -44,11 +44,13 @@ def opened_run(
             benchmark.
     """
     if not path.exists():
-        raise HdbenchError(f"{path}: no such file or folder")
+        raise HdbenchError("{place}: no such file or folder", place=path)
     with OpenedRun.opened(path, benchmark, all_are_loaded=all_are_loaded) as run:
         if len(run.models) > 1:
             raise HdbenchError(
-                f"{path}: has answers of {len(run.models)} models: give one file for each model"
+                "{place}: has answers of {count} models: give one file for each model",
+                place=path,
+                count=len(run.models),
             )
         (model,) = run.models
         of_file = path.resolve().name.partition(".")[0]

@@ -10,7 +10,7 @@ from pydantic import Field as Checked
 
 from hdbench.common.checked import Strict, check_file, validate
 from hdbench.common.jsonio import parse_json, write_json, write_whole
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.trust.decision import Decision, read_decision
 from hdbench.trust.plan import Plan, read_plan
 from hdbench.trust.sealed import Sha256
@@ -83,15 +83,19 @@ def only_process(out: Path) -> Iterator[None]:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise HdbenchError(f"{out}: cannot be made: {error.strerror}: choose another -o") from error
+        raise HdbenchError(
+            "{place}: cannot be made: {why}: choose another -o", place=out, why=error.strerror
+        ) from error
     path = out / LOCK
     if path.is_symlink():
-        raise HdbenchError(f"{path}: is a symbolic link: remove it")
+        raise HdbenchError("{place}: is a symbolic link: remove it", place=path)
     try:
         with FileLock(path, blocking=False):
             yield
     except Timeout as error:
-        raise HdbenchError(f"{out}: another hdbench is writing into it: wait for it") from error
+        raise HdbenchError(
+            "{place}: another hdbench is writing into it: wait for it", place=out
+        ) from error
 
 
 def begin(out: Path, plan_file: Path, decision: Decision) -> None:
@@ -103,21 +107,26 @@ def begin(out: Path, plan_file: Path, decision: Decision) -> None:
     noted = out / DECISION
     for name in (PLAN, DECISION, VALUES, WORK_LIST, CONTROL, APPLIED):
         if (out / name).is_symlink():
-            raise HdbenchError(f"{out / name}: is a symbolic link: remove it")
+            raise HdbenchError("{place}: is a symbolic link: remove it", place=out / name)
     if not noted.exists():
         if others := {path.name for path in out.iterdir()} - {LOCK, PLAN}:
             raise HdbenchError(
-                f"{out}: is not empty (it has {min(others)}), and not from hdbench trust apply: "
-                "choose another -o"
+                "{place}: is not empty (it has {name}), and not from hdbench trust apply: choose "
+                "another -o",
+                place=out,
+                name=min(others),
             )
         write_whole(out / PLAN, plan_file.read_bytes())
         write_json(noted, decision.model_dump(mode="json"))
         return
     before = read_decision(noted)
     if before.model_copy(update={"plan_file": decision.plan_file}) != decision:
-        what = "plan" if before.plan != decision.plan else "checked sample or version of hdbench"
         raise HdbenchError(
-            f"{out}: was begun with another {what}: choose another -o, or delete the folder"
+            "{place}: was begun with another plan: choose another -o, or delete the folder"
+            if before.plan != decision.plan
+            else "{place}: was begun with another checked sample or version of hdbench: choose "
+            "another -o, or delete the folder",
+            place=out,
         )
 
 
@@ -128,10 +137,16 @@ def read_begun(out: Path) -> tuple[Plan, Decision]:
         HdbenchError: the folder is not one of `hdbench trust apply`, or has another plan.
     """
     if not (out / DECISION).is_file():
-        raise HdbenchError(f"{out}: not a folder of hdbench trust apply (no {DECISION})")
+        raise HdbenchError(
+            "{place}: not a folder of hdbench trust apply (no {file})", place=out, file=DECISION
+        )
     plan, decision = read_plan(out / PLAN), read_decision(out / DECISION)
     if plan.hash() != decision.plan:
-        raise HdbenchError(f"{out / PLAN}: not the plan of {out / DECISION}: put that one there")
+        raise HdbenchError(
+            "{place}: not the plan of {decision}: put that one there",
+            place=out / PLAN,
+            decision=out / DECISION,
+        )
     return plan, decision
 
 
@@ -143,10 +158,12 @@ def read_applied(out: Path) -> Applied:
     """
     path = out / APPLIED
     if not path.exists():
-        raise HdbenchError(f"{out}: is not finished: run hdbench trust apply again, which resumes")
-    check_file(path, MAX_FILE, "what was written")
+        raise HdbenchError(
+            "{place}: is not finished: run hdbench trust apply again, which resumes", place=out
+        )
+    check_file(path, MAX_FILE, Message("what was written"))
     try:
         said = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise HdbenchError(f"{path}: cannot be read: {error}") from error
+        raise HdbenchError("{place}: cannot be read: {why}", place=path, why=error) from error
     return validate(Applied, said, path)

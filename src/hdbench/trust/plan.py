@@ -16,7 +16,7 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.sample import Sample
 from hdbench.common.checked import Strict
 from hdbench.common.hashing import file_sha256
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.results.files import answers_sha256
 from hdbench.statistics.acceptance import CONFIDENCE, GRID, least_items
 from hdbench.trust.given_scores import read_scores
@@ -184,14 +184,19 @@ def _planned_runs(benchmark: Benchmark, paths: Sequence[Path], *, alone: bool) -
         sha256 = answers_sha256(path)
         for run in runs:
             if run.sha256 == sha256:
-                raise HdbenchError(f"{path}: has the same answers as {run.path}: leave one out")
+                raise HdbenchError(
+                    "{place}: has the same answers as {first}: leave one out",
+                    place=path,
+                    first=run.path,
+                )
         if any(run.name == name for run in runs):  # of one model
             name = f"{name} ({path})"
         runs.append(PlannedRun(path=str(path), name=name, sha256=sha256))
     if len(runs) == 1 and not alone:
         raise HdbenchError(
-            f"{runs[0].path}: one run has nothing to agree with: give two or more, of several "
-            "models or of one, or trust scores with --scores"
+            "{place}: one run has nothing to agree with: give two or more, of several models or of "
+            "one, or trust scores with --scores",
+            place=runs[0].path,
         )
     return runs
 
@@ -203,7 +208,9 @@ def write_plan(path: Path, plan: Plan) -> None:
         HdbenchError: the file exists, or cannot be written.
     """
     if path.exists():
-        raise HdbenchError(f"{path}: exists already: a plan is never replaced: choose another -o")
+        raise HdbenchError(
+            "{place}: exists already: a plan is never replaced: choose another -o", place=path
+        )
     write_sealed(path, "plan", plan, head=_HEAD)
 
 
@@ -217,6 +224,6 @@ def read_plan(path: Path) -> Plan:
         path,
         "plan",
         Plan,
-        what="a plan",
-        to_do="restore it, or make a new plan and check a new sample",
+        what=Message("a plan"),
+        to_do=Message("restore it, or make a new plan and check a new sample"),
     )

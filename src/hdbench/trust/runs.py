@@ -158,7 +158,11 @@ def planned_fields(plan: Plan, benchmark: Benchmark) -> list[Field]:
     known = {field.path: field for field in (fields_of(schema)[0] if schema else ())}
     for name in plan.fields:
         if name not in known:
-            raise HdbenchError(f"{benchmark.id}: has no field {name}, which the plan has")
+            raise HdbenchError(
+                "{benchmark}: has no field {field}, which the plan has",
+                benchmark=benchmark.id,
+                field=name,
+            )
     return [known[name] for name in plan.fields]
 
 
@@ -168,11 +172,19 @@ def _found(planned: PlannedRun | PlannedScores, where: Path, hashed: Hashed) -> 
         if path.exists():
             break
     else:
-        raise HdbenchError(f"{planned.path}: not here, but {where} was made for it: put it back")
-    if hashed(path) != planned.sha256:
-        what = "answers" if isinstance(planned, PlannedRun) else "trust scores"
         raise HdbenchError(
-            f"{path}: not the {what} that {where} was made for, and for others it promises "
+            "{place}: not here, but {plan} was made for it: put it back",
+            place=planned.path,
+            plan=where,
+        )
+    if hashed(path) != planned.sha256:
+        raise HdbenchError(
+            "{place}: not the answers that {plan} was made for, and for others it promises "
             "nothing: restore them, or make a new plan with a new sample"
+            if isinstance(planned, PlannedRun)
+            else "{place}: not the trust scores that {plan} was made for, and for others it "
+            "promises nothing: restore them, or make a new plan with a new sample",
+            place=path,
+            plan=where,
         )
     return path

@@ -8,7 +8,7 @@ from hdbench.benchmarks import sample
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.collecting.drawing import draw
 from hdbench.collecting.whole import Whole
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 
 def draw_items(
@@ -35,12 +35,16 @@ def draw_items(
     drawn = draw(whole, number, by=by, seed=seed).sample
     if any(abs(each.items - number * each.of / len(ids)) >= 1 for each in drawn.strata):
         worst = max(drawn.strata, key=lambda each: each.items / each.of)
-        named = ", ".join(worst.values.values()) or "without a value"
+        named = ", ".join(worst.values.values()) or Message("without a value")
         share = -(-len(ids) // worst.of)
         raise HdbenchError(
-            f"--by {','.join(by)}: {named}: {worst.items} of its {worst.of:,} items would be more "
-            f"than its share: draw at least {2 * share:,} items, choose columns with fewer values, "
-            "or leave out --by"
+            "--by {columns}: {stratum}: {items} of its {of:,} items would be more than its share: "
+            "draw at least {least:,} items, choose columns with fewer values, or leave out --by",
+            columns=",".join(by),
+            stratum=named,
+            items=worst.items,
+            of=worst.of,
+            least=2 * share,
         )
     order = np.random.default_rng([seed, 1]).permutation(number)
     names = sorted(drawn.ids)
@@ -65,11 +69,15 @@ def check_drawn(
     """
     again = draw_items(benchmark, ids, len(drawn), by=design.by, seed=design.seed)
     if again != (design, list(drawn)):
-        by = f" and the columns {', '.join(design.by)}" if design.by else ""
+        columns = ", ".join(design.by)
+        by = Message(" and the columns {columns}", columns=columns) if columns else ""
         raise HdbenchError(
-            f"{benchmark.id}: the sample is not what the seed {design.seed} draws from its "
-            f"items{by}: items were chosen, or the plan or the columns changed: nothing can be "
-            "promised: draw the sample of a new plan"
+            "{benchmark}: the sample is not what the seed {seed} draws from its items{by}: items "
+            "were chosen, or the plan or the columns changed: nothing can be promised: draw the "
+            "sample of a new plan",
+            benchmark=benchmark.id,
+            seed=design.seed,
+            by=by,
         )
 
 

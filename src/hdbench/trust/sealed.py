@@ -11,7 +11,7 @@ from pydantic import Field
 
 from hdbench.common.checked import Strict, check_file, read_yaml, validate
 from hdbench.common.jsonio import write_whole
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 MAX_FILE = 64 * 2**20
 """Maximum size in bytes of such a file."""
@@ -19,8 +19,6 @@ MAX_FILE = 64 * 2**20
 _KIND = re.compile(rb"^(plan|control): 1\s*$", re.MULTILINE)
 _HEAD = 4096
 """Within so many bytes, such a file says what it is."""
-
-_NAMES = {"plan": "plan", "control": "control sample"}
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -76,15 +74,20 @@ def check_replaceable(path: Path) -> None:
         with path.open("rb") as file:
             kind = is_sealed(file.read(_HEAD))
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=error.strerror
+        ) from error
     if kind is not None:
         raise HdbenchError(
-            f"{path}: is a {_NAMES[kind]}, which is never replaced: name another file"
+            "{place}: is a plan, which is never replaced: name another file"
+            if kind == "plan"
+            else "{place}: is a control sample, which is never replaced: name another file",
+            place=path,
         )
 
 
 def read_sealed(
-    path: Path, kind: str, model: type[AnySealed], *, what: str, to_do: str
+    path: Path, kind: str, model: type[AnySealed], *, what: Message, to_do: Message
 ) -> AnySealed:
     """A file, as it was written.
 
@@ -101,12 +104,18 @@ def read_sealed(
     check_file(path, MAX_FILE, what)
     said: Any = read_yaml(path)
     if not isinstance(said, dict) or said.pop(kind, None) != 1:
-        raise HdbenchError(f"{path}: not {what} of hdbench trust, or of another version")
+        raise HdbenchError(
+            "{place}: not {what} of hdbench trust, or of another version", place=path, what=what
+        )
     noted = said.pop("hash", None)
     content = validate(model, said, path)
     if content.hash() != noted:
         raise HdbenchError(
-            f"{path}: was changed after it was made (its hash is {content.hash()[:12]}…, and it "
-            f"says {str(noted)[:12]}…): {to_do}"
+            "{place}: was changed after it was made (its hash is {now}…, and it says {noted}…): "
+            "{to_do}",
+            place=path,
+            now=content.hash()[:12],
+            noted=str(noted)[:12],
+            to_do=to_do,
         )
     return content

@@ -6,7 +6,7 @@ from typing import Any
 
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.verify import Verification, compared, rounded
 from hdbench.reading import READING
 from hdbench.trust.decision import Decision, decide, read_decision
@@ -35,8 +35,12 @@ def verify_decision(
     plan = read_plan(where)
     if plan.hash() != decision.plan:
         raise HdbenchError(
-            f"{where}: not the plan of {path} (its hash is {plan.hash()[:12]}…, not "
-            f"{decision.plan[:12]}…): put that one there"
+            "{place}: not the plan of {decision} (its hash is {now}…, not {noted}…): put that one "
+            "there",
+            place=where,
+            decision=path,
+            now=plan.hash()[:12],
+            noted=decision.plan[:12],
         )
     of = load_benchmark(benchmark or decision.benchmark, revision=revision)
     again = decide(plan, of, where)
@@ -46,7 +50,9 @@ def verify_decision(
     if found.differences:
         found.causes += _causes(decision, again)
     elif decision.hdbench != __version__:
-        found.notes.append(f"hdbench {decision.hdbench} then, {__version__} now")
+        found.notes.append(
+            Message("hdbench {then} then, {now} now", then=decision.hdbench, now=__version__)
+        )
     return found
 
 
@@ -55,20 +61,30 @@ def _plan_file(decision: Decision, path: Path) -> Path:
     for place in (named, path.parent / named, path.parent / named.name):
         if place.is_file():
             return place
-    raise HdbenchError(f"{path}: its plan {decision.plan_file} is not here: put it back")
+    raise HdbenchError(
+        "{place}: its plan {plan} is not here: put it back", place=path, plan=decision.plan_file
+    )
 
 
-def _causes(then: Decision, now: Decision) -> Iterator[str]:
+def _causes(then: Decision, now: Decision) -> Iterator[Message]:
     if then.truths_sha256 != now.truths_sha256:
-        yield (
-            f"ground truths of the sample are others now ({then.benchmark} "
-            f"{then.benchmark_version} then, {now.benchmark} {now.benchmark_version} now): name "
-            "the benchmark as it was with --benchmark PATH, or decide again"
+        yield Message(
+            "ground truths of the sample are others now ({benchmark_then} {version_then} then, "
+            "{benchmark_now} {version_now} now): name the benchmark as it was with --benchmark "
+            "PATH, or decide again",
+            benchmark_then=then.benchmark,
+            version_then=then.benchmark_version,
+            benchmark_now=now.benchmark,
+            version_now=now.benchmark_version,
         )
     if then.hdbench != now.hdbench:
-        yield f"it was decided by hdbench {then.hdbench}, and this is hdbench {now.hdbench}"
+        yield Message(
+            "it was decided by hdbench {then}, and this is hdbench {now}",
+            then=then.hdbench,
+            now=now.hdbench,
+        )
     if then.truths_sha256 == now.truths_sha256 and then.hdbench == now.hdbench:
-        yield "plan, runs, ground truths and hdbench are the same: the file was changed"
+        yield Message("plan, runs, ground truths and hdbench are the same: the file was changed")
 
 
 def _figures(decision: Decision) -> Any:

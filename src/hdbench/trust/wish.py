@@ -9,7 +9,7 @@ import numpy as np
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.names import did_you_mean
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.acceptance import CONFIDENCE, by_betting, by_rule, least_items
 from hdbench.trust.values import fields_of
 
@@ -58,17 +58,26 @@ def check_wish(wish: Wish) -> None:
     """
     if wish.confidence != CONFIDENCE:
         raise HdbenchError(
-            f"--confidence {wish.confidence:g}: only {CONFIDENCE:g} is possible: the rule was "
-            "calibrated for it, and nobody has tested what it promises at another confidence"
+            "--confidence {confidence}: only {possible} is possible: the rule was calibrated for "
+            "it, and nobody has tested what it promises at another confidence",
+            confidence=f"{wish.confidence:g}",
+            possible=f"{CONFIDENCE:g}",
         )
     if not 0 < wish.limit <= MAX_LIMIT:
-        raise HdbenchError(f"--limit {wish.limit:g}: must be above 0 and at most {MAX_LIMIT:g}")
+        raise HdbenchError(
+            "--limit {limit}: must be above 0 and at most {most}",
+            limit=f"{wish.limit:g}",
+            most=f"{MAX_LIMIT:g}",
+        )
     least = least_items(wish.limit, wish.confidence)
     if wish.number < least:
         raise HdbenchError(
-            f"-n {wish.number}: too few: at least {least:,} items have to be checked to show that "
-            f"at most {wish.limit:.3g} of the values are wrong, even if no error is found; 150 or "
-            "more are usual"
+            "-n {number}: too few: at least {least:,} items have to be checked to show that at "
+            "most {limit:.3g} of the values are wrong, even if no error is found; 150 or more are "
+            "usual",
+            number=wish.number,
+            least=least,
+            limit=wish.limit,
         )
     if wish.by and wish.verdict == "exact":
         raise HdbenchError(
@@ -90,8 +99,9 @@ def check_number(wish: Wish, fields: int, items: int) -> None:
     """
     if items < least_items(wish.limit, wish.confidence):
         raise HdbenchError(
-            f"{items:,} items are too few: values of one item go wrong together, so that nothing "
-            "can be promised from so few: look at every value"
+            "{items:,} items are too few: values of one item go wrong together, so that nothing "
+            "can be promised from so few: look at every value",
+            items=items,
         )
     if _is_enough(wish, fields, wish.number):
         return
@@ -101,10 +111,14 @@ def check_number(wish: Wish, fields: int, items: int) -> None:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if _is_enough(wish, fields, middle) else (middle, high)
-    values = "1 value each" if fields == 1 else f"{fields} values each"
+    values = Message("1 value each" if fields == 1 else "{count} values each", count=fields)
     raise HdbenchError(
-        f"-n {wish.number}: too few: with {values}, at least {high:,} items have to be checked to "
-        f"show that at most {wish.limit:.3g} of the values are wrong, even if no error is found"
+        "-n {number}: too few: with {values}, at least {least:,} items have to be checked to show "
+        "that at most {limit:.3g} of the values are wrong, even if no error is found",
+        number=wish.number,
+        values=values,
+        least=high,
+        limit=wish.limit,
     )
 
 
@@ -134,31 +148,41 @@ def chosen_fields(benchmark: Benchmark, wanted: Sequence[str]) -> tuple[list[str
     """
     schema = benchmark.answer_schema()
     if schema is None:
-        raise HdbenchError(f"{benchmark.id}: has no answer.schema.json, which names its fields")
+        raise HdbenchError(
+            "{benchmark}: has no answer.schema.json, which names its fields", benchmark=benchmark.id
+        )
     single, several = fields_of(schema)
     known = [field.path for field in single]
     names = list(dict.fromkeys(name.removesuffix("[]") for name in wanted)) or known
     for name in names:
         if any(path == name or path.startswith(f"{name}[]") for path in several):
             raise HdbenchError(
-                f"--fields {name}: an item may have several values of it, and these go wrong "
-                f"together: choose among {', '.join(known) or 'the fields of other benchmarks'}"
+                "--fields {field}: an item may have several values of it, and these go wrong "
+                "together: choose among {known}",
+                field=name,
+                known=", ".join(known) or Message("the fields of other benchmarks"),
             )
         if name not in known:
             raise HdbenchError(
-                f"--fields {name}: no such field; {benchmark.id} has {', '.join(known) or 'none'}"
-                f"{did_you_mean(name, known)}"
+                "--fields {field}: no such field; {benchmark} has {known}{hint}",
+                field=name,
+                benchmark=benchmark.id,
+                known=", ".join(known) or Message("none"),
+                hint=did_you_mean(name, known),
             )
     for field in single:
         if field.path in names and not schema.type_of(field.names):
             raise HdbenchError(
-                f"{benchmark.id}: {field.path}: its name has a dot, which stands between names: "
-                "rename it, or choose others with --fields"
+                "{benchmark}: {field}: its name has a dot, which stands between names: rename it, "
+                "or choose others with --fields",
+                benchmark=benchmark.id,
+                field=field.path,
             )
     if not names:
         raise HdbenchError(
-            f"{benchmark.id}: an item may have several values of every field "
-            f"({', '.join(several[:5])}), and these go wrong together: nothing can be promised "
-            "about them"
+            "{benchmark}: an item may have several values of every field ({fields}), and these go "
+            "wrong together: nothing can be promised about them",
+            benchmark=benchmark.id,
+            fields=", ".join(several[:5]),
         )
     return names, [] if wanted else several

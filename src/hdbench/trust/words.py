@@ -92,8 +92,10 @@ def warning_in_words(warned: Warned, language: str = "en") -> str:
         return _TEXTS.text(warned.key, language, **values)
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise HdbenchError(
-            f"warnings: {warned.key[:50]!r} is unknown, or has other values here: was it written "
-            f"by a newer hdbench than {__version__}?"
+            "warnings: {key!r} is unknown, or has other values here: was it written by a newer "
+            "hdbench than {version}?",
+            key=warned.key[:50],
+            version=__version__,
         ) from error
 
 

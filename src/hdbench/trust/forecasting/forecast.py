@@ -140,8 +140,10 @@ def forecast(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Forecast
         plan = read_plan(wish.plan)
         if plan.scores is not None:
             raise HdbenchError(
-                f"{wish.plan}: its trust scores come from {plan.scores.path}, and a forecast only "
-                "knows the agreement of runs: leave out --plan"
+                "{plan}: its trust scores come from {scores}, and a forecast only knows the "
+                "agreement of runs: leave out --plan",
+                plan=wish.plan,
+                scores=plan.scores.path,
             )
         runs = _in_order(plan, given, wish)
         decision = decide(plan, benchmark, wish.plan)
@@ -149,7 +151,9 @@ def forecast(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Forecast
     measured = measure(benchmark, runs, plan=plan, protocol=wish.protocol)
     items = len(measured.items)
     if total < items:
-        raise HdbenchError(f"--total {total:,}: {items:,} items were checked already")
+        raise HdbenchError(
+            "--total {total:,}: {items:,} items were checked already", total=total, items=items
+        )
     scale = Scale(total, _design(benchmark, measured, plan), wish.pace, wish.wage)
     models = tuple(model_forecast(run, scale, wish.prices) for run in measured.runs)
     return Forecast(
@@ -190,23 +194,33 @@ def _check(wish: Wish) -> None:
         ("--wage", wish.wage or 0, 0),
     ):
         if not least <= value <= MOST:
-            raise HdbenchError(f"{option} {value:g}: must be from {least} to {MOST:,}")
+            raise HdbenchError(
+                "{option} {value}: must be from {least} to {most:,}",
+                option=option,
+                value=f"{value:g}",
+                least=least,
+                most=MOST,
+            )
 
 
 def _total(benchmark: Benchmark, wish: Wish, plan: Plan | None) -> int:
     if plan is not None:
         if wish.total not in (None, plan.whole.of):
             raise HdbenchError(
-                f"--total {wish.total:,}: the sample of {wish.plan} was drawn from "
-                f"{plan.whole.of:,} items: leave out --total"
+                "--total {total:,}: the sample of {plan} was drawn from {of:,} items: leave out "
+                "--total",
+                total=wish.total,
+                plan=wish.plan,
+                of=plan.whole.of,
             )
         return plan.whole.of
     if wish.total is not None:
         return wish.total
     if benchmark.spec.sample is None:
         raise HdbenchError(
-            f"{benchmark.id}: does not say what it is a sample of: give the number of items of the "
-            "whole collection with --total"
+            "{benchmark}: does not say what it is a sample of: give the number of items of the "
+            "whole collection with --total",
+            benchmark=benchmark.id,
         )
     return benchmark.spec.sample.of
 
@@ -214,15 +228,24 @@ def _total(benchmark: Benchmark, wish: Wish, plan: Plan | None) -> int:
 def _in_order(plan: Plan, runs: Mapping[str, Path], wish: Wish) -> list[Path]:
     """The runs in the plan's order."""
     if wish.protocol != "documented":
-        raise HdbenchError(f"--protocol {wish.protocol}: plans are decided by documented")
+        raise HdbenchError(
+            "--protocol {protocol}: plans are decided by documented", protocol=wish.protocol
+        )
     for run in plan.runs:
         if run.sha256 not in runs:
             raise HdbenchError(
-                f"{run.path}: {wish.plan} was made for these answers, and they are not among the "
-                "runs that are given"
+                "{place}: {plan} was made for these answers, and they are not among the runs that "
+                "are given",
+                place=run.path,
+                plan=wish.plan,
             )
     if len(runs) > len(plan.runs):
-        raise HdbenchError(f"{wish.plan}: was made for {len(plan.runs)} of these {len(runs)} runs")
+        raise HdbenchError(
+            "{plan}: was made for {planned} of these {given} runs",
+            plan=wish.plan,
+            planned=len(plan.runs),
+            given=len(runs),
+        )
     return [runs[run.sha256] for run in plan.runs]
 
 
@@ -232,7 +255,9 @@ def _by_answers(runs: Sequence[Path]) -> dict[str, Path]:
     for path in runs:
         known = found.setdefault(answers_sha256(path), path)
         if known is not path:
-            raise HdbenchError(f"{path}: the same answers as {known}: give each run once")
+            raise HdbenchError(
+                "{place}: the same answers as {first}: give each run once", place=path, first=known
+            )
     return found
 
 

@@ -239,10 +239,15 @@ def _items(
         return items, 0
     items = [item for item in known if all(each.run.is_asked(item.id) for each in opened)]
     if not known:
-        raise HdbenchError(f"{benchmark.id}: no item has a ground truth: nothing was checked yet")
+        raise HdbenchError(
+            "{benchmark}: no item has a ground truth: nothing was checked yet",
+            benchmark=benchmark.id,
+        )
     if not items:
         raise HdbenchError(
-            f"{benchmark.id}: no item with a ground truth was asked in all {len(opened)} runs"
+            "{benchmark}: no item with a ground truth was asked in all {count} runs",
+            benchmark=benchmark.id,
+            count=len(opened),
         )
     return items, len(known) - len(items)
 
@@ -253,7 +258,9 @@ def _fields(
     """Fields with one value for an item, those of them without any truth, and if it has lists."""
     schema = benchmark.answer_schema()
     if schema is None:
-        raise HdbenchError(f"{benchmark.id}: has no answer.schema.json, which says its fields")
+        raise HdbenchError(
+            "{benchmark}: has no answer.schema.json, which says its fields", benchmark=benchmark.id
+        )
     single, several = fields_of(schema)
     has = [plan is not None and field.path in plan.fields for field in single]
     for truth in truths:

@@ -9,6 +9,7 @@ from pydantic import Field, RootModel, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
 from hdbench.common.checked import Strict, check_file, read_yaml, validate
+from hdbench.errors import Message
 
 MAX_FILE = 2**20
 """Maximum size in bytes of a price list."""
@@ -75,5 +76,5 @@ def read_prices(path: Path) -> dict[str, Price]:
     Raises:
         HdbenchError: the file cannot be read, or a price lacks its date or source.
     """
-    check_file(path, MAX_FILE, "a price list")
+    check_file(path, MAX_FILE, Message("a price list"))
     return validate(_PriceList, read_yaml(path), path).root

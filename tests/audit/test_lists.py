@@ -12,9 +12,9 @@ def rows(result):
     return list(csv.reader(io.StringIO(work_list(result).decode("utf-8-sig"), newline="")))
 
 
-def printed(result):
+def printed(result, language="en"):
     console = Console(file=io.StringIO(), width=120)
-    print_audit(console, result)
+    print_audit(console, result, language)
     return console.file.getvalue()
 
 
@@ -79,3 +79,17 @@ def test_without_findings_there_is_no_table():
     text = printed(audit(card_runs(right, right, right, right)))
     assert "0 with the same value," in text
     assert "models read" not in text
+
+
+def test_the_terminal_shows_an_audit_in_german():
+    answer = {"name": "Somazzi", "place": "Bern"}
+    text = printed(audit(card_runs({"name": "Somazzl"}, answer, answer, answer)), "de")
+    assert (
+        "Werte der Referenz, denen mehr als die Hälfte von 3 guten Modellen widerspricht: 2 mit "
+        "demselben Wert, 0, weil sie dort nichts lesen; und 0 nur in der Form" in text
+    )
+    assert "Hersteller: antares, bellatrix, capella" in text
+    lines = [line.split() for line in text.splitlines()]
+    assert ["Kennung", "Feld", "Referenz", "Modelle", "lesen", "einig", "Art"] in lines
+    assert ["1", "name", "Somazzl", "Somazzi", "3/3", "verlesen"] in lines
+    assert ["1", "place", "(fehlt)", "Bern", "3/3", "fehlt"] in lines

@@ -4,9 +4,11 @@ from html.parser import HTMLParser
 from helpers.audited import card_runs
 from PIL import Image
 
+from hdbench.analysis.error_classes import ERROR_CLASSES
 from hdbench.audit import page
 from hdbench.audit.findings import audit
 from hdbench.audit.page import audit_page
+from hdbench.report.rendering import TEXTS
 
 
 class Reader(HTMLParser):
@@ -31,8 +33,9 @@ class Reader(HTMLParser):
         self.texts.append(data)
 
 
-def made(truth, answer, media=None):
-    return audit_page(audit(card_runs(truth, answer, answer, answer)), "Cards", media or {})
+def made(truth, answer, media=None, language="en"):
+    found = audit(card_runs(truth, answer, answer, answer))
+    return audit_page(found, "Cards", media or {}, language)
 
 
 def test_the_characters_that_differ_are_marked():
@@ -89,3 +92,34 @@ def test_what_is_left_out_is_said(monkeypatch):
     assert "Items that are not shown: 1." in made({"name": "Somazzl"}, {"name": "Somazzi"})
     monkeypatch.setattr(page, "MAX_ITEMS", 1)
     assert "and 4 more characters" in made({"name": "Somazzl"}, {"name": "Somazzi"})
+
+
+def said(html):
+    """What a reader sees or hears that is no foreign text, which has a `bdi`."""
+    reader = Reader(re.sub(r"<bdi.*?</bdi>|<style.*?</style>", "", html, flags=re.DOTALL))
+    labels = [
+        attributes[name]
+        for _, attributes in reader.tags
+        for name in ("alt", "data-label")
+        if name in attributes
+    ]
+    texts = {" ".join(text.split()) for text in [*reader.texts, *labels]}
+    return {text for text in texts if any(map(str.isalpha, text))}
+
+
+def test_on_the_german_page_nothing_is_english_but_names(tmp_path):
+    Image.new("RGB", (60, 40), "white").save(tmp_path / "card.png")
+    truth = {"name": "Somazzl", "place": "BERN", "year": 1925, "title": "a (b)"}
+    answer = {"name": "Somazzi", "place": "Bern", "year": None, "title": "a", "author": "x"}
+    media = {"1": [tmp_path / "card.png"] * 2}
+    english, german = (made(truth, answer, media, language) for language in ("en", "de"))
+    assert '<html lang="de">' in german
+    names = {"hdbench audit", "f1_micro", "8°", "in-8", ", in"}
+    assert said(english) & said(german) - names == set()
+    assert len(said(english)) == len(said(german))
+    assert "Eintrag 1, Seite 2 von 2" in said(german)
+    assert "3 von 3 Modellen, 3 von 3 Herstellern" in said(german)
+
+
+def test_every_class_of_a_finding_has_its_words():
+    assert {f"audit_{name}" for name in ERROR_CLASSES} <= TEXTS.translations["en"].keys()

@@ -409,3 +409,35 @@ def test_the_strict_leaderboard_counts_sound_json_alone(tmp_path, run_hdbench):
     assert "scored under reading 1" in done.stderr
     done = run_hdbench("leaderboard", "runs", "--strict", "--changes", cwd=tmp_path)
     assert (done.returncode, done.stderr[:16]) == (2, "error: --strict:")
+
+
+def test_a_leaderboard_in_german(here, capsys):
+    run(here, "a", 24, model="good")
+    run(here, "b", 12, model="other")
+    found = boards(here)
+    formats.print_boards(Console(width=200), found, "de")
+    told = capsys.readouterr().out
+    assert told.startswith("hdb/cards 1.0.0, documented, 24 Einträge, Prompt nicht bekannt\n")
+    assert "2 Modelle, 2 Läufe, sortiert nach f1_micro: höher ist besser." in told
+    lines = [line.split() for line in told.splitlines()]
+    assert ["Rang", "Modell", "f1_micro", "95-%-Intervall", "beantwortet"] in lines
+    [other] = [line for line in lines if line[1:2] == ["other"]]
+    assert other[2] == "0,750"
+    assert "| other    |      0,750 |" in formats.markdown(found, "de")
+    assert "% ± ist die längere Seite des 95-%-Intervalls." in formats.latex(found, "de")
+
+
+def test_a_table_too_narrow_for_all_says_so_in_german(here, capsys):
+    run(here, "a", 24, model="a-model-with-a-long-name")
+    formats.print_boards(Console(width=60), boards(here), "de")
+    assert "Kein Platz für beantwortet: siehe --format csv." in capsys.readouterr().out
+
+
+def test_changes_of_places_in_german(here, capsys):
+    run(here, "a", 24, model="good")
+    formats.print_changes(Console(width=200), changes([here / "runs"]), "de")
+    told = capsys.readouterr().out
+    assert "f1_micro (Platz, Änderung)" in told
+    assert "wie aufgezeichnet" in told
+    assert "1,000 (1)" in told
+    assert "Plätze richten sich allein nach dem Wert" in told

@@ -7,6 +7,8 @@ from rich.text import Text
 
 from hdbench.audit.findings import Audit
 from hdbench.common.printing import printable
+from hdbench.common.told import told
+from hdbench.errors import Message
 from hdbench.report.csv_files import csv_bytes
 from hdbench.report.rows import Rows, text
 
@@ -16,42 +18,53 @@ MAX_ROWS = 200
 _HEAD = ("id", "field", "truth", "proposed value", "agreement", "makers", "error class", "verdict")
 
 
-def print_audit(console: Console, audit: Audit) -> None:
+def print_audit(console: Console, audit: Audit, language: str = "en") -> None:
     """Print an audit: how many findings there are, who was asked, and each finding.
 
     Args:
         console: where to print.
         audit: from `hdbench.audit.findings.audit`.
+        language: one of `hdbench.common.texts.LANGUAGES`.
     """
+
+    def said(template: str, **values: object) -> str:
+        return told(Message(template, **values), language)
+
     good = [run for run in audit.runs if run.good]
     title = f"{audit.benchmark or audit.metric} {audit.dataset_version or ''}, {audit.protocol}"
     console.print(printable(title, 200), style="bold")
     nothing = sum(finding.error_class == "invented" for finding in audit.findings)
     console.print(
-        f"Ground-truth values that more than half of {len(good)} good models contradict: "
-        f"{len(audit.findings) - nothing} with the same value, {nothing} by reading nothing "
-        f"there; and {audit.of_form} in form alone",
+        said(
+            "Ground-truth values that more than half of {good} good models contradict: "
+            "{same} with the same value, {nothing} by reading nothing there; and {of_form} in form "
+            "alone",
+            good=len(good),
+            same=len(audit.findings) - nothing,
+            nothing=nothing,
+            of_form=audit.of_form,
+        ),
         soft_wrap=True,
     )
     makers = ", ".join(sorted({run.maker for run in good}))
-    console.print(Text.assemble("Makers: ", printable(makers, 1_000)), soft_wrap=True)
+    console.print(Text.assemble(said("Makers: "), printable(makers, 1_000)), soft_wrap=True)
     if not audit.findings:
         return
     table = Table(box=box.SIMPLE_HEAD)
-    for column in ("id", "field", "ground truth", "models read"):
+    for column in (said("id"), said("field"), said("ground truth"), said("models read")):
         table.add_column(column, overflow="fold")
-    table.add_column("agree", justify="right", no_wrap=True)
-    table.add_column("class")
+    table.add_column(said("agree"), justify="right", no_wrap=True)
+    table.add_column(said("class"))
     for finding in audit.findings[:MAX_ROWS]:
         table.add_row(
             printable(finding.id),
             printable(finding.field),
-            *(_shown(value) for value in (finding.truth, finding.value)),
+            *(_shown(value, said("(absent)")) for value in (finding.truth, finding.value)),
             f"{finding.agreeing}/{finding.good}",
-            finding.error_class,
+            said(finding.error_class),
         )
     if len(audit.findings) > MAX_ROWS:
-        table.add_row(f"and {len(audit.findings) - MAX_ROWS} more")
+        table.add_row(said("and {count} more", count=len(audit.findings) - MAX_ROWS))
     console.print(table)
 
 
@@ -80,6 +93,6 @@ def work_list(audit: Audit) -> bytes:
     return csv_bytes(Rows(_HEAD, rows))
 
 
-def _shown(value: object) -> Text:
+def _shown(value: object, absent: str) -> Text:
     shown = text(value)
-    return Text("(absent)", style="dim") if shown is None else printable(shown or '""')
+    return Text(absent, style="dim") if shown is None else printable(shown or '""')

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hdbench.analysis.forms import text_of
 from hdbench.audit.findings import MAKERS, Audit, Finding
+from hdbench.common.told import told
 from hdbench.report.differences import Part, differences
 from hdbench.report.items import Value, cut
 from hdbench.report.pictures import Picture, pictures
@@ -17,22 +18,6 @@ MAX_ITEMS = 1_000
 
 MAX_VALUE = 2_000
 """How many characters of a value are shown."""
-
-CLASS_WORDS = {
-    "missing": "the ground truth has nothing",
-    "invented": "the models read nothing",
-    "case": "capitals",
-    "white_space": "spaces",
-    "punctuation": "punctuation",
-    "diacritics": "accents or umlauts",
-    "other_field": "the ground truth has what belongs to another field",
-    "truncated": "the ground truth has only a part",
-    "over_specified": "the ground truth has more",
-    "number_or_date": "number or date",
-    "ocr": "a few letters",
-    "different": "another value",
-}
-"""Class of a finding → its name for readers."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +35,16 @@ class FindingView:
     value: Value
 
 
-def audit_page(audit: Audit, title: str, media: Mapping[str, Sequence[Path]]) -> str:
+def audit_page(
+    audit: Audit, title: str, media: Mapping[str, Sequence[Path]], language: str = "en"
+) -> str:
     """The page of an audit, self-contained, without a script.
 
     Args:
         audit: from `hdbench.audit.findings.audit`.
         title: the benchmark's title.
         media: id → the files that the models were shown; see `Benchmark.media`.
+        language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
 
     Returns:
         HTML that can be written as UTF-8; everything that is not ours is escaped.
@@ -72,6 +60,7 @@ def audit_page(audit: Audit, title: str, media: Mapping[str, Sequence[Path]]) ->
     good = [run for run in audit.runs if run.good]
     return render(
         "audit.html",
+        language,
         title=title,
         audit=audit,
         good=good,
@@ -79,7 +68,7 @@ def audit_page(audit: Audit, title: str, media: Mapping[str, Sequence[Path]]) ->
         least=MAKERS,
         items=items,
         more_items=len(found) - len(shown),
-        class_words=CLASS_WORDS,
+        told=told,
         cut=cut,
     )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.runs import load_runs, load_runs_under
 from hdbench.evaluation.score import Settings
 from hdbench.leaderboard.boards import Board, leaderboards
@@ -13,7 +13,8 @@ from hdbench.reading import ReadAs
 from hdbench.results.result import Result
 from hdbench.statistics.ranking import Ranks
 
-PUBLISHED, AS_RECORDED, READ = "published", "documented, as recorded", "documented"
+PUBLISHED, READ = "published", "documented"
+AS_RECORDED = Message("documented, as recorded")
 
 RULES: Mapping[str, Settings] = {
     PUBLISHED: Settings("published", read_as=ReadAs(as_given=True)),

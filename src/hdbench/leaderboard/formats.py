@@ -11,28 +11,26 @@ from rich.table import Table
 from rich.text import Text
 from tabulate import tabulate
 
-from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.printing import folded, heading, plain_table, printable
-from hdbench.leaderboard.boards import Board, Row
+from hdbench.common.texts import decimal
+from hdbench.common.told import told
+from hdbench.leaderboard.boards import Board
 from hdbench.leaderboard.changes import Changes
+from hdbench.leaderboard.columns import number, shown_columns
 from hdbench.leaderboard.words import (
     MAX_NAME,
     about_ranks,
-    marks_of,
+    column_name,
     notes,
-    people_in_short,
+    say,
     short_name,
-    spread_in_words,
     title,
 )
 from hdbench.report.csv_files import csv_bytes
 from hdbench.report.rows import Cell, Rows
-from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
+from hdbench.statistics.bootstrap import MIN_ITEMS
 
-_SEVERAL = "several runs"
-_INTERVAL = "95 % interval"
-
-_DISPENSABLE = ("answered", "s/item", "tokens/item", "USD/run")
+_DISPENSABLE = ("answered", "seconds", "tokens", "cost")
 """The columns that are left out, from the right, if there is no room for the models' names."""
 
 _LEAST_ROOM = 24
@@ -42,33 +40,57 @@ _PART = re.compile(r".+?(?:[-/_: ]+|$)")
 _MARKDOWN = str.maketrans({each: f"\\{each}" for each in r"\`*_{}[]<>#|"})
 
 
-def print_boards(console: Console, boards: Sequence[Board]) -> None:
+def print_boards(console: Console, boards: Sequence[Board], language: str = "en") -> None:
     """Print each leaderboard, with what its runs have in common above it.
 
     What several runs of a model have in common stands below its name. In a narrow terminal, columns
     are left out if the names would have too little room.
+
+    Args:
+        console: where to.
+        boards: the leaderboards.
+        language: one of `hdbench.common.texts.LANGUAGES`.
     """
     for board in boards:
-        head, rows = _shown(board)
+        columns, rows = shown_columns(board, language)
         below = [""] * len(rows)
-        if _SEVERAL in head:
-            column = head.index(_SEVERAL)
-            head.remove(_SEVERAL)
-            below = [row.pop(column) for row in rows]
+        if "runs" in columns:
+            several = columns.index("runs")
+            del columns[several]
+            below = [row.pop(several) for row in rows]
+        head = [column_name(key, board, language) for key in columns]
+        model = columns.index("model")
         left_out: list[str] = []
-        while head[-1] in _DISPENSABLE and _room(console, head, rows) < _wanted(head, rows):
+        while columns[-1] in _DISPENSABLE and _room(console, head, rows, model) < _wanted(
+            rows, model
+        ):
+            columns.pop()
             left_out.insert(0, head.pop())
             rows = [row[:-1] for row in rows]
-        _print(console, title(board), head, rows, above=about_ranks(board), below=below)
-        for note in notes(board):
+        _print(
+            console,
+            title(board, language),
+            head,
+            rows,
+            model=model,
+            above=about_ranks(board, language),
+            below=below,
+        )
+        for note in notes(board, language):
             _print_text(console, note)
         if left_out:
-            _print_text(console, f"No room for {', '.join(left_out)}: see --format csv.")
+            _print_text(console, say("no_room", language, columns=", ".join(left_out)))
         console.print()
 
 
-def print_changes(console: Console, found: Sequence[Changes]) -> None:
-    """Print each model's value and place under each of the rules, and how the place changes."""
+def print_changes(console: Console, found: Sequence[Changes], language: str = "en") -> None:
+    """Print each model's value and place under each of the rules, and how the place changes.
+
+    Args:
+        console: where to.
+        found: from `hdbench.leaderboard.changes.changes`.
+        language: same as in `print_boards`.
+    """
     for each in found:
         board = next(iter(each.boards.values()))
         rows = []
@@ -78,17 +100,17 @@ def print_changes(console: Console, found: Sequence[Changes]) -> None:
                 [
                     short_name(model),
                     *(
-                        f"{place.value:.3f} ({place.place}{_moved(first, place.place)})"
+                        f"{number(place.value, language)} "
+                        f"({place.place}{_moved(first, place.place)})"
                         for place in places.values()
                     ),
                 ]
             )
-        what = f"{title(board, protocol=False)}: {board.headline} (place, change)"
-        _print(console, what, ["model", *map(heading, each.boards)], rows)
-        _print_text(
-            console,
-            "Places go by the value alone: they do not tell whether a difference may be chance.\n",
-        )
+        about = say("place_and_change", language)
+        what = f"{title(board, language, protocol=False)}: {board.headline} ({about})"
+        rules = [heading(told(name, language)) for name in each.boards]
+        _print(console, what, [column_name("model", board, language), *rules], rows)
+        _print_text(console, say("by_value_alone", language) + "\n")
 
 
 def _moved(before: int, now: int) -> str:
@@ -98,8 +120,14 @@ def _moved(before: int, now: int) -> str:
     return f" ↑{before - now}" if now < before else f" ↓{now - before}"
 
 
-def print_revisions(console: Console, found: Sequence[Changes]) -> None:
-    """Print the value and rank of each model by each revision, and the last minus the first."""
+def print_revisions(console: Console, found: Sequence[Changes], language: str = "en") -> None:
+    """Print the value and rank of each model by each revision, and the last minus the first.
+
+    Args:
+        console: where to.
+        found: from `hdbench.leaderboard.changes.revisions`.
+        language: same as in `print_boards`.
+    """
     for each in found:
         first = next(iter(each.boards.values()))
         heads = [
@@ -109,25 +137,34 @@ def print_revisions(console: Console, found: Sequence[Changes]) -> None:
         for model, places in each.models.items():
             values = [place.value for place in places.values()]
             shown = [
-                f"{place.value:.3f}" + ("" if place.rank is None else f" ({place.rank.shown()})")
+                number(place.value, language)
+                + ("" if place.rank is None else f" ({place.rank.shown()})")
                 for place in places.values()
             ]
-            rows.append([short_name(model), *shown, f"{values[-1] - values[0]:+.3f}"])
-        ranked = " (rank)" if first.kind.items >= MIN_ITEMS else ""
+            change = decimal(f"{values[-1] - values[0]:+.3f}", language)
+            rows.append([short_name(model), *shown, change])
+        rank = column_name("rank", first, language)
+        ranked = f" ({rank})" if first.kind.items >= MIN_ITEMS else ""
         what = f"{first.kind.benchmark}, {first.kind.protocol}: {first.headline}{ranked}"
-        _print(console, what, ["model", *heads, "change"], rows, above=about_ranks(first))
-        _print_text(console, notes(first)[0] + "\n")
+        head = [column_name("model", first, language), *heads, say("change", language)]
+        _print(console, what, head, rows, above=about_ranks(first, language))
+        _print_text(console, notes(first, language)[0] + "\n")
 
 
-def markdown(boards: Sequence[Board]) -> str:
-    """A heading, a table and its notes for each leaderboard."""
+def markdown(boards: Sequence[Board], language: str = "en") -> str:
+    """A heading, a table and its notes for each leaderboard.
+
+    Args:
+        boards: the leaderboards.
+        language: same as in `print_boards`.
+    """
     return "\n".join(
         "\n\n".join(
             [
-                f"## {_in_markdown(title(board))}",
-                about_ranks(board),
-                _markdown(board),
-                *map(_in_markdown, notes(board)),
+                f"## {_in_markdown(title(board, language))}",
+                about_ranks(board, language),
+                _markdown(board, language),
+                *map(_in_markdown, notes(board, language)),
             ]
         )
         + "\n"
@@ -135,17 +172,22 @@ def markdown(boards: Sequence[Board]) -> str:
     )
 
 
-def latex(boards: Sequence[Board]) -> str:
+def latex(boards: Sequence[Board], language: str = "en") -> str:
     """A `booktabs` table for each leaderboard, the headline with the longer side of its interval.
 
     Untrusted text is escaped.
+
+    Args:
+        boards: the leaderboards.
+        language: same as in `print_boards`.
     """
     parts = []
     for board in boards:
-        head, rows = _shown(board, plus_minus=True)
-        about = [title(board), about_ranks(board), *notes(board)]
+        columns, rows = shown_columns(board, language, plus_minus=True)
+        head = [column_name(key, board, language) for key in columns]
+        about = [title(board, language), about_ranks(board, language), *notes(board, language)]
         if board.kind.items >= MIN_ITEMS:
-            about.append("± is the longer side of the 95 % interval.")
+            about.append(say("plus_minus", language))
         table = tabulate(rows, head, tablefmt="latex_booktabs", disable_numparse=True)
         parts.append("\n".join([*(f"% {line}" for line in about), table, ""]))
     return "\n".join(parts)
@@ -172,6 +214,7 @@ def _print(
     head: Sequence[str | Text],
     rows: Sequence[Sequence[str]],
     *,
+    model: int = 0,
     above: str = "",
     below: Sequence[str] = (),
 ) -> None:
@@ -182,21 +225,21 @@ def _print(
         what: stands above it.
         head: the columns' names.
         rows: their cells.
+        model: the place of the column with the models' names.
         above: a sentence between that and the table.
         below: for each row, what stands below the model's name.
     """
     console.print(printable(what, 1_000), style="bold")
     if above:
         _print_text(console, above)
-    room = _room(console, head, rows)
-    where = list(head).index("model")
-    table = _table(head)
+    room = _room(console, head, rows, model)
+    table = _table(head, model)
     for row, extra in zip(rows, below or [""] * len(rows), strict=True):
-        name = Text("\n".join(folded(_PART.findall(row[where]), room)))
+        name = Text("\n".join(folded(_PART.findall(row[model]), room)))
         if extra:
             name.append(f"\n{extra}", "dim")
         cells = [printable(cell, MAX_NAME) for cell in row]
-        table.add_row(*cells[:where], name, *cells[where + 1 :])
+        table.add_row(*cells[:model], name, *cells[model + 1 :])
     console.print(table)
 
 
@@ -204,68 +247,26 @@ def _print_text(console: Console, text: str) -> None:
     console.print(text, markup=False, highlight=False)
 
 
-def _table(head: Sequence[str | Text]) -> Table:
-    where = list(head).index("model") + 1
-    return plain_table(None, *head[:where], right=head[where:])
+def _table(head: Sequence[str | Text], model: int) -> Table:
+    return plain_table(None, *head[: model + 1], right=head[model + 1 :])
 
 
-def _room(console: Console, head: Sequence[str | Text], rows: Sequence[Sequence[str]]) -> int:
+def _room(
+    console: Console, head: Sequence[str | Text], rows: Sequence[Sequence[str]], model: int
+) -> int:
     """The width that the other columns leave for the models' names."""
-    where = list(head).index("model")
-    others = _table(head)
+    others = _table(head, model)
     for row in rows:
-        others.add_row(*row[:where], "", *row[where + 1 :])
+        others.add_row(*row[:model], "", *row[model + 1 :])
     taken = Measurement.get(console, console.options.update_width(10_000), others).maximum
-    return console.width - taken + len("model")
+    return console.width - taken + len(head[model])
 
 
-def _wanted(head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+def _wanted(rows: Sequence[Sequence[str]], model: int) -> int:
     """The width with which the models' names are easy to read."""
-    names = [row[list(head).index("model")] for row in rows]
+    names = [row[model] for row in rows]
     parts = (cell_len(part.rstrip()) for name in names for part in _PART.findall(name))
     return max([min(max(map(cell_len, names)), _LEAST_ROOM), *parts])
-
-
-def _shown(board: Board, *, plus_minus: bool = False) -> tuple[list[str], list[list[str]]]:
-    """The head and the cells; columns about which nothing is known are left out."""
-    rows = [_cells(board, row, plus_minus) for row in board.rows]
-    if board.people is not None:
-        rows.insert(0, dict.fromkeys(rows[0], "") | _of_people(board, board.people, plus_minus))
-    head = [name for name in rows[0] if name == "model" or any(row[name] for row in rows)]
-    return head, [[row[name] for name in head] for row in rows]
-
-
-def _of_people(board: Board, people: Ceiling, plus_minus: bool) -> dict[str, str]:
-    """The cells of what people reach: it stands first, as the ceiling above the models."""
-    ends = people.interval and Interval(*people.interval)
-    value, interval = _value(people.value, ends, plus_minus)
-    name = people_in_short(people)
-    return {"model": name, board.headline: value, _INTERVAL: interval}
-
-
-def _value(value: float, ends: Interval | None, plus_minus: bool) -> tuple[str, str]:
-    """A headline and its interval: in two cells, or, with `plus_minus`, in one."""
-    if ends is None:
-        return f"{value:.3f}", ""
-    if plus_minus:
-        return f"{value:.3f} ± {max(ends.high - value, value - ends.low):.3f}", ""
-    return f"{value:.3f}", ends.shown(3)
-
-
-def _cells(board: Board, row: Row, plus_minus: bool) -> dict[str, str]:
-    value, interval = _value(row.value, row.interval, plus_minus)
-    return {
-        "rank": "" if row.rank is None else row.rank.shown(),
-        "model": short_name(row.model) + (f" {marks}" if (marks := marks_of(row)) else ""),
-        board.headline: value,
-        _INTERVAL: interval,
-        "without media": "" if row.without_media is None else f"{row.without_media:.3f}",
-        _SEVERAL: spread_in_words(row),
-        "answered": f"{row.answered:.0%}",
-        "s/item": "" if row.seconds is None else f"{row.seconds:.1f}",
-        "tokens/item": "" if row.tokens is None else f"{row.tokens:.0f}",
-        "USD/run": "" if row.cost_usd is None else f"{row.cost_usd:.2f}",
-    }
 
 
 def _lines(board: Board) -> list[dict[str, Cell]]:
@@ -312,10 +313,11 @@ def _lines(board: Board) -> list[dict[str, Cell]]:
     ]
 
 
-def _markdown(board: Board) -> str:
-    head, rows = _shown(board)
+def _markdown(board: Board, language: str) -> str:
+    columns, rows = shown_columns(board, language)
+    head = [column_name(key, board, language) for key in columns]
     cells = [[_in_markdown(cell) for cell in row] for row in rows]
-    align = ["left" if name in ("model",) else "right" for name in head]
+    align = ["left" if key == "model" else "right" for key in columns]
     return tabulate(cells, head, tablefmt="pipe", disable_numparse=True, colalign=align)
 
 

@@ -5,10 +5,12 @@ from typing import NamedTuple
 
 from hdbench import __version__
 from hdbench.benchmarks.agreement import Ceiling
-from hdbench.common.texts import decimal
 from hdbench.leaderboard.boards import Board, Row
+from hdbench.leaderboard.columns import number
 from hdbench.leaderboard.words import (
     about_ranks,
+    column_name,
+    interval_in_words,
     marks_of,
     notes,
     people_in_short,
@@ -16,7 +18,7 @@ from hdbench.leaderboard.words import (
     spread_in_words,
     title,
 )
-from hdbench.report.rendering import TEXTS, render
+from hdbench.report.rendering import render
 from hdbench.statistics.bootstrap import Interval
 
 
@@ -111,7 +113,7 @@ def _table(board: Board, language: str) -> Table:
         about_ranks(board, language),
         notes(board, language),
         [
-            Column(key, board.headline if key == "headline" else _heading(key, language), first)
+            Column(key, column_name(key, board, language), first)
             for key, first in _columns(board).items()
             if key in ("model", "headline") or any(line.cells[key].text for line in lines)
         ],
@@ -121,10 +123,6 @@ def _table(board: Board, language: str) -> Table:
         ends,
         board.higher_is_better,
     )
-
-
-def _heading(key: str, language: str) -> str:
-    return TEXTS.text(f"board_{key}", language)
 
 
 def _columns(board: Board) -> dict[str, str]:
@@ -145,8 +143,8 @@ def _columns(board: Board) -> dict[str, str]:
 
 
 def _cells(board: Board, row: Row, language: str) -> dict[str, Cell]:
-    def number(value: float | None, form: str) -> Cell:
-        return Cell("") if value is None else Cell(decimal(f"{value:{form}}", language), value)
+    def shown(value: float | None, form: str = ".3f") -> Cell:
+        return Cell(number(value, language, form), value)
 
     marks = marks_of(row)
     rank = Cell("")
@@ -155,14 +153,14 @@ def _cells(board: Board, row: Row, language: str) -> dict[str, Cell]:
     return {
         "rank": rank,
         "model": Cell(short_name(row.model) + (f" {marks}" if marks else "")),
-        "headline": number(row.value, ".3f"),
+        "headline": shown(row.value),
         "interval": _interval(row.interval, language),
-        "without_media": number(row.without_media, ".3f"),
+        "without_media": shown(row.without_media),
         "runs": Cell(spread_in_words(row, language), len(row.runs)),
-        "answered": number(row.answered, ".0%"),
-        "seconds": number(row.seconds, ".1f"),
-        "tokens": number(row.tokens, ".0f"),
-        "cost": number(row.cost_usd, ".2f"),
+        "answered": shown(row.answered, ".0%"),
+        "seconds": shown(row.seconds, ".1f"),
+        "tokens": shown(row.tokens, ".0f"),
+        "cost": shown(row.cost_usd, ".2f"),
     }
 
 
@@ -170,14 +168,11 @@ def _of_people(people: Ceiling, language: str) -> Line:
     interval = people.interval and Interval(*people.interval)
     cells = {
         "model": Cell(people_in_short(people, language)),
-        "headline": Cell(decimal(f"{people.value:.3f}", language), people.value),
+        "headline": Cell(number(people.value, language), people.value),
         "interval": _interval(interval, language),
     }
     return Line(cells, people.value, interval or None)
 
 
 def _interval(ends: Interval | None, language: str) -> Cell:
-    if ends is None:
-        return Cell("")
-    low, high = (decimal(f"{end:.3f}", language) for end in (ends.low, ends.high))
-    return Cell(TEXTS.text("from_to", language, low=low, high=high), ends.low)
+    return Cell("") if ends is None else Cell(interval_in_words(ends, language), ends.low)

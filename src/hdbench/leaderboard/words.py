@@ -8,7 +8,7 @@ from hdbench.common.texts import Texts, decimal
 from hdbench.errors import escaped
 from hdbench.leaderboard.boards import Board, Row
 from hdbench.results.warning_texts import in_words
-from hdbench.statistics.bootstrap import MIN_ITEMS
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
 
 _TEXTS = Texts(Path(__file__).with_name("translations"))
 
@@ -93,6 +93,17 @@ def notes(board: Board, language: str = "en") -> list[str]:
         items = say("items", language, count=most)
         lines.append(f"{FROM_DRAFTS} {say('drafted', language, items=items)}")
     return lines
+
+
+def column_name(key: str, board: Board, language: str = "en") -> str:
+    """What stands above a column; above that of the headline, the figure's name."""
+    return board.headline if key == "headline" else say(f"column_{key}", language)
+
+
+def interval_in_words(ends: Interval, language: str = "en") -> str:
+    """Both ends of an interval, rounded."""
+    low, high = (decimal(f"{end:.3f}", language) for end in (ends.low, ends.high))
+    return say("from_to", language, low=low, high=high)
 
 
 def marks_of(row: Row) -> str:

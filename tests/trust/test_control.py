@@ -9,6 +9,7 @@ from trust.test_apply import applied
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
+from hdbench.trust.checked import UNKNOWN
 from hdbench.trust.control import Control, check_control, read_control
 from hdbench.trust.plan import write_plan
 from hdbench.trust.words import control_sentences
@@ -78,6 +79,8 @@ def test_a_value_nearly_right_counts_as_wrong_to_the_letter_only(collection):
 def test_truths_that_were_not_made_blind_are_named_or_refused(collection):
     found = controlled(collection, provenance="imported")
     assert found.not_blind == {"imported": 20}
+    of_unknown_origin = found.model_copy(update={"not_blind": {UNKNOWN: 20}})
+    assert "(Herkunft: unbekannt)" in control_sentences(of_unknown_origin, "de")[-1]
     assert (
         "For 20 of the 20 items, it is not known that the ground truth was made blind"
         in control_sentences(found)[-1]

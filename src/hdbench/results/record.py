@@ -4,118 +4,20 @@ import dataclasses
 import json
 from collections import Counter
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeGuard
-
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from typing import Any, TypeGuard
 
 from hdbench import __version__
-from hdbench.benchmarks.agreement import Ceiling
-from hdbench.benchmarks.item_name import ItemName
-from hdbench.benchmarks.sample import Sample
 from hdbench.common.checked import validate
 from hdbench.common.texts import LANGUAGES
 from hdbench.errors import HdbenchError
 from hdbench.reading.answer import KINDS, STATUSES, Kind, Status
-from hdbench.reading.run_info import RunInfo
 from hdbench.results.drafts import DRAFTS
+from hdbench.results.record_parts import MAX_NUMBER, Dataset, Head, Reading, Record
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import in_words
 from hdbench.scoring import METRICS, check_headline, make_metric
 from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome
-
-MAX_NUMBER = 2**53
-"""The largest value of an item's statistic: up to this value, sums are exact."""
-
-
-class _Checked(BaseModel):
-    """A part of a record; the figures, which follow from the rest, are not read."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, defer_build=True)
-
-
-class _Head(_Checked):
-    """What makes a file a result, read before the rest: other rules have other statistics."""
-
-    metric: str
-    rules: int
-    reading: int = Field(default=1, ge=1)  # the first results have none
-
-
-class _Versions(_Checked):
-    hdbench: str
-    rapidfuzz: str
-    json_repair: str
-    numpy: str
-    scipy: str
-    python: str
-
-
-class _Answers(_Checked):
-    path: str
-    sha256: str
-
-
-def _checked_day(text: str) -> str:
-    return date.fromisoformat(text).isoformat()
-
-
-def _read_sample(value: Any) -> Any:
-    """A sample from JSON, whose lists are tuples there."""
-    return Sample.model_validate(value) if isinstance(value, dict) else value
-
-
-def _read_item_name(value: Any) -> Any:
-    """What an item is called, from JSON, in which its words are lists."""
-    return ItemName.model_validate(value) if isinstance(value, dict) else value
-
-
-def _read_ceiling(value: Any) -> Any:
-    """What people reach, from JSON, in which an interval is a list."""
-    return Ceiling.model_validate(value) if isinstance(value, dict) else value
-
-
-class _Draft(_Checked):
-    run: str
-    model: str | None
-    items: int = Field(ge=1, le=MAX_NUMBER)
-
-
-class _Dataset(_Checked):
-    benchmark: str
-    dataset_version: str
-    dataset_sha256: str
-    dataset_revision: str | None = None
-    headline: str
-    higher_is_better: bool
-    sample: Annotated[Sample | None, BeforeValidator(_read_sample)] = None
-    public_since: Annotated[str, AfterValidator(_checked_day)] | None = None
-    people: Annotated[Ceiling | None, BeforeValidator(_read_ceiling)] = None
-    drafts: list[_Draft] | None = None
-    item_name: Annotated[ItemName | None, BeforeValidator(_read_item_name)] = None
-
-
-class _Reading(_Checked):
-    strict: bool
-    reread: bool
-    as_given: bool
-
-
-class _Used(_Checked):
-    total: float = Field(ge=0, le=MAX_NUMBER)
-    items: int = Field(ge=0, le=MAX_NUMBER)
-
-
-class _Record(_Checked):
-    protocol: str
-    options: dict[str, Any]
-    versions: _Versions
-    model: str | None = None
-    answers: _Answers | None = None
-    run: RunInfo | None = None
-    usage: dict[Literal["input_tokens", "output_tokens", "seconds"], _Used] = {}
-
 
 _MATCH = {each.name for each in dataclasses.fields(FieldMatch)} - {"record"}
 
@@ -146,7 +48,7 @@ def from_record(value: Any, where: str) -> Result:
             "with hdbench score --json",
             place=where,
         )
-    head = validate(_Head, value, Path(where))
+    head = validate(Head, value, Path(where))
     if head.metric not in METRICS:
         raise HdbenchError(
             "{place}: metric: no {metric!r} in hdbench {version}",
@@ -166,7 +68,7 @@ def from_record(value: Any, where: str) -> Result:
             version=__version__,
             now=rules,
         )
-    record = validate(_Record, value, Path(where))
+    record = validate(Record, value, Path(where))
     metric = _metric(head.metric, record, where)
     ids = value.get("ids")
     if not _are_texts(ids) or len(set(ids)) < len(ids):
@@ -210,7 +112,7 @@ def from_record(value: Any, where: str) -> Result:
     return result
 
 
-def _metric(name: str, record: _Record, where: str) -> Metric:
+def _metric(name: str, record: Record, where: str) -> Metric:
     for option in record.options:
         if option not in METRICS[name].option_names:
             raise HdbenchError(
@@ -361,7 +263,7 @@ def _dataset(value: dict[str, Any], metric: str, where: str) -> dict[str, Any]:
     """What was scored against; results of answers that came with their ground truths have none."""
     if "benchmark" not in value:
         return {}
-    dataset = validate(_Dataset, value, Path(where))
+    dataset = validate(Dataset, value, Path(where))
     try:
         check_headline(metric, dataset.headline)
     except HdbenchError as error:
@@ -407,7 +309,7 @@ def _reading(value: dict[str, Any], where: str) -> dict[str, Any]:
             "{place}: warnings: not all have {keys}", place=where, keys=", ".join(_WARNING)
         )
     return {
-        **validate(_Reading, value, Path(where)).model_dump(),
+        **validate(Reading, value, Path(where)).model_dump(),
         "notes": value["notes"],
         "schema_violations": _counts(value, "schema_violations", where),
         "warnings": warnings,

@@ -14,7 +14,7 @@ from hdbench.common.csv_files import write_csv
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_line, whole_file, write_json
 from hdbench.common.progress import progress
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.part_scorer import seldom_collected
 from hdbench.scoring.metric import perfect_answer
 from hdbench.statistics.acceptance import ROUNDING
@@ -37,7 +37,9 @@ from hdbench.trust.runs import Judged, Runs, opened_runs, planned_fields
 from hdbench.trust.tally import CHECK, CHECKED, TAKEN, Tally
 from hdbench.trust.values import Field, text_of, value_of
 
-NO_ANSWER, LEFT_OUT, BELOW = "no answer", "field left out", "score below threshold"
+NO_ANSWER = Message("no answer")
+LEFT_OUT = Message("field left out")
+BELOW = Message("score below threshold")
 REASONS = (NO_ANSWER, LEFT_OUT, BELOW)
 """Why a person has to look at a value."""
 

@@ -7,6 +7,7 @@ from hdbench import __version__
 from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError
 from hdbench.statistics.acceptance import least_items
+from hdbench.trust.checked import UNKNOWN
 from hdbench.trust.control import Controlled
 from hdbench.trust.decision import Decision, Outcome, Warned
 from hdbench.trust.wish import RIGHTS, Right
@@ -72,7 +73,12 @@ def control_sentences(found: Controlled, language: str = "en") -> list[str]:
         counted("control_also", other),
     ]
     return sentences + [
-        text("not_blind", number=number, items=found.items, how=how)
+        text(
+            "not_blind",
+            number=number,
+            items=found.items,
+            how=text("unknown") if how == UNKNOWN else how,
+        )
         for how, number in sorted(found.not_blind.items())
     ]
 

@@ -3,6 +3,7 @@ import datetime
 import openpyxl
 import pytest
 
+from hdbench.common.told import told
 from hdbench.errors import HdbenchError
 from hdbench.truths.table import MAX_CELL, read_table
 
@@ -194,4 +195,12 @@ def test_the_cells_of_a_workbook_are_text(workbook):
         ["Tabelle1", "read as a title above the table, not as data"],
         ["Tabelle1", "dates of the spreadsheet program, read in ISO form (check"],
         ["Tabelle1", "cells with white space around their value, read without it"],
+    ]
+
+
+def test_the_place_of_a_cell_is_told_in_german(workbook):
+    file = workbook(Tabelle1=[["Datei", "Ort"], ["1.jpg", " Bern"]])
+    assert [told(note, "de") for note in read_table(file).notes] == [
+        "wahrheit.xlsx: Tabelle1: Zellen mit Leerraum um ihren Wert, ohne ihn gelesen: 1, "
+        "zuerst wahrheit.xlsx: Tabelle1, Zeile 2, Spalte Ort"
     ]

@@ -1,9 +1,12 @@
 """A folder with everything wrong at once, and the commands that say so."""
 
 import json
+from contextvars import copy_context
 
 import pytest
 
+from hdbench.cli.problems import lines_of
+from hdbench.cli.saying import speak
 from hdbench.errors import HdbenchError
 
 EVERYTHING = {
@@ -76,6 +79,24 @@ def test_the_command_lists_everything_and_ends_with_2(faulty, run_hdbench):
     assert '    line 8, id card 7: "Stuttgrat" ("Stuttgart" 14 times)' in lines
     report = faulty.check(save=False)
     assert lines[-1] == f"cards: 24 items, {report.errors} errors, {report.warnings} warnings"
+
+
+def test_the_problems_are_told_in_german(faulty):
+    report = faulty.check(save=False)
+
+    def in_german():
+        speak("de")
+        return list(lines_of(report))
+
+    lines = copy_context().run(in_german)
+    assert '    Zeile 8, id card 7: "Stuttgrat" ("Stuttgart" 14-mal)' in lines
+    unreadable = "kein JSON: hier fehlt ein Schlüssel in Anführungszeichen (Spalte 1)"
+    assert f"    Zeile 25: {unreadable}" in lines
+    headline = "  Fehler: headline: ist kein Anteil, den record_f1 berechnet: "
+    assert any(line.startswith(headline) for line in lines)
+    assert not any("error" in line or "warning" in line for line in lines)
+    summary = f"24 Einträge, {report.errors} Fehler, {report.warnings} Warnungen"
+    assert lines[-1] == f"{faulty.path}: {summary}"
 
 
 def test_build_refuses_with_the_same_words_and_writes_nothing(faulty, run_hdbench):

@@ -423,6 +423,7 @@ def test_a_leaderboard_in_german(here, capsys):
     assert ["Rang", "Modell", "f1_micro", "95-%-Intervall", "beantwortet"] in lines
     [other] = [line for line in lines if line[1:2] == ["other"]]
     assert other[2] == "0,750"
+    assert other[-2:] == ["100", "%"]
     assert "| other    |      0,750 |" in formats.markdown(found, "de")
     assert "% ± ist die längere Seite des 95-%-Intervalls." in formats.latex(found, "de")
 

@@ -85,6 +85,17 @@ def escaped(text: str) -> str:
     )
 
 
+def joined(texts: Sequence[str], separator: str = ", ") -> Message:
+    """Texts one after the other, of which those that are messages stay messages.
+
+    Example:
+        >>> joined([Message("{count} failed", count=2), "f1_micro 0.67"])
+        '2 failed, f1_micro 0.67'
+    """
+    named = {f"text{number}": text for number, text in enumerate(texts)}
+    return Message(separator.join(f"{{{name}}}" for name in named), **named)
+
+
 def shortened(texts: Sequence[str], most: int = SHOWN, separator: str = ", ") -> str:
     """The first of some texts, and how many more there are.
 
@@ -92,19 +103,5 @@ def shortened(texts: Sequence[str], most: int = SHOWN, separator: str = ", ") ->
         >>> shortened(["a.xml:3", "b.xml:1", "b.xml:7", "c.xml:2", "d.xml:9"])
         'a.xml:3, b.xml:1, b.xml:7 and 2 more'
     """
-    more, some = len(texts) - most, joined(texts[:most], separator)
-    return Message("{some} and {more} more", some=some, more=more) if more > 0 else some
-
-
-def joined(texts: Sequence[str], separator: str = ", ") -> str:
-    """Texts in one line; messages among them can still be put into other languages.
-
-    Example:
-        >>> joined([Message("{count} errors", count=2), "b.xml"])
-        '2 errors, b.xml'
-    """
-
-    def after(line: str, text: str) -> str:
-        return Message("{line}{separator}{text}", line=line, separator=separator, text=text)
-
-    return reduce(after, texts) if texts else ""
+    more, shown = len(texts) - most, joined(texts[:most], separator)
+    return Message("{shown} and {more} more", shown=shown, more=more) if more > 0 else shown

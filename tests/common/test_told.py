@@ -31,19 +31,7 @@ MAKERS = {"HdbenchError", "Message", "said"} | {
 }
 """What takes a template as its first argument; in `cli`, also `say`."""
 
-COMPLETE = [
-    "annotating",
-    "audit",
-    "building",
-    "collecting",
-    "leaderboard",
-    "report",
-    "results",
-    "space",
-    "statistics",
-    "trust",
-    "truths",
-]
+COMPLETE = ["annotating", "audit", "building", "collecting", "integrations", "leaderboard", "publishing", "report", "results", "running", "space", "statistics", "trust", "truths"]
 """The packages whose messages are all told in every language."""
 
 

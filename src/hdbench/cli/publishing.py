@@ -9,6 +9,7 @@ from rich.console import Console
 
 from hdbench import NAMESPACE
 from hdbench.cli.app import DEFAULT_OUT, SHARE, app
+from hdbench.cli.saying import say
 from hdbench.errors import HdbenchError
 
 
@@ -68,7 +69,7 @@ def publish(
     elif owner == NAMESPACE and namespace is None:
         _ask(f"no --namespace was given, and the folder is called {owner}", owner, yes=yes)
     for published in send(repositories, private=private):
-        typer.echo(published)
+        say(published.line())
 
 
 def _ask(why: str, owner: str, *, yes: bool) -> None:

@@ -1,23 +1,11 @@
 """What the command line says, in the language that was asked for."""
 
-from contextvars import ContextVar
-
 import typer
 
-from hdbench.common.told import told
+from hdbench.common.told import speak, spoken, told
 from hdbench.errors import Message, escaped
 
-_LANGUAGE = ContextVar("language", default="en")
-
-
-def speak(language: str) -> None:
-    """Say everything in this language from now on, one of `hdbench.common.texts.LANGUAGES`."""
-    _LANGUAGE.set(language)
-
-
-def spoken() -> str:
-    """The language that everything is said in."""
-    return _LANGUAGE.get()
+__all__ = ["said", "say", "speak", "spoken"]
 
 
 def said(template: str, /, **values: object) -> str:

@@ -1,7 +1,9 @@
 """Messages, which are made in English, put into another language where they are shown."""
 
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 from hdbench.common.texts import formatted, read_texts
@@ -9,12 +11,24 @@ from hdbench.errors import Message
 
 _PACKAGES = Path(__file__).parents[1]
 
+_LANGUAGE = ContextVar("language", default="en")
+
+
+def speak(language: str) -> None:
+    """Say everything in this language from now on, one of `hdbench.common.texts.LANGUAGES`."""
+    _LANGUAGE.set(language)
+
+
+def spoken() -> str:
+    """The language that everything is said in; threads that are started later do not know it."""
+    return _LANGUAGE.get()
+
 
 def told(message: str, language: str) -> str:
     """A message in a language, or in English where there is no translation of it.
 
     A translation is found by the message's template, in the file `messages/<language>.yaml` of any
-    package: English → translation, with the same placeholders.
+    package: English → translation, with the same placeholders. One without words needs none.
 
     Args:
         message: what is told; a text that is not a `Message` stays as it is.
@@ -24,20 +38,32 @@ def told(message: str, language: str) -> str:
         >>> told(Message("{place}: more than {most:,} columns", place="a.csv", most=5_000), "de")
         'a.csv: mehr als 5.000 Spalten'
     """
-    if not isinstance(message, Message) or message.template not in translations(language):
+    if not isinstance(message, Message) or language == "en":
+        return str(message)
+    template = translations(language).get(message.template)
+    if template is None and _has_words(message):
         return str(message)
     values: dict[str, Any] = {
         name: told(value, language) if isinstance(value, str) else value
         for name, value in message.values.items()
     }
-    return formatted(translations(language)[message.template], language, values)
+    return formatted(template or message.template, language, values)
 
 
 def is_told(message: str, language: str) -> bool:
     """Whether `told` gives a message in that language."""
     if language == "en":
         return True
-    return isinstance(message, Message) and message.template in translations(language)
+    return isinstance(message, Message) and (
+        message.template in translations(language) or not _has_words(message)
+    )
+
+
+def _has_words(message: Message) -> bool:
+    if not message.values:  # it is no template, and may have any braces
+        return True
+    literals = (literal for literal, *_ in Formatter().parse(message.template))
+    return any(map(str.isalpha, "".join(literals)))
 
 
 @cache

@@ -47,9 +47,12 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         installed = METRICS[self.metric].rules
         if installed != self.rules:
             raise HdbenchError(
-                f"this revision of {self.metric} is for rules {self.rules}, and hdbench "
-                f"{__version__} has rules {installed}: load the revision for these rules, or "
-                "install the hdbench that fits"
+                "this revision of {metric} is for rules {rules}, and hdbench {version} has rules "
+                "{installed}: load the revision for these rules, or install the hdbench that fits",
+                metric=self.metric,
+                rules=self.rules,
+                version=__version__,
+                installed=installed,
             )
         features = {name: datasets.Value("string") for name in ("predictions", "references")}
         return evaluate.MetricInfo(
@@ -135,9 +138,11 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
 def _encode_each(name: str, values: Any) -> list[str]:
     """JSON values as JSON texts."""
     if values is None:
-        raise HdbenchError(f"{name}: none were given")
+        raise HdbenchError("{name}: none were given", name=name)
     if isinstance(values, str | Mapping):  # whose letters or keys would be taken
-        raise HdbenchError(f"{name}: a {type(values).__name__} is not a list: give one in [ ]")
+        raise HdbenchError(
+            "{name}: a {type} is not a list: give one in [ ]", name=name, type=type(values).__name__
+        )
     return [_encode(f"{name}[{position}]", value) for position, value in enumerate(values)]
 
 
@@ -145,13 +150,15 @@ def _encode(name: str, value: Any) -> str:
     """A JSON value as a JSON text, which Arrow can hold."""
     if isinstance(value, int | float):
         raise HdbenchError(
-            f"{name} is the number {value!r}: give a record (dict), a text (str), or None where "
-            "there is no answer"
+            "{name} is the number {number!r}: give a record (dict), a text (str), or None where "
+            "there is no answer",
+            name=name,
+            number=value,
         )
     try:
         return json.dumps(value)
     except (TypeError, ValueError, RecursionError) as error:
-        raise HdbenchError(f"{name} is not a JSON value: {error}") from error
+        raise HdbenchError("{name} is not a JSON value: {why}", name=name, why=error) from error
 
 
 def _reference(position: int, encoded: str) -> Any:
@@ -161,9 +168,15 @@ def _reference(position: int, encoded: str) -> Any:
         try:
             value = parse_json(value)
         except ValueError as error:
-            raise HdbenchError(f"references[{position}] is not JSON: {error}") from error
+            raise HdbenchError(
+                "references[{position}] is not JSON: {why}", position=position, why=error
+            ) from error
     if not isinstance(value, dict):
-        raise HdbenchError(f"references[{position}] is not a record: {type(value).__name__}")
+        raise HdbenchError(
+            "references[{position}] is not a record: {type}",
+            position=position,
+            type=type(value).__name__,
+        )
     return value
 
 

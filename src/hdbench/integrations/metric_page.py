@@ -62,17 +62,21 @@ def _lists(texts: Mapping[str, str]) -> dict[str, list[Any]]:
     for name, text in texts.items():
         field = name.capitalize()
         if len(text) > MAX_CHARACTERS:
-            raise HdbenchError(f"{field}: more than {MAX_CHARACTERS:,} characters")
+            raise HdbenchError(
+                "{field}: more than {most:,} characters", field=field, most=MAX_CHARACTERS
+            )
         try:
             found = parse_json(text)
         except ValueError as error:
-            raise HdbenchError(f"{field}: not JSON: {error}") from error
+            raise HdbenchError("{field}: not JSON: {why}", field=field, why=error) from error
         if not isinstance(found, list):
-            raise HdbenchError(f"{field}: must be a list in [ ]")
+            raise HdbenchError("{field}: must be a list in [ ]", field=field)
         lists[name] = found
     predictions, references = lists.values()
     if len(predictions) != len(references):
         raise HdbenchError(
-            f"{len(predictions)} predictions and {len(references)} references: give one each"
+            "{predictions} predictions and {references} references: give one each",
+            predictions=len(predictions),
+            references=len(references),
         )
     return lists

@@ -12,10 +12,10 @@ from huggingface_hub.hf_api import RepoFile
 
 from hdbench.common.hub import one_line_errors
 from hdbench.common.progress import progress
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message, joined
 from hdbench.publishing.repositories import CARD, SAMPLE, Repository
 
-AGAIN = "what was published before that stays; the same command resumes where it stopped"
+AGAIN = Message("what was published before that stays; the same command resumes where it stopped")
 _OF_THE_HUB = ".gitattributes"
 
 
@@ -39,16 +39,17 @@ class Published:
     removed: int
     tagged: bool
 
-    def __str__(self) -> str:
+    def line(self) -> Message:
         """A line for the user."""
         if not (self.created or self.changed or self.removed or self.tagged):
-            return f"{self.url}: unchanged"
-        parts = [f"files sent: {self.changed}"]
+            return Message("{url}: unchanged", url=self.url)
+        parts = [Message("created")] if self.created else []
+        parts.append(Message("files sent: {count}", count=self.changed))
         if self.removed:
-            parts.append(f"removed: {self.removed}")
+            parts.append(Message("removed: {count}", count=self.removed))
         if self.tagged:
-            parts.append(f"tagged {self.repository.tag}")
-        return f"{self.url}: {'created, ' if self.created else ''}{', '.join(parts)}"
+            parts.append(Message("tagged {tag}", tag=self.repository.tag))
+        return Message("{url}: {parts}", url=self.url, parts=joined(parts))
 
 
 class _Remote(NamedTuple):
@@ -82,7 +83,7 @@ def publish(
     """
     hub = api or HfApi()
     remotes = []
-    for repository in progress(repositories, "Checking"):
+    for repository in progress(repositories, Message("Checking")):
         with one_line_errors(repository.id, AGAIN):
             RepoCard(
                 _content(repository.files[CARD]).decode(), ignore_metadata_errors=False
@@ -90,7 +91,9 @@ def publish(
             remote = _remote(hub, repository)
             _check_version(hub, repository, remote)
         remotes.append(remote)
-    for repository, remote in zip(progress(repositories, "Publishing"), remotes, strict=True):
+    for repository, remote in zip(
+        progress(repositories, Message("Publishing")), remotes, strict=True
+    ):
         with one_line_errors(repository.id, AGAIN):
             yield _send(hub, repository, remote, private)
 
@@ -109,7 +112,7 @@ def token_namespaces(api: HfApi | None = None) -> list[str]:
     hub = api or HfApi()
     if not (hub.token or get_token()):
         raise HdbenchError("no Hub token: log in with hf auth login, or set HF_TOKEN")
-    with one_line_errors("the Hub", "nothing was sent"):
+    with one_line_errors(Message("the Hub"), Message("nothing was sent")):
         found = hub.whoami()
     if found.get("auth", {}).get("accessToken", {}).get("role") == "read":
         raise HdbenchError("the Hub token may only read: make one with write access")
@@ -140,16 +143,20 @@ def _check_version(hub: HfApi, repository: Repository, remote: _Remote | None) -
     whole = [tag for tag in remote.tags if tag.startswith("hdbench-") and not tag.endswith(SAMPLE)]
     if repository.tag.endswith(SAMPLE) and whole:
         raise HdbenchError(
-            f"{repository.id}: this is the sample, but {whole[-1]} is published as a whole: build "
-            "that first"
+            "{repository}: this is the sample, but {tag} is published as a whole: build that first",
+            repository=repository.id,
+            tag=whole[-1],
         )
     if repository.tag in remote.tags:
         changed, removed = _differences(repository, _files(hub, repository, repository.tag))
         if changed or removed:
             example = (changed or removed)[0]
             raise HdbenchError(
-                f"{repository.id}: {repository.tag} is already published with another {example}: "
-                "raise the version, so that nobody's figures change under the same name"
+                "{repository}: {tag} is already published with another {file}: raise the version, "
+                "so that nobody's figures change under the same name",
+                repository=repository.id,
+                tag=repository.tag,
+                file=example,
             )
 
 
@@ -160,7 +167,11 @@ def _send(hub: HfApi, repository: Repository, remote: _Remote | None, private: b
         hub.create_repo(**where, private=private, space_sdk=sdk, exist_ok=True)
     present = _remote(hub, repository) if remote is None else remote
     if present is None:
-        raise HdbenchError(f"{repository.id}: was created, but is not there: {AGAIN}")
+        raise HdbenchError(
+            "{repository}: was created, but is not there: {advice}",
+            repository=repository.id,
+            advice=AGAIN,
+        )
     changed, removed = _differences(repository, present.files)
     if repository.version is None:
         removed = []

@@ -18,7 +18,7 @@ from hdbench.building.licences import OPEN_LICENCES
 from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.common.checked import validate
 from hdbench.common.names import did_you_mean
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.publishing.wheel import NAME as WHEEL
 from hdbench.publishing.wheel import make_wheel
 
@@ -95,13 +95,20 @@ def find_repositories(
             file with held-out ground truths among the files.
     """
     if not folder.is_dir():
-        raise HdbenchError(f"{folder}: no such folder: build it first, with hdbench build --all")
+        raise HdbenchError(
+            "{place}: no such folder: build it first, with hdbench build --all", place=folder
+        )
     names = sorted(each.name for each in folder.iterdir() if (each / CARD).is_file())
     only = [name.rpartition("/")[2] for name in only]
     if unknown := sorted(set(only) - set(names)):
         raise HdbenchError(
-            f"{folder}: has no {unknown[0]!r}: it has {', '.join(names) or 'none'}"
-            f"{did_you_mean(unknown[0], names)}"
+            "{place}: has no {name!r}: it has {names}{near}"
+            if names
+            else "{place}: has no {name!r}: it has none",
+            place=folder,
+            name=unknown[0],
+            names=", ".join(names),
+            near=did_you_mean(unknown[0], names),
         )
     owner = namespace or folder.resolve().name
     found = [
@@ -111,15 +118,19 @@ def find_repositories(
     ]
     if not found:
         raise HdbenchError(
-            f"{folder}: nothing to publish: build it first, with hdbench build --all"
+            "{place}: nothing to publish: build it first, with hdbench build --all", place=folder
         )
     for each in found:
         if each.kind == "dataset" and each.licence not in OPEN_LICENCES and each.rights is None:
             raise HdbenchError(
-                f"{each.id}: its licence ({each.licence}) is not an open one: add to the "
-                f"{'YAML of its card' if each.version is None else 'benchmark.yaml of its recipe'} "
-                f"who allows its publication, rights: {{stated_by: …, since: …, ground: …}}, and "
-                "build it again; or leave it out with --only"
+                "{repository}: its licence ({licence}) is not an open one: add to the {file} who "
+                "allows its publication, rights: {{stated_by: …, since: …, ground: …}}, and build "
+                "it again; or leave it out with --only",
+                repository=each.id,
+                licence=each.licence,
+                file=Message("YAML of its card")
+                if each.version is None
+                else Message("benchmark.yaml of its recipe"),
             )
     return sorted(found, key=lambda each: (each.kind == "space", each.id))
 
@@ -151,8 +162,10 @@ def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Re
     spec = load_benchmark(str(folder)).spec
     if card["license"] != spec.licence:
         raise HdbenchError(
-            f"{folder / CARD}: license: {card['license']}, but benchmark.yaml says {spec.licence}: "
-            "build it again"
+            "{place}: license: {card}, but benchmark.yaml says {recipe}: build it again",
+            place=folder / CARD,
+            card=card["license"],
+            recipe=spec.licence,
         )
     return Repository(repository_id, "dataset", files, spec.version, spec.licence, spec.rights)
 
@@ -163,9 +176,13 @@ def _card(path: Path) -> dict[str, Any]:
     try:
         card = yaml.safe_load(found[1]) if found else None
     except yaml.YAMLError as error:
-        raise HdbenchError(f"{path}: its YAML: {' '.join(str(error).split())}") from error
+        raise HdbenchError(
+            "{place}: its YAML: {why}", place=path, why=" ".join(str(error).split())
+        ) from error
     if not isinstance(card, dict) or not isinstance(card.get("license"), str):
-        raise HdbenchError(f"{path}: needs YAML between two lines of ---, with a license")
+        raise HdbenchError(
+            "{place}: needs YAML between two lines of ---, with a license", place=path
+        )
     return card
 
 
@@ -178,14 +195,15 @@ def _files(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         if path.name.casefold().endswith(HELD_OUT_ENDING):
             raise HdbenchError(
-                f"{path}: has ground truths that are held out: move it out of the folder, as all "
-                "that is in it is published"
+                "{place}: has ground truths that are held out: move it out of the folder, as all "
+                "that is in it is published",
+                place=path,
             )
         parts = path.relative_to(folder).parts
         if any(part.startswith(".") or part.casefold() in _STAY for part in parts):
             continue
         if path.is_symlink():
-            raise HdbenchError(f"{path}: is a link: put the file itself there")
+            raise HdbenchError("{place}: is a link: put the file itself there", place=path)
         # Who looked at what again stays here too, wherever the list is.
         if path.is_file() and not any(part.casefold().endswith(LOOKS) for part in parts):
             yield path

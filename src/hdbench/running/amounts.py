@@ -1,10 +1,12 @@
 """Time and money, as people read them."""
 
+from hdbench.errors import Message
+
 CENT = 0.01
 MINUTE, HOUR = 60, 3600
 
 
-def as_time(seconds: float) -> str:
+def as_time(seconds: float) -> Message:
     """A duration.
 
     Example:
@@ -12,19 +14,38 @@ def as_time(seconds: float) -> str:
         ('90 s', '50 min', '2.5 h')
     """
     if seconds < 2 * MINUTE:
-        return f"{seconds:.0f} s"
-    return f"{seconds / MINUTE:.0f} min" if seconds < 2 * HOUR else f"{seconds / HOUR:.1f} h"
+        return Message("{seconds:.0f} s", seconds=seconds)
+    if seconds < 2 * HOUR:
+        return Message("{minutes:.0f} min", minutes=seconds / MINUTE)
+    return Message("{hours:.1f} h", hours=seconds / HOUR)
 
 
-def as_usd(cost: float, about: str = "") -> str:
+def as_rate(rate: float) -> Message:
+    """How fast items are answered.
+
+    Args:
+        rate: items per second, more than none.
+
+    Example:
+        >>> as_rate(2), as_rate(0.25)
+        ('2.0/s', '4.0 s each')
+    """
+    if rate >= 1:
+        return Message("{rate:.1f}/s", rate=rate)
+    return Message("{seconds:.1f} s each", seconds=1 / rate)
+
+
+def as_usd(cost: float, *, about: bool = False) -> Message:
     """An amount of US dollars.
 
     Args:
         cost: the amount.
-        about: a word before it, unless it is less than a cent.
+        about: say that it is an estimate, unless it is less than a cent.
 
     Example:
-        >>> as_usd(1.5, "about "), as_usd(0.001)
+        >>> as_usd(1.5, about=True), as_usd(0.001)
         ('about 1.50 USD', 'less than 0.01 USD')
     """
-    return f"{about}{cost:.2f} USD" if cost >= CENT else "less than 0.01 USD"
+    if cost < CENT:
+        return Message("less than {cent:.2f} USD", cent=CENT)
+    return Message("about {cost:.2f} USD" if about else "{cost:.2f} USD", cost=cost)

@@ -71,7 +71,9 @@ def whole_lines(path: Path) -> Iterator[tuple[int, bytes, WrittenAnswer]]:
             else it could lead to a file that is then written to.
     """
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise HdbenchError(f"{path}: is a link, or no plain file: put the file itself there")
+        raise HdbenchError(
+            "{place}: is a link, or no plain file: put the file itself there", place=path
+        )
     if not path.exists():
         return
     end = torn = 0
@@ -82,8 +84,10 @@ def whole_lines(path: Path) -> Iterator[tuple[int, bytes, WrittenAnswer]]:
                 torn += 1
             elif torn:
                 raise HdbenchError(
-                    f"{path}:{number - torn}: damaged in the middle: fix or remove that line, "
-                    "then run again: the command resumes where it stopped"
+                    "{place}:{line}: damaged in the middle: fix or remove that line, then run "
+                    "again: the command resumes where it stopped",
+                    place=path,
+                    line=number - torn,
                 )
             else:
                 end += len(line)

@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import pdf
 from hdbench.common.natural_order import by_numbers
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.running.backend import IMAGES, InShard, Question
 
 QUICK = 20
@@ -54,16 +54,21 @@ def of_benchmark(
     """
     if without_media and benchmark.spec.media == "text":
         raise HdbenchError(
-            f"--without-media: the items of {benchmark.id} are texts, which are part of the prompt"
+            "--without-media: the items of {benchmark} are texts, which are part of the prompt",
+            benchmark=benchmark.id,
         )
     shown = benchmark.shown()
     if unknown := sorted(set(ids) - shown.keys()):
         raise HdbenchError(
-            f"--ids: {benchmark.id} has no id {unknown[0]!r}"
-            + (f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else "")
+            "--ids: {benchmark} has no id {id!r} (and {more} more)"
+            if len(unknown) > 1
+            else "--ids: {benchmark} has no id {id!r}",
+            benchmark=benchmark.id,
+            id=unknown[0],
+            more=len(unknown) - 1,
         )
     if limit is not None and limit < 1:
-        raise HdbenchError(f"--limit {limit}: must be 1 or more")
+        raise HdbenchError("--limit {limit}: must be 1 or more", limit=limit)
     chosen = [item for item in shown if not ids or item in set(ids)]
     how = []
     if len(chosen) < len(shown):
@@ -94,10 +99,10 @@ def named_ids(text: str | None) -> list[str]:
         is_file = os.path.isfile(text)
         names = Path(text).read_text(encoding="utf-8").splitlines() if is_file else text.split(",")
     except (OSError, UnicodeDecodeError) as error:
-        raise HdbenchError(f"--ids {text}: cannot be read: {error}") from error
+        raise HdbenchError("--ids {given}: cannot be read: {why}", given=text, why=error) from error
     found = [name.strip() for name in names if name.strip()]
     if not found:
-        raise HdbenchError(f"--ids {text}: names no id")
+        raise HdbenchError("--ids {given}: names no id", given=text)
     return found
 
 
@@ -129,27 +134,36 @@ def own_images(source: Path | str, *, limit: int | None = None) -> Choice:
     if found.questions:
         return _chosen(found.questions[:limit], None, found.passed_over)
     if not folder.is_dir() and not is_shard(str(source)) and not _names_several(str(source)):
-        why = "not a folder, nor a shard" if folder.exists() else os.strerror(errno.ENOENT)
-        raise HdbenchError(f"{source}: cannot be read: {why}")
+        why = (
+            Message("not a folder, nor a shard")
+            if folder.exists()
+            else Message(os.strerror(errno.ENOENT))
+        )
+        raise HdbenchError("{place}: cannot be read: {why}", place=source, why=why)
     shards = find_shards(str(source))
     if not shards:
         raise HdbenchError(
-            f"{without_query(str(source))}: no images here: they must be "
-            f"{', '.join(sorted(IMAGES))}, or in shards: {', '.join(SUFFIXES)}"
+            "{place}: no images here: they must be {images}, or in shards: {shards}",
+            place=without_query(str(source)),
+            images=", ".join(sorted(IMAGES)),
+            shards=", ".join(SUFFIXES),
         )
     questions: dict[str, Question] = {}
     for question in (each for shard in shards for each in questions_in(shard)):
         if question.id in questions:
             first = place_of(cast(InShard, questions[question.id].media[0]))
             raise HdbenchError(
-                f"{place_of(cast(InShard, question.media[0]))}: a second item called "
-                f"{question.id!r}; the first is {first}: give one of them another name"
+                "{place}: a second item called {id!r}; the first is {first}: give one of them "
+                "another name",
+                place=place_of(cast(InShard, question.media[0])),
+                id=question.id,
+                first=first,
             )
         questions[question.id] = question
         if len(questions) == limit:
             break
     if not questions:
-        raise HdbenchError(f"{without_query(str(source))}: no images in its shards")
+        raise HdbenchError("{place}: no images in its shards", place=without_query(str(source)))
     return _chosen(list(questions.values()), None, [])
 
 
@@ -162,7 +176,9 @@ def _in_folder(folder: Path) -> Choice:
     try:
         entries = sorted(folder.iterdir(), key=by_numbers)
     except OSError as error:
-        raise HdbenchError(f"{folder}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=folder, why=os_reason(error)
+        ) from error
     questions: dict[str, Question] = {}
     passed_over = []
     for entry in entries:
@@ -175,7 +191,9 @@ def _in_folder(folder: Path) -> Choice:
             continue
         if item in questions:
             raise HdbenchError(
-                f"{entry}: a second image called {item!r}: give one of them another name"
+                "{place}: a second image called {name!r}: give one of them another name",
+                place=entry,
+                name=item,
             )
         questions[item] = Question(item, pages or [entry])
     return Choice(list(questions.values()), None, passed_over)

@@ -29,14 +29,17 @@ class SchemaGrammar:
                 tokenizer, eos_token=sorted(ends)
             )
         except ValueError as error:
-            raise HdbenchError(f"answers cannot be held to a schema: {one_line(error)}") from error
+            raise HdbenchError(
+                "answers cannot be held to a schema: {why}", why=one_line(error)
+            ) from error
         matcher = self._llguidance.LLMatcher
         self._grammar = matcher.grammar_from_json_schema(schema)
         wrong, messages = matcher.validate_grammar_with_warnings(self._grammar, self._tokenizer)
         if wrong:
             raise HdbenchError(
-                "answers cannot be held to this answer.schema.json: "
-                f"{' '.join(' '.join(messages).split())}: change it, or ask without a schema"
+                "answers cannot be held to this answer.schema.json: {why}: change it, or ask "
+                "without a schema",
+                why=" ".join(" ".join(messages).split()),
             )
 
     @property

@@ -1,12 +1,12 @@
 """What a run will ask, whom, and what it will take, as far as this is known in advance."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message, joined
 from hdbench.reading.run_info import is_run, read_run_info
 from hdbench.running.amounts import as_time, as_usd
 from hdbench.running.answers_file import is_failed
@@ -38,7 +38,7 @@ class _Known(NamedTuple):
 
 def describe_run(
     plan: Plan, folder: Path, *, engine: "Engine | None" = None, retry_failed: bool = False
-) -> list[str]:
+) -> list[Message]:
     """A description of a run before it begins, one line for each point.
 
     Nothing from any item is sent anywhere; a server is asked for its list of models, which can
@@ -67,36 +67,55 @@ def describe_run(
     files = [file for question in left for file in question.media]
     sizes = [_size(file) for file in files]
     known = _known(plan, folder)
-    items = f"items: {len(left):,} to ask"
-    if plan.without_media:
-        items += " with the prompt alone"
+    items = [
+        Message(
+            "items: {count:,} to ask with the prompt alone"
+            if plan.without_media
+            else "items: {count:,} to ask",
+            count=len(left),
+        )
+    ]
     if recorded:
-        items += f", {recorded:,} already recorded"
+        items.append(Message("{count:,} already recorded", count=recorded))
+    lines = [joined(items)]
     if files:
-        items += f"; {len(files):,} files"
-        items += "" if None in sizes else f", {sum(filter(None, sizes)) / 1e6:.1f} MB"
-    lines = [items]
+        lines = [joined([*lines, _files(sizes)], "; ")]
     prices, at_once = None, 1
     if asked.backend_name == "endpoint":
         server, models = list_models(Server.at(asked.endpoint or ""), asked.timeout)
         listed = next((each for each in models if each["id"] == asked.model), None)
         prices, at_once = listed_prices(listed or {}), asked.concurrency or START
         lines += [
-            f"the items go to: {server.host}{' (this machine)' if server.is_local else ''}",
-            f"address: {server.shown}",
-            f"model: {asked.model}: {_listed(models, listed)}",
+            Message(
+                "the items go to: {host} (this machine)"
+                if server.is_local
+                else "the items go to: {host}",
+                host=server.host,
+            ),
+            Message("address: {address}", address=server.shown),
+            Message("model: {model}: {listed}", model=asked.model, listed=_listed(models, listed)),
         ]
     elif engine is not None and engine.name == "jobs":
-        lines += [f"the items go to: Hugging Face; {asked.model} runs there"]
+        lines += [Message("the items go to: Hugging Face; {model} runs there", model=asked.model)]
     else:
-        lines += [f"the items go to: nowhere; {asked.model} runs on this machine"]
+        lines += [
+            Message("the items go to: nowhere; {model} runs on this machine", model=asked.model)
+        ]
+    longest = asked.decoding.max_new_tokens
     return [
         *lines,
-        f"tokens: {_tokens(known, len(left), asked.decoding.max_new_tokens)}",
-        f"price: {_price(known, prices, len(left), asked.backend_name)}",
-        f"time: {_time(known, len(left), at_once)}",
-        f"answers will be recorded in: {folder}",
+        Message("tokens: {tokens}", tokens=_tokens(known, len(left), longest)),
+        _price(known, prices, len(left), asked.backend_name),
+        Message("time: {time}", time=_time(known, len(left), at_once)),
+        Message("answers will be recorded in: {folder}", folder=folder),
     ]
+
+
+def _files(sizes: Sequence[int | None]) -> Message:
+    if None in sizes:
+        return Message("{count:,} files", count=len(sizes))
+    megabytes = sum(filter(None, sizes)) / 1e6
+    return Message("{count:,} files, {megabytes:.1f} MB", count=len(sizes), megabytes=megabytes)
 
 
 def _size(file: Path | InShard) -> int | None:
@@ -137,37 +156,48 @@ def _mean(values: Iterable[Any]) -> float | None:
     return fmean(numbers) if numbers else None
 
 
-def _listed(models: list[dict[str, Any]], listed: Mapping[str, Any] | None) -> str:
+def _listed(models: list[dict[str, Any]], listed: Mapping[str, Any] | None) -> Message:
     if listed is not None:
-        return "the server has it"
+        return Message("the server has it")
     if models:
-        return f"not among the {len(models):,} models that the server lists"
-    return "not known; the server lists no models, or does not answer"
+        return Message("not among the {count:,} models that the server lists", count=len(models))
+    return Message("not known; the server lists no models, or does not answer")
 
 
-def _tokens(known: _Known, items: int, longest: int) -> str:
+def _tokens(known: _Known, items: int, longest: int) -> Message:
     if known.input is None or known.output is None:
-        return (
-            f"not known before the first answers; at most {longest * items:,} out "
-            "(try --quick first)"
+        return Message(
+            "not known before the first answers; at most {output:,} out (try --quick first)",
+            output=longest * items,
         )
-    return f"about {known.input * items:,.0f} in, {known.output * items:,.0f} out"
+    return Message(
+        "about {input:,.0f} in, {output:,.0f} out",
+        input=known.input * items,
+        output=known.output * items,
+    )
 
 
-def _price(known: _Known, prices: Prices | None, items: int, backend: str) -> str:
+def _price(known: _Known, prices: Prices | None, items: int, backend: str) -> Message:
     if backend != "endpoint":
-        return "none"
+        return Message("price: none")
     if prices is None:
-        return "not known; the server gives none"
-    rate = f"{prices.input:.2f} USD per million tokens in, {prices.output:.2f} out"
+        return Message("price: not known; the server gives none")
+    rate = Message(
+        "{input:.2f} USD per million tokens in, {output:.2f} out",
+        input=prices.input,
+        output=prices.output,
+    )
     if known.input is None or known.output is None:
-        return rate
-    total = items * prices.of(known.input, known.output)
-    return f"{as_usd(total, 'about ')} ({rate})"
+        return Message("price: {price}", price=rate)
+    total = as_usd(items * prices.of(known.input, known.output), about=True)
+    return Message("price: {total} ({rate})", total=total, rate=rate)
 
 
-def _time(known: _Known, items: int, at_once: int) -> str:
+def _time(known: _Known, items: int, at_once: int) -> Message:
     if known.seconds is None:
-        return "not known before the first answers"
-    shown = as_time(known.seconds * items / at_once)
-    return f"about {shown}" + (f", with {at_once} requests at once" if at_once > 1 else "")
+        return Message("not known before the first answers")
+    return Message(
+        "about {time}, with {at_once} requests at once" if at_once > 1 else "about {time}",
+        time=as_time(known.seconds * items / at_once),
+        at_once=at_once,
+    )

@@ -21,7 +21,7 @@ from tenacity import (
     wait_random,
 )
 
-from hdbench.errors import HdbenchError, escaped, shortened
+from hdbench.errors import HdbenchError, Message, escaped, shortened
 from hdbench.running.backend import (
     LOST_IN_A_ROW,
     SILENT,
@@ -35,7 +35,7 @@ from hdbench.running.endpoint_format import response_format
 from hdbench.running.endpoint_pace import Pace
 from hdbench.running.endpoint_response import Refused, SchemaRefused, Unanswered
 from hdbench.running.endpoint_server import OWN_KEY, Server
-from hdbench.running.images import Limits, encoded_images
+from hdbench.running.images import Limits, encoded_images, why_unreadable
 
 ATTEMPTS = 6
 ATTEMPTS_LIMITED = 100
@@ -132,7 +132,9 @@ class EndpointBackend:
         first_wait: float = 2.0,
     ) -> None:
         if concurrency is not None and concurrency < 1:
-            raise HdbenchError(f"the concurrency must be 1 or more, not {concurrency}")
+            raise HdbenchError(
+                "the concurrency must be 1 or more, not {concurrency}", concurrency=concurrency
+            )
         self._given = self._server = Server.at(endpoint)
         self._model = model
         self._prompt = prompt
@@ -214,7 +216,7 @@ class EndpointBackend:
         lost: list[tuple[str, Reply]] = []
         self._observer = observer
         if not self._server.is_local:
-            observer.notice(f"the items go to {self._server.host}")
+            observer.notice(Message("the items go to {host}", host=self._server.host))
         pace = self._pace = Pace(self._concurrency, observer.at_once)
         client = EndpointClient(self._server, timeout=self._timeout, connections=pace.most)
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
@@ -259,8 +261,7 @@ class EndpointBackend:
         try:
             messages = await to_thread.run_sync(self._messages, question)
         except (HdbenchError, MemoryError) as error:
-            message = str(error) or "the image needs more memory than there is"
-            return _Outcome(Reply(None, error=message), None)
+            return _Outcome(Reply(None, error=why_unreadable(error)), None)
         try:
             retrying = self._retrying.copy(
                 stop=partial(self._enough, _Attempts(self._answers)),
@@ -271,18 +272,20 @@ class EndpointBackend:
             return _Outcome(reply, True)
         except Unanswered as failure:
             if not self._answers:
-                self._first_failures.add(str(failure))
+                self._first_failures.add(failure.message)
             if failure.unconnected and not self._connected:
                 raise HdbenchError(
-                    f"{self._server.shown}: {failure}: is the server running, and is the address "
-                    "right?"
+                    "{place}: {why}: is the server running, and is the address right?",
+                    place=self._server.shown,
+                    why=failure,
                 ) from failure
-            return _Outcome(Reply(None, error=f"no answer: {failure}"), False)
+            return _Outcome(Reply(None, error=_no_answer(failure.message)), False)
         except Refused as refusal:
             if refusal.hopeless:
                 raise await self._hopeless(client, refusal) from refusal
             # Before any answer it is just as likely that every item would be refused.
-            return _Outcome(Reply(None, error=f"refused: {refusal}"), bool(self._answers))
+            refused = Message("refused: {why}", why=refusal)
+            return _Outcome(Reply(None, error=refused), bool(self._answers))
         finally:
             self._first_is_over = True
 
@@ -340,7 +343,11 @@ class EndpointBackend:
         self._connected = True
         if client.server != self._server:
             self._server = client.server
-            self._observer.notice(f"no server at the address given: using {self._server.shown}")
+            self._observer.notice(
+                Message(
+                    "no server at the address given: using {address}", address=self._server.shown
+                )
+            )
         self._fingerprint = completion.fingerprint or self._fingerprint
         return Reply(
             # Without an error there is an answer: one with nothing but reasoning is empty.
@@ -356,7 +363,7 @@ class EndpointBackend:
         failure = _failure_of(state)
         if failure.unconnected and not self._connected:
             return True
-        if not self._answers and str(failure) in self._first_failures:
+        if not self._answers and failure.message in self._first_failures:
             return True
         if failure.limited and self._answers > attempts.answers:
             attempts.answers = self._answers
@@ -377,45 +384,56 @@ class EndpointBackend:
         return min(self._backoff(state), longest)
 
     def _tell(self, item_id: str, state: RetryCallState) -> None:
-        self._observer.retrying(item_id, str(_failure_of(state)), state.upcoming_sleep)
+        self._observer.retrying(item_id, _failure_of(state).message, state.upcoming_sleep)
 
     def _end_if_away(self, lost: list[tuple[str, Reply]]) -> None:
         errors = {reply.error for _, reply in lost}
         if len(lost) == LOST_IN_A_ROW:
             raise HdbenchError(
-                f"{self._server.shown}: {LOST_IN_A_ROW} items in a row without an answer (the last "
-                f"one: {lost[-1][1].error}): fix it and run again: the command resumes where it "
-                "stopped"
+                "{place}: {count} items in a row without an answer (the last one: {why}): fix it "
+                "and run again: the command resumes where it stopped",
+                place=self._server.shown,
+                count=LOST_IN_A_ROW,
+                why=lost[-1][1].error,
             )
-        failed = errors <= {f"no answer: {each}" for each in self._first_failures}
+        failed = errors <= set(map(_no_answer, self._first_failures))
         if not self._answers and len(lost) >= LOST_AT_FIRST and len(errors) == 1 and failed:
             raise HdbenchError(
-                f"{self._server.shown}: the first {len(lost)} items all failed in the same way: "
-                f"{lost[-1][1].error}: fix it and run again"
+                "{place}: the first {count} items all failed in the same way: {why}: fix it and "
+                "run again",
+                place=self._server.shown,
+                count=len(lost),
+                why=lost[-1][1].error,
             )
 
     async def _hopeless(self, client: EndpointClient, refusal: Refused) -> HdbenchError:
         """Why no item would be answered."""
-        where = client.server.shown
+        about = {"place": client.server.shown, "model": self._model, "why": refusal}
         if refusal.no_model:
             ids = [each["id"] for each in await client.models()]
             if not ids or self._model in ids:
                 return HdbenchError(
-                    f"{where}: no model {self._model!r}, or no server at this address ({refusal})"
+                    "{place}: no model {model!r}, or no server at this address ({why})", **about
                 )
             known = shortened([escaped(each)[:100] for each in ids], MODELS_SHOWN)
-            return HdbenchError(f"{where}: no model {self._model!r}: choose one of {known}")
-        if refusal.status in (401, 403):
-            variable = self._server.variable
-            what = (
-                f"refuses the key in {variable}"
-                if variable
-                else f"needs a key: set {OWN_KEY} in the environment"
+            return HdbenchError(
+                "{place}: no model {model!r}: choose one of {names}", **about, names=known
             )
-            return HdbenchError(f"{where}: the server {what} ({refusal})")
+        if refusal.status in (401, 403):
+            return HdbenchError(
+                "{place}: the server refuses the key in {variable} ({why})"
+                if self._server.variable
+                else "{place}: the server needs a key: set {variable} in the environment ({why})",
+                **about,
+                variable=self._server.variable or OWN_KEY,
+            )
         if refusal.status in range(300, 400):
-            return HdbenchError(f"{where}: {refusal}: give that address as the endpoint")
-        return HdbenchError(f"{where}: answers no requests ({refusal})")
+            return HdbenchError("{place}: {why}: give that address as the endpoint", **about)
+        return HdbenchError("{place}: answers no requests ({why})", **about)
+
+
+def _no_answer(failure: str) -> Message:
+    return Message("no answer: {why}", why=failure)
 
 
 def _longest(seconds: float | None) -> float | None:

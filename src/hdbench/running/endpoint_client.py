@@ -9,7 +9,7 @@ from anyio.from_thread import start_blocking_portal
 
 from hdbench import __version__
 from hdbench.common.jsonio import parse_json
-from hdbench.errors import escaped
+from hdbench.errors import Message, escaped
 from hdbench.running.endpoint_response import (
     MAX_MESSAGE,
     Completion,
@@ -140,13 +140,19 @@ class EndpointClient:
                     data = await _bounded(response)
         # A UnicodeError means that the host's name is too long to be looked up.
         except (*_UNCONNECTED, UnicodeError) as error:
-            reason = self._line(str(error)) or "no answer"
-            raise Unanswered(f"cannot be reached ({reason})", unconnected=True) from error
+            reason = self._line(str(error)) or Message("no answer")
+            raise Unanswered(
+                Message("cannot be reached ({reason})", reason=reason), unconnected=True
+            ) from error
         except (TimeoutError, httpx2.TimeoutException) as error:
-            raise Unanswered(f"no answer within {self._seconds:g} s", timed_out=True) from error
+            raise Unanswered(
+                Message("no answer within {seconds:g} s", seconds=self._seconds), timed_out=True
+            ) from error
         except httpx2.HTTPError as error:
             reason = self._line(str(error)) or type(error).__name__
-            raise Unanswered(f"the connection was lost ({reason})") from error
+            raise Unanswered(
+                Message("the connection was lost ({reason})", reason=reason)
+            ) from error
         if response.status_code != httpx2.codes.OK:
             raise read_failure(
                 response.status_code,
@@ -188,13 +194,14 @@ def list_models(server: Server, timeout: float) -> tuple[Server, list[dict[str, 
 async def _bounded(response: httpx2.Response) -> bytes:
     if response.headers.get("content-encoding", "identity") != "identity":
         raise Unanswered(
-            "the server's answer is compressed, which was not asked for", unusable=True
+            Message("the server's answer is compressed, which was not asked for"), unusable=True
         )
     data = bytearray()
     async for chunk in response.aiter_bytes():
         data += chunk
         if len(data) > MAX_BODY:
             raise Unanswered(
-                f"the server's answer is longer than {MAX_BODY >> 20} MiB", deliberate=True
+                Message("the server's answer is longer than {most} MiB", most=MAX_BODY >> 20),
+                deliberate=True,
             )
     return bytes(data)

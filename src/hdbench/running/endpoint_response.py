@@ -7,6 +7,7 @@ from time import time
 from typing import Any, NamedTuple
 
 from hdbench.common.jsonio import parse_json
+from hdbench.errors import Message
 
 MAX_MESSAGE = 300
 """Maximum characters of what a server says about an error."""
@@ -23,6 +24,7 @@ class Unanswered(Exception):  # noqa: N818  not all of them are errors
     """No usable answer came, and asking again may help.
 
     Attributes:
+        message: why.
         retry_after: seconds that the server asks to wait.
         timed_out: whether the request timed out.
         unconnected: whether there was no connection at all.
@@ -44,6 +46,7 @@ class Unanswered(Exception):  # noqa: N818  not all of them are errors
         limited: bool = False,
     ) -> None:
         super().__init__(message)
+        self.message = message
         self.retry_after = retry_after
         self.timed_out = timed_out
         self.unconnected = unconnected
@@ -114,18 +117,21 @@ def read_completion(data: bytes, content_type: str, line: Callable[[str], str]) 
         message = choice["message"]
         text, refusal = _text(message.get("content")), message.get("refusal")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
-        said = error_in(value)[0]
-        reason = line(f": {said}") if said else ""
-        raise Unanswered(f"the server's answer has no choices{reason}", unusable=True) from error
+        said = line(error_in(value)[0])
+        raise Unanswered(
+            Message("the server's answer has no choices: {said}", said=said)
+            if said
+            else Message("the server's answer has no choices"),
+            unusable=True,
+        ) from error
     usage = value.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     stopped, fingerprint = choice.get("finish_reason"), value.get("system_fingerprint")
+    kept_back = None
     if text is None and isinstance(refusal, str) and refusal:
-        kept_back = f"the model refused: {line(refusal)}"
+        kept_back = Message("the model refused: {said}", said=line(refusal))
     elif text is None and stopped == "content_filter":
-        kept_back = "the server's content filter withheld the answer"
-    else:
-        kept_back = None
+        kept_back = Message("the server's content filter withheld the answer")
     return Completion(
         text,
         kept_back,
@@ -162,7 +168,8 @@ def read_failure(
     message = line(f"{status} {reason}: {said}").rstrip(": ")
     if status in range(300, 400):
         target = headers.get("location", "").partition("?")[0].rpartition("@")[2]
-        return Refused(status, line(f"{status}: redirects to {target}"), code)
+        redirects = Message("{status}: redirects to {target}", status=status, target=line(target))
+        return Refused(status, redirects, code)
     if with_schema and (status == _NOT_IMPLEMENTED or _names_schema(status, said)):
         return SchemaRefused(message)
     if status in _BUSY or status >= _SERVER_ERROR:
@@ -194,29 +201,35 @@ def _json(data: bytes, content_type: str, line: Callable[[str], str]) -> Any:
     begins = data[:1000].lstrip().lower()
     if "text/event-stream" in content_type or begins.startswith((b"data:", b"event:")):
         raise Unanswered(
-            "the server answers with a stream of events, which was not asked for; hdbench only "
-            "reads whole answers",
+            Message(
+                "the server answers with a stream of events, which was not asked for; hdbench only "
+                "reads whole answers"
+            ),
             unusable=True,
         )
     if b"<html" in begins or begins.startswith(b"<!doctype html"):
         raise Unanswered(
-            "the server answers with a web page, not with JSON: is the address right?",
+            Message("the server answers with a web page, not with JSON: is the address right?"),
             unusable=True,
         )
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise Unanswered(
-            f"the server's answer is not UTF-8 (byte {error.start + 1:,})", unusable=True
+            Message("the server's answer is not UTF-8 (byte {byte:,})", byte=error.start + 1),
+            unusable=True,
         ) from error
     try:
         return parse_json(text)
     except ValueError as error:
         shown = line(text[:60])
         raise Unanswered(
-            f"the server's answer is not JSON, or cut off: it begins {shown!r}"
+            Message(
+                "the server's answer is not JSON, or cut off: it begins {beginning!r}",
+                beginning=shown,
+            )
             if shown
-            else "the server's answer is empty",
+            else Message("the server's answer is empty"),
             unusable=True,
         ) from error
 

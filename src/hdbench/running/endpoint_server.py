@@ -70,7 +70,9 @@ class Server(NamedTuple):
         variable = _variable(given.host.rstrip("."), secure=given.scheme == "https")
         key = os.environ[variable].strip() if variable else None
         if key and not re.fullmatch(r"[!-~]+", key):
-            raise HdbenchError(f"{variable}: is not a key: it has spaces or letters beyond ASCII")
+            raise HdbenchError(
+                "{variable}: is not a key: it has spaces or letters beyond ASCII", variable=variable
+            )
         return cls(
             urls[0],
             (given.username, given.password) if given.userinfo else None,

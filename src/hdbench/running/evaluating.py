@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.common.names import bare
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.score import score
 from hdbench.results.result import Result
 from hdbench.running.choosing import of_benchmark
@@ -53,7 +53,7 @@ class Skipped(NamedTuple):
     """
 
     name: str
-    why: str
+    why: Message
 
 
 def find_benchmarks(namespace: Path, names: Sequence[str]) -> list[Benchmark]:
@@ -66,7 +66,9 @@ def find_benchmarks(namespace: Path, names: Sequence[str]) -> list[Benchmark]:
         return [load_benchmark(name, media=True) for name in names]
     folders = sorted(path.parent for path in namespace.glob("*/benchmark.yaml"))
     if not folders:
-        raise HdbenchError(f"{namespace}: no benchmark here: build them with: hdbench build --all")
+        raise HdbenchError(
+            "{place}: no benchmark here: build them with: hdbench build --all", place=namespace
+        )
     return [load_benchmark(str(folder)) for folder in folders]
 
 
@@ -84,19 +86,27 @@ def read_demands(texts: Sequence[str], benchmarks: Sequence[Benchmark]) -> dict[
         name = bare(name)
         if name not in known:
             raise HdbenchError(
-                f"--fail-under {text}: {name!r} is not evaluated: name one of "
-                f"{', '.join(sorted(known))}"
+                "--fail-under {given}: {name!r} is not evaluated: name one of {names}",
+                given=text,
+                name=name,
+                names=", ".join(sorted(known)),
             )
         if name in demands:
-            raise HdbenchError(f"--fail-under {text}: {name} is given twice: keep one")
+            raise HdbenchError(
+                "--fail-under {given}: {name} is given twice: keep one", given=text, name=name
+            )
         try:
             demands[name] = float(value)
         except ValueError as error:
             raise HdbenchError(
-                f"--fail-under {text}: must be NAME=VALUE, such as {name}=0.80"
+                "--fail-under {given}: must be NAME=VALUE, such as {name}=0.80",
+                given=text,
+                name=name,
             ) from error
         if not 0 <= demands[name] <= 1:  # also refuses NaN
-            raise HdbenchError(f"--fail-under {text}: the value must be from 0 to 1, such as 0.80")
+            raise HdbenchError(
+                "--fail-under {given}: the value must be from 0 to 1, such as 0.80", given=text
+            )
     return demands
 
 
@@ -140,8 +150,8 @@ def evaluate(
             outcome = plan.run(folder / name, deadline=deadline)
         except NoRulesError as error:
             if not skip or of in demands:
-                raise HdbenchError(f"{of}: {error}") from error
-            yield Skipped(of, str(error))
+                raise HdbenchError("{place}: {why}", place=of, why=error) from error
+            yield Skipped(of, error.message)
             continue
         if outcome.interrupted:
             raise KeyboardInterrupt

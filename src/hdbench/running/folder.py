@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.common.jsonio import write_json
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message, joined, os_reason
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.parts import is_in_shards, our_parts
@@ -52,7 +52,9 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise HdbenchError(f"{path}: cannot be written: {error.strerror or error}") from error
+            raise HdbenchError(
+                "{place}: cannot be written: {why}", place=path, why=os_reason(error)
+            ) from error
         with alone(path):
             yield cls(path, settings)
 
@@ -63,7 +65,9 @@ class RunFolder:
             others = sorted(each.name for each in self.path.iterdir())
             if others:
                 raise HdbenchError(
-                    f"{self.path}: holds {others[0]!r} and is not a run: choose another folder"
+                    "{place}: holds {name!r} and is not a run: choose another folder",
+                    place=self.path,
+                    name=others[0],
                 )
             first = {
                 "run": self.path.resolve().name,
@@ -78,8 +82,10 @@ class RunFolder:
         before = {key: record.get(key) for key in settings}
         if different := list(_differences(before, json.loads(json.dumps(settings)))):
             raise HdbenchError(
-                f"{self.path}: was started with other settings ({'; '.join(different[:3])}): "
-                "choose another folder, or the same settings"
+                "{place}: was started with other settings ({different}): choose another folder, "
+                "or the same settings",
+                place=self.path,
+                different=joined(different[:3], "; "),
             )
         return record
 
@@ -117,15 +123,22 @@ def recorded_answers(folder: Path) -> Iterator[WrittenAnswer]:
         yield from read_answers(part)
 
 
-def _differences(before: Any, now: Any, name: str = "") -> Iterator[str]:
+def _differences(before: Any, now: Any, name: str = "") -> Iterator[Message]:
     """What differs in two settings, one leaf at a time."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key in {**before, **now}:
             yield from _differences(before.get(key), now.get(key), f"{name}.{key}" if name else key)
     elif isinstance(before, list) and isinstance(now, list) and before != now:
-        yield f"{name}: {len(before)} then, {len(now)} now, and not the same"
+        yield Message(
+            "{name}: {before} then, {now} now, and not the same",
+            name=name,
+            before=len(before),
+            now=len(now),
+        )
     elif before != now:
-        yield f"{name}: {_shown(before)} then, {_shown(now)} now"
+        yield Message(
+            "{name}: {before} then, {now} now", name=name, before=_shown(before), now=_shown(now)
+        )
 
 
 def _shown(value: Any) -> str:

@@ -5,6 +5,7 @@ answers to standard output until its input ends, as it does when the other proce
 `image_readers` for what they look like.
 """
 
+import json
 import pickle
 import signal
 import struct
@@ -12,7 +13,7 @@ import sys
 from typing import BinaryIO
 
 from hdbench.errors import HdbenchError
-from hdbench.running.images import decoded
+from hdbench.running.images import decoded, why_unreadable
 
 SIZE = struct.Struct("<Q")
 """A number: of bytes, or of pixels of a side."""
@@ -33,9 +34,8 @@ def main(requests: BinaryIO, answers: BinaryIO) -> None:
                 answers.write(SIZE.pack(image.width) + SIZE.pack(image.height))
                 answers.write(image.tobytes())
         except (HdbenchError, MemoryError) as error:
-            said = (str(error) or "the image needs more memory than there is").encode(
-                "utf-8", "replace"
-            )
+            why = why_unreadable(error)
+            said = json.dumps([why.template, why.values]).encode()
             answers.write(FAILED + SIZE.pack(len(said)) + said)
         answers.flush()
 

@@ -1,5 +1,6 @@
 """Images decoded and resized ahead, in other processes."""
 
+import json
 import os
 import pickle
 import queue
@@ -92,8 +93,8 @@ class ImageReaders:
         finally:
             self._idle.put(process)
         raise HdbenchError(
-            f"{files[0].name}: cannot be read: the process that reads images died of it (out of "
-            "memory?)"
+            "{place}: cannot be read: the process that reads images died of it (out of memory?)",
+            place=files[0].name,
         )
 
     def _start(self) -> "_Process":
@@ -137,7 +138,8 @@ class _Process:
         kind = self._read(1)
         size = self._size()
         if kind == FAILED:
-            raise HdbenchError(self._read(size).decode())
+            template, values = json.loads(self._read(size))
+            raise HdbenchError(template, **values)
         images = []
         for _ in range(size):
             width, height = self._size(), self._size()

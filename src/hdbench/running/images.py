@@ -12,7 +12,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from hdbench.common import pdf
 from hdbench.common.extras import MissingExtraError
 from hdbench.common.pictures import in_rgb
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import InShard
 
 PDF_DPI = 200
@@ -104,6 +104,15 @@ def decoded(files: Sequence[File], limits: Limits) -> list[Image.Image]:
     return images
 
 
+def why_unreadable(error: HdbenchError | MemoryError) -> Message:
+    """Why an item's images could not be read, for its reply."""
+    if isinstance(error, HdbenchError):
+        return error.message
+    if str(error):
+        return Message(str(error))
+    return Message("the image needs more memory than there is")
+
+
 def pixels(file: File) -> int | None:
     """The pixels of an image, by its header; None for a PDF or what cannot be read."""
     try:
@@ -142,10 +151,10 @@ def _open(file: File, limits: Limits) -> Iterator[Image.Image]:
     except MissingExtraError:
         raise
     except _UNREADABLE as error:
-        said = str(error)
+        why: object = error
         if isinstance(error, UnidentifiedImageError) and isinstance(file.data, bytes):
-            said = "cannot identify image file"  # Pillow would add the buffer's address
-        raise HdbenchError(f"{file.name}: cannot be read: {said}") from error
+            why = Message("cannot identify image file")  # Pillow would add the buffer's address
+        raise HdbenchError("{place}: cannot be read: {why}", place=file.name, why=why) from error
 
 
 def _source(file: File) -> Path | io.BytesIO:

@@ -10,7 +10,7 @@ from typing import Any
 from PIL import Image
 
 from hdbench.common.extras import install_command, missing_packages
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import Decoding, Reply
 from hdbench.running.constrained import SchemaGrammar
 from hdbench.running.model_files import ModelSource, one_line, vlm_module
@@ -86,11 +86,15 @@ class LocalModel:
                 inputs = encoded(items, prompts)
             longest = inputs["attention_mask"].sum(dim=1).max().item()
         except Exception as error:  # each model's processor has errors of its own
-            raise HdbenchError(f"the model's processor refuses it: {one_line(error)}") from error
+            raise HdbenchError(
+                "the model's processor refuses it: {why}", why=one_line(error)
+            ) from error
         if self._room and longest >= self._room:
             raise HdbenchError(
-                f"prompt and images are {longest} tokens, and the model has room for {self._room}: "
-                "show smaller images or fewer pages"
+                "prompt and images are {tokens} tokens, and the model has room for {room}: show "
+                "smaller images or fewer pages",
+                tokens=longest,
+                room=self._room,
             )
         return inputs
 
@@ -129,8 +133,11 @@ class LocalModel:
         except Exception as error:
             if not _is_out_of_memory(self._torch, error):
                 raise HdbenchError(
-                    f"{self._source.name}: the model fails on {', '.join(ids)}: "
-                    f"{type(error).__name__}: {one_line(error)}"
+                    "{model}: the model fails on {ids}: {kind}: {why}",
+                    model=self._source.name,
+                    ids=", ".join(ids),
+                    kind=type(error).__name__,
+                    why=one_line(error),
                 ) from error
             lost = one_line(error)
         if lost is not None:  # only here is the error gone that kept the tensors alive
@@ -202,7 +209,7 @@ class LocalModel:
         end = next((place for place, token in enumerate(row) if token in self.ends), None)
         tokens = {"input": given, "output": len(row) if end is None else end + 1}
         if failure:
-            error = f"the answer could not be held to the schema: {failure}"
+            error = Message("the answer could not be held to the schema: {why}", why=failure)
             return Reply(None, tokens, constrained=True, error=error)
         text = self.tokenizer.decode(
             row[:end], skip_special_tokens=True, clean_up_tokenization_spaces=False
@@ -221,18 +228,21 @@ class LocalModel:
         except Exception as error:  # an unknown kind of model, an absent package, a damaged file, …
             if "custom code" in str(error):
                 raise HdbenchError(
-                    f"{self._source.name}: comes with Python code of its own, which is not run "
-                    "unless --trust-remote-code allows it: read it first"
+                    "{model}: comes with Python code of its own, which is not run unless "
+                    "--trust-remote-code allows it: read it first",
+                    model=self._source.name,
                 ) from error
             # transformers names the package, if only in the cause, but not how to install it here.
             told = f"{error} {error.__cause__}".lower()
             if wanted := [name for name in missing_packages("vlm") if name.lower() in told]:
                 raise HdbenchError(
-                    f"{self._source.name}: needs {' and '.join(wanted)}: install what local models "
-                    f"need with: {install_command('vlm')}"
+                    "{model}: needs {packages}: install what local models need with: {command}",
+                    model=self._source.name,
+                    packages=_and(wanted),
+                    command=install_command("vlm"),
                 ) from error
             raise HdbenchError(
-                f"{self._source.name}: cannot be loaded: {one_line(error)}"
+                "{model}: cannot be loaded: {why}", model=self._source.name, why=one_line(error)
             ) from error
 
     def _loaded(self) -> Any:
@@ -255,11 +265,14 @@ class LocalModel:
     def _check_processor(self) -> None:
         processor = self._processor
         if not (hasattr(processor, "image_processor") and hasattr(processor, "tokenizer")):
-            raise HdbenchError(f"{self._source.name}: not a model that takes images and text")
+            raise HdbenchError(
+                "{model}: not a model that takes images and text", model=self._source.name
+            )
         if not (processor.chat_template or self.has_own_prompt):
             raise HdbenchError(
-                f"{self._source.name}: its processor has no chat template, so there is no telling "
-                "how to ask it: choose an instruction-tuned model"
+                "{model}: its processor has no chat template, so there is no telling how to ask "
+                "it: choose an instruction-tuned model",
+                model=self._source.name,
             )
 
     def _find_ends(self) -> frozenset[int]:
@@ -271,7 +284,9 @@ class LocalModel:
         if ends is None:
             ends = self.tokenizer.eos_token_id
         if ends is None:
-            raise HdbenchError(f"{self._source.name}: no token that ends an answer is known")
+            raise HdbenchError(
+                "{model}: no token that ends an answer is known", model=self._source.name
+            )
         ends = set(ends if isinstance(ends, list) else [ends])
         if self.has_own_prompt:  # its turns end so, but its generation_config.json may not say it
             ends.add(self.tokenizer.convert_tokens_to_ids(self._processor.message_end_token))
@@ -292,7 +307,9 @@ def _device(torch: Any, name: str) -> Any:
     try:
         return torch.device(name)
     except RuntimeError as error:
-        raise HdbenchError(f"{name}: not a device: choose auto, cuda, mps or cpu") from error
+        raise HdbenchError(
+            "{name}: not a device: choose auto, cuda, mps or cpu", name=name
+        ) from error
 
 
 def _dtype(torch: Any, name: str, device: Any) -> str:
@@ -304,8 +321,17 @@ def _dtype(torch: Any, name: str, device: Any) -> str:
         )
         return "bfloat16" if has_bfloat16 else "float16"
     if name not in DTYPES:
-        raise HdbenchError(f"{name}: not a dtype: choose auto, {', '.join(DTYPES)}")
+        raise HdbenchError(
+            "{name}: not a dtype: choose auto, {names}", name=name, names=", ".join(DTYPES)
+        )
     return name
+
+
+def _and(packages: Sequence[str]) -> str:
+    first, *others = packages
+    for other in others:
+        first = Message("{first} and {second}", first=first, second=other)
+    return first
 
 
 def _is_out_of_memory(torch: Any, error: Exception) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from hdbench.common.extras import install_command
 from hdbench.common.hashing import file_sha256
-from hdbench.errors import HdbenchError, escaped
+from hdbench.errors import HdbenchError, escaped, os_reason
 
 _LOADED = (".safetensors", ".json", ".jinja", ".txt", ".model", ".py")
 """Suffixes of the files loaded from a folder."""
@@ -47,8 +47,9 @@ def vlm_module(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise HdbenchError(
-            f"local models need more packages: {one_line(error)}: install them with: "
-            f"{install_command('vlm')}"
+            "local models need more packages: {why}: install them with: {command}",
+            why=one_line(error),
+            command=install_command("vlm"),
         ) from error
 
 
@@ -74,7 +75,11 @@ def find_model(model: str, revision: str | None) -> ModelSource:
         _check(model, folder)
         return ModelSource(model, folder, folder.name, None)  # the cache names it by its commit
     if revision:
-        raise HdbenchError(f"{model}: a folder has no revisions: leave out {revision}")
+        raise HdbenchError(
+            "{place}: a folder has no revisions: leave out {revision}",
+            place=model,
+            revision=revision,
+        )
     _check(model, folder)
     return ModelSource(model_name(model), folder, None, _sha256(folder))
 
@@ -98,19 +103,24 @@ def _download(model: str, revision: str | None) -> Path:
             ignore_patterns=_NOT_LOADED,
         )
     except HFValidationError as error:
-        raise HdbenchError(f"{model}: no such folder, and not a model's name on the Hub") from error
+        raise HdbenchError(
+            "{place}: no such folder, and not a model's name on the Hub", place=model
+        ) from error
     except Exception as error:  # no such model or revision, no access, no connection, …
-        raise HdbenchError(f"{model}: cannot be read from the Hub: {one_line(error)}") from error
+        raise HdbenchError(
+            "{place}: cannot be read from the Hub: {why}", place=model, why=one_line(error)
+        ) from error
     return Path(folder)
 
 
 def _check(model: str, folder: Path) -> None:
     if not (folder / "config.json").is_file():
-        raise HdbenchError(f"{model}: not a model: it has no config.json")
+        raise HdbenchError("{place}: not a model: it has no config.json", place=model)
     if not any(folder.glob("*.safetensors")):
         raise HdbenchError(
-            f"{model}: has no *.safetensors; weights in other formats can run code and are not "
-            "loaded: convert them with save_pretrained"
+            "{place}: has no *.safetensors; weights in other formats can run code and are not "
+            "loaded: convert them with save_pretrained",
+            place=model,
         )
 
 
@@ -124,6 +134,8 @@ def _sha256(folder: Path) -> str:
         with ThreadPoolExecutor(4) as pool:
             digests = list(pool.map(file_sha256, paths))
     except OSError as error:
-        raise HdbenchError(f"{folder}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=folder, why=os_reason(error)
+        ) from error
     lines = [f"{of}  {path.name}\n" for of, path in zip(digests, paths, strict=True)]
     return hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, os_reason
 from hdbench.reading.run_info import Prompt
 from hdbench.running.backend import Backend, Decoding
 from hdbench.running.choosing import Choice
@@ -234,7 +234,9 @@ def make_backend(asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Ba
         from hdbench.running.tesseract_backend import TesseractBackend  # noqa: PLC0415
 
         return TesseractBackend(schema=schema, limits=asked.limits)
-    raise HdbenchError(f"no backend {name!r}: choose one of {', '.join(BACKENDS)}")
+    raise HdbenchError(
+        "no backend {name!r}: choose one of {names}", name=name, names=", ".join(BACKENDS)
+    )
 
 
 def run_name(benchmark: Benchmark, model: str) -> str:
@@ -261,11 +263,15 @@ def read_prompt(path: Path) -> Prompt:
         raw = path.read_bytes()
         text = raw.decode("utf-8-sig")
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
+        ) from error
     except UnicodeDecodeError as error:
-        raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1})") from error
+        raise HdbenchError(
+            "{place}: not UTF-8 (byte {byte})", place=path, byte=error.start + 1
+        ) from error
     if not text.strip():
-        raise HdbenchError(f"{path}: the prompt is empty")
+        raise HdbenchError("{place}: the prompt is empty", place=path)
     return Prompt(name=path.name, sha256=hashlib.sha256(raw).hexdigest(), text=text)
 
 

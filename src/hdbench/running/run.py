@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from hdbench.errors import Message, joined
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.running.answers_file import AnswersFile
 from hdbench.running.backend import Backend, Question, Reply
@@ -37,7 +38,7 @@ class Outcome:
     interrupted: bool = False
     cut_off: int = 0
 
-    def trouble(self, max_failed: float = 1.0) -> str | None:
+    def trouble(self, max_failed: float = 1.0) -> Message | None:
         """Why the run cannot be relied on; None if all is well.
 
         Args:
@@ -46,26 +47,49 @@ class Outcome:
         """
         if self.answered == self.failed and (self.failed or self.cut_off):
             asked = self.failed + self.cut_off
-            return f"no item was answered, of {asked} asked"
+            return Message("no item was answered, of {asked} asked", asked=asked)
         if self.failed > max_failed * self.answered:
-            share = self.failed / self.answered
-            return f"{share:.1%} of the items failed, more than --max-failed {max_failed:g} allows"
+            return Message(
+                "{share:.1%} of the items failed, more than --max-failed {most} allows",
+                share=self.failed / self.answered,
+                most=f"{max_failed:g}",
+            )
         return None
 
-    def lines(self, folder: Path) -> list[str]:
+    def lines(self, folder: Path) -> list[Message]:
         """What to tell the user."""
-        left = self.items - self.answered
-        said = [f"{folder}: {self.answered - self.failed} of {self.items} items answered"]
+        counts = [
+            Message(
+                "{place}: {answered} of {items} items answered",
+                place=folder,
+                answered=self.answered - self.failed,
+                items=self.items,
+            )
+        ]
         if self.failed:
-            said[0] += f", {self.failed} failed (ask them again with --retry-failed)"
-        if left:
-            said[0] += f", {left} not answered yet"
-            said[0] += " (run again: the command resumes where it stopped)"
+            counts.append(
+                Message("{failed} failed (ask them again with --retry-failed)", failed=self.failed)
+            )
+        if left := self.items - self.answered:
+            counts.append(
+                Message(
+                    "{left} not answered yet (run again: the command resumes where it stopped)",
+                    left=left,
+                )
+            )
+        said = [joined(counts)]
         if self.cut_off:
-            said.append(f"time ran out while {self.cut_off} of them were being asked")
+            said.append(
+                Message("time ran out while {count} of them were being asked", count=self.cut_off)
+            )
         if self.repaired:
-            said.append("an item whose answer was cut off when the run was killed was asked again")
-        return said + [f"{item_id}: {error}" for item_id, error in self.errors.items()]
+            said.append(
+                Message("an item whose answer was cut off when the run was killed was asked again")
+            )
+        return said + [
+            Message("{place}: {why}", place=item_id, why=error)
+            for item_id, error in self.errors.items()
+        ]
 
 
 def run_model(
@@ -143,7 +167,7 @@ def _ask(
                     score.add(answer)
                 if reply.error is not None and len(outcome.errors) < FIRST_PROBLEMS:
                     outcome.errors[item_id] = reply.error
-                progress.answered(item_id, reply.error, str(score or ""))
+                progress.answered(item_id, reply.error, score.shown() if score else None)
         except KeyboardInterrupt:
             outcome.interrupted = True
         else:

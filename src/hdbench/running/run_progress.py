@@ -14,7 +14,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from hdbench.errors import escaped
+from hdbench.common.told import spoken, told
+from hdbench.errors import Message, escaped, joined
+from hdbench.running.amounts import as_rate
 from hdbench.running.backend import Observer
 
 EVERY_SECONDS = 30.0
@@ -42,9 +44,11 @@ class RunProgress(Observer):
     def __init__(self, items: int, done: int, bar: Progress, console: Console) -> None:
         self._items, self._done, self._before = items, done, done
         self._bar, self._console = bar, console
-        self._task = bar.add_task("Asking", total=items, completed=done, rate="", score="")
+        self._language = spoken()  # which the threads that report do not know
+        asking = self._told(Message("Asking"))
+        self._task = bar.add_task(asking, total=items, completed=done, rate="", score="")
         self._started = time.monotonic()
-        self._score = ""
+        self._score: Message | None = None
         self._at_once: int | None = None
         self.failed = self.retried = 0
 
@@ -84,21 +88,22 @@ class RunProgress(Observer):
                 if ticking.is_alive():
                     ticking.join()
 
-    def answered(self, item_id: str, error: str | None, score: str) -> None:
+    def answered(self, item_id: str, error: str | None, score: Message | None) -> None:
         """One more item is recorded.
 
         Args:
             item_id: the item.
             error: why it has no answer.
-            score: the score so far.
+            score: the score so far, if it is known.
         """
         self._done += 1
         self._score = score
         if error is not None:
             self.failed += 1
             if self.failed <= FIRST_PROBLEMS:
-                self.notice(f"{item_id}: {error}")
-        self._bar.update(self._task, advance=1, rate=self._rate(), score=score)
+                self.notice(Message("{place}: {why}", place=item_id, why=error))
+        rate, shown = self._told(self._rate()), self._told(score)
+        self._bar.update(self._task, advance=1, rate=rate, score=shown)
         if (self._done - self._before) % EVERY_ITEMS == 0 and not self._console.is_terminal:
             self.say_where_it_is()
 
@@ -112,20 +117,20 @@ class RunProgress(Observer):
         new = done - self._done
         before = (self._done - self._before) // EVERY_ITEMS
         self._done, self.failed = done, failed
-        self._bar.update(self._task, completed=done, rate=self._rate())
+        self._bar.update(self._task, completed=done, rate=self._told(self._rate()))
         crossed = (done - self._before) // EVERY_ITEMS > before
         if new > 0 and crossed and not self._console.is_terminal:
             self.say_where_it_is()
 
     def notice(self, message: str) -> None:
         """A line of its own, above the bar where there is one."""
-        self._console.print(escaped(message), markup=False)
+        self._console.print(escaped(self._told(message)), markup=False)
 
     def retrying(self, item_id: str, failure: str, seconds: float) -> None:
         """An item is asked again; the first ones are reported, all are counted."""
         self.retried += 1
         if self.retried <= FIRST_PROBLEMS:
-            self.notice(f"{item_id}: {failure}: asking again in {seconds:.0f} s")
+            self.notice(asking_again(item_id, failure, seconds))
 
     def at_once(self, requests: int) -> None:
         """Shown from now on."""
@@ -134,17 +139,31 @@ class RunProgress(Observer):
     def say_where_it_is(self) -> None:
         """Report in one line what is done and how it is going."""
         parts = [
-            f"{self._done} of {self._items} items done",
-            f"{self.failed} failed",
-            f"{self.retried} retried",
+            Message("{done} of {items} items done", done=self._done, items=self._items),
+            Message("{failed} failed", failed=self.failed),
+            Message("{retried} retried", retried=self.retried),
             *filter(None, (self._rate(), self._score)),
         ]
-        self.notice(", ".join(parts))
+        self.notice(joined(parts))
 
-    def _rate(self) -> str:
+    def _rate(self) -> Message | None:
         new = self._done - self._before
         if not new:
-            return ""
-        rate = new / max(time.monotonic() - self._started, 1e-9)
-        shown = f"{rate:.1f}/s" if rate >= 1 else f"{1 / rate:.1f} s each"
-        return f"{shown}, {self._at_once} at once" if self._at_once else shown
+            return None
+        rate = as_rate(new / max(time.monotonic() - self._started, 1e-9))
+        if self._at_once is None:
+            return rate
+        return Message("{rate}, {count} at once", rate=rate, count=self._at_once)
+
+    def _told(self, message: str | None) -> str:
+        return "" if message is None else told(message, self._language)
+
+
+def asking_again(item_id: str, failure: str, seconds: float) -> Message:
+    """What is said where an item is asked again after some seconds."""
+    return Message(
+        "{place}: {why}: asking again in {seconds:.0f} s",
+        place=item_id,
+        why=failure,
+        seconds=seconds,
+    )

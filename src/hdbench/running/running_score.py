@@ -3,6 +3,7 @@
 from collections import Counter
 
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.errors import Message
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
@@ -37,7 +38,9 @@ class RunningScore:
             self._totals.update(scored.score.statistics)
             self._totals["items"] += 1
 
-    def __str__(self) -> str:
+    def shown(self) -> Message | None:
+        """The headline with its name; None before any answer."""
         if not self._totals["items"]:
-            return ""
-        return f"{self._headline} {self._metric.rates(self._totals)[self._headline]:.3f}"
+            return None
+        value = self._metric.rates(self._totals)[self._headline]
+        return Message("{headline} {value:.3f}", headline=self._headline, value=value)

@@ -2,13 +2,14 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from hdbench.errors import HdbenchError, shortened
+from hdbench.errors import HdbenchError, Message, joined, shortened
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.run_info import RunInfo, read_run_info
-from hdbench.running.amounts import as_time, as_usd
+from hdbench.running.amounts import as_rate, as_time, as_usd
 from hdbench.running.answers_file import is_failed, read_answers
 from hdbench.running.shards.launch import Shards, Tokens
 from hdbench.running.shards.merging import alone, lock_of, remote_of, sums, tell
@@ -90,44 +91,85 @@ class Status:
         value = asdict(self) | {"tokens": self.tokens.model_dump()}
         return json.dumps(value, indent=2)
 
-    def lines(self) -> list[str]:
+    def lines(self) -> list[Message]:
         """What to tell a person."""
-        of = "" if self.items is None else f" of {self.items:,}"
-        said = [f"{self.run}: {self.recorded - self.failed:,}{of} items answered"]
-        if self.failed:
-            said[0] += f", {self.failed:,} failed"
-        said.append(f"{self.benchmark}, {self.model}")
+        said = [self._answered()]
+        said.append(joined([self.benchmark, self.model]))
         if self.rate and self.seconds_left is not None:
-            each = f"{self.rate:.1f}/s" if self.rate >= 1 else f"{1 / self.rate:.1f} s each"
-            said.append(f"rate: {each}, {as_time(self.seconds_left)} left")
+            each, left = as_rate(self.rate), as_time(self.seconds_left)
+            said.append(Message("rate: {rate}, {time} left", rate=each, time=left))
         if self.tokens.input or self.tokens.output:
-            said.append(f"tokens: {self.tokens.input:,} in, {self.tokens.output:,} out")
+            said.append(
+                Message(
+                    "tokens: {input:,} in, {output:,} out",
+                    input=self.tokens.input,
+                    output=self.tokens.output,
+                )
+            )
         if self.cost_usd is not None:
-            said.append(f"cost of these tasks: {as_usd(self.cost_usd)}")
-        if self.engine is None:
+            said.append(Message("cost of these tasks: {cost}", cost=as_usd(self.cost_usd)))
+        return said if self.engine is None else [*said, *self._of_tasks(self.engine)]
+
+    def _answered(self) -> Message:
+        said = Message(
+            "{place}: {answered:,} items answered"
+            if self.items is None
+            else "{place}: {answered:,} of {items:,} items answered",
+            place=self.run,
+            answered=self.recorded - self.failed,
+            items=self.items or 0,
+        )
+        if not self.failed:
             return said
+        return joined([said, Message("{failed:,} failed", failed=self.failed)])
+
+    def _of_tasks(self, engine: str) -> Iterator[Message]:
         counts = Counter(each.state for each in self.ranks)
-        parts = [f"{counts[state]:,} {state}" for state in _STATES if counts[state]]
-        said.append(f"engine {self.engine}, {self.tasks:,} tasks: {', '.join(parts)}")
-        for state in ("running", "failed", "died", "stopped"):
+        yield Message(
+            "engine {engine}, {tasks:,} tasks: {counts}",
+            engine=engine,
+            tasks=self.tasks or 0,
+            counts=joined(
+                [
+                    Message("{count:,} {state}", count=counts[state], state=name)
+                    for state, name in _STATES.items()
+                    if counts[state]
+                ]
+            ),
+        )
+        for state in _NAMED:
             if ranks := [_place(each) for each in self.ranks if each.state == state]:
-                said.append(f"{state}: {shortened(ranks, SHOWN)}")
+                yield Message(
+                    "{state}: {ranks}", state=_STATES[state], ranks=shortened(ranks, SHOWN)
+                )
         errors = {each.error: each.rank for each in reversed(self.ranks) if each.error}
-        said += [f"rank {rank}: {error}" for error, rank in reversed(errors.items())][:SHOWN]
-        said += [f"{item}: {error}" for item, error in self.problems.items()]
+        for error, rank in list(reversed(errors.items()))[:SHOWN]:
+            yield Message("rank {rank}: {why}", rank=rank, why=error)
+        for item, error in self.problems.items():
+            yield Message("{place}: {why}", place=item, why=error)
         if not counts["running"] and not self.driven:
-            said.append(self._next(counts))
-        return said
+            yield self._next(counts)
 
-    def _next(self, counts: Counter[Seen]) -> str:
+    def _next(self, counts: Counter[Seen]) -> Message:
         if counts["done"] == self.tasks:
-            return f"all tasks are done: merge them with hdbench status {self.run} --merge"
+            return Message(
+                "all tasks are done: merge them with hdbench status {run} --merge", run=self.run
+            )
         if counts["waiting"] and self.engine != "local":
-            return "the tasks that wait are in the queue of the engine; if not, run again"
-        return "no task is running: run again: the command asks what is missing"
+            return Message("the tasks that wait are in the queue of the engine; if not, run again")
+        return Message("no task is running: run again: the command asks what is missing")
 
 
-_STATES: tuple[Seen, ...] = ("done", "running", "waiting", "stopped", "failed", "died")
+_STATES: dict[Seen, Message] = {
+    "done": Message("done"),
+    "running": Message("running"),
+    "waiting": Message("waiting"),
+    "stopped": Message("stopped"),
+    "failed": Message("failed"),
+    "died": Message("died"),
+}
+_NAMED: tuple[Seen, ...] = ("running", "failed", "died", "stopped")
+"""Of ranks in these states it is said which they are."""
 
 
 def read_status(folder: Path) -> Status:
@@ -189,7 +231,7 @@ def _fetch(shards: Shards) -> None:
             if shards.is_open and (remote := remote_of(shards)) is not None:
                 remote.fetch(shards)
     except HdbenchError as error:
-        tell(f"{error}: what follows is what was known before")
+        tell(Message("{why}: what follows is what was known before", why=error))
 
 
 def _rank(rank: int, state: Seen, said: RankState | None) -> Rank:
@@ -224,7 +266,15 @@ def _recorded(folder: Path) -> tuple[int, int, Tokens]:
     return recorded, failed, tokens
 
 
-def _place(rank: Rank) -> str:
-    where = f" on {rank.host}" if rank.host else ""
-    done = f" ({rank.answered:,} of {rank.items:,})" if rank.items else ""
-    return f"{rank.rank}{where}{done}"
+def _place(rank: Rank) -> Message:
+    shown = Message("{rank}", rank=rank.rank)
+    if rank.host:
+        shown = Message("{rank} on {host}", rank=rank.rank, host=rank.host)
+    if rank.items:
+        shown = Message(
+            "{rank} ({answered:,} of {items:,})",
+            rank=shown,
+            answered=rank.answered,
+            items=rank.items,
+        )
+    return shown

@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, ClassVar
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import SILENT, Observer, Question, Reply
 from hdbench.running.images import Limits, load_images
 from hdbench.running.tesseract.kinds import kind_of
@@ -107,9 +107,13 @@ class TesseractBackend:
             images = load_images(question.media, self._limits)
             record = self._kind.read(images, self._timeout)
         except HdbenchError as error:
-            return Reply(None, seconds=time.monotonic() - begun, error=str(error))
+            return Reply(None, seconds=time.monotonic() - begun, error=error.message)
         except Exception as error:  # a page that the rules were not made for must not end the run
-            said = f"the rules failed on it: {type(error).__name__}: {error}"
-            return Reply(None, seconds=time.monotonic() - begun, error=" ".join(said.split()))
+            said = Message(
+                "the rules failed on it: {kind}: {why}",
+                kind=type(error).__name__,
+                why=" ".join(str(error).split()),
+            )
+            return Reply(None, seconds=time.monotonic() - begun, error=said)
         text = json.dumps(record, ensure_ascii=False)
         return Reply(text, seconds=time.monotonic() - begun, finish_reason="stop")

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from PIL import Image
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import (
     LOST_IN_A_ROW,
     SILENT,
@@ -25,7 +25,7 @@ from hdbench.running.backend import (
 )
 from hdbench.running.constrained import SchemaGrammar
 from hdbench.running.image_readers import ImageReaders
-from hdbench.running.images import Limits
+from hdbench.running.images import Limits, why_unreadable
 from hdbench.running.local_model import LocalModel
 from hdbench.running.model_files import find_model, vlm_module
 
@@ -56,8 +56,7 @@ class _Window:
             try:
                 read.append((question, images.result() if images else []))
             except (HdbenchError, MemoryError) as error:
-                message = str(error) or "the image needs more memory than there is"
-                unreadable.append((question.id, Reply(None, error=message)))
+                unreadable.append((question.id, Reply(None, error=why_unreadable(error))))
         self._reading = []
         if self._by_size:
             # The largest first: what does not fit into the device's memory is found out at once.
@@ -79,7 +78,7 @@ class _Batch(NamedTuple):
     images: list[list[Image.Image]]
     prompts: list[str]
     inputs: Any
-    failure: str | None
+    failure: Message | None
 
 
 class TransformersBackend:
@@ -140,7 +139,7 @@ class TransformersBackend:
         readers: int | None = None,
     ) -> None:
         if batch_size < 1:
-            raise HdbenchError(f"the batch size must be 1 or more, not {batch_size}")
+            raise HdbenchError("the batch size must be 1 or more, not {size}", size=batch_size)
         if decoding.schema and schema is None:
             raise HdbenchError("the benchmark has no answer.schema.json to hold answers to")
         self._prompt = prompt
@@ -219,8 +218,11 @@ class TransformersBackend:
         """
         if self._model.has_own_prompt:
             observer.notice(
-                f"{self._source.name}: the model takes no instructions: it is asked with its own "
-                "prompt (OCR) instead of the benchmark's, and answers in plain text"
+                Message(
+                    "{model}: the model takes no instructions: it is asked with its own prompt "
+                    "(OCR) instead of the benchmark's, and answers in plain text",
+                    model=self._source.name,
+                )
             )
         remaining = iter(questions)
         reading: deque[tuple[Question, Future[list[Image.Image]] | None]] = deque()
@@ -269,8 +271,12 @@ class TransformersBackend:
 
     def _takes_none(self, first_id: str, first: Reply) -> HdbenchError:
         return HdbenchError(
-            f"{self._source.name}: the model accepts none of the first {LOST_IN_A_ROW} items "
-            f"({first_id}: {first.error}): fix it and run again"
+            "{model}: the model accepts none of the first {count} items ({place}: {why}): fix it "
+            "and run again",
+            model=self._source.name,
+            count=LOST_IN_A_ROW,
+            place=first_id,
+            why=first.error,
         )
 
     def _prepared(self, window: _Window) -> tuple[list[tuple[str, Reply]], _Batch]:
@@ -288,7 +294,7 @@ class TransformersBackend:
         try:
             return _Batch(ids, images, prompts, self._model.encode(images, prompts), None)
         except HdbenchError as error:
-            return _Batch(ids, images, prompts, None, str(error))
+            return _Batch(ids, images, prompts, None, error.message)
 
     def _replies(self, batch: _Batch, deadline: float | None) -> Iterator[tuple[str, Reply]]:
         """A batch's replies; a batch that fails is asked again in halves."""
@@ -303,7 +309,9 @@ class TransformersBackend:
                     batch.ids, batch.inputs, self._decoding, self._grammar, deadline=deadline
                 )
             except MemoryError as error:
-                failure = f"out of memory: {error}: make the batch or the images smaller"
+                failure = Message(
+                    "out of memory: {why}: make the batch or the images smaller", why=error
+                )
         seconds = (time.perf_counter() - started) / max(len(batch.ids), 1)
         if replies is None:  # the time is up
             return

@@ -136,15 +136,17 @@ def check_options(engine: str, options: Mapping[str, str], run: Path) -> None:
     if engine == "local":
         if options:
             raise HdbenchError(
-                f"--engine-option {next(iter(options))}: the engine local has no options"
+                "--engine-option {option}: the engine local has no options",
+                option=next(iter(options)),
             )
     elif engine == "slurm":
         slurm_options(options)
         path = str(run.absolute())
         if re.search(r'["\\%\x00-\x1f\x7f]', path):
             raise HdbenchError(
-                f"{run}: Slurm cannot be told a path with quotation marks, backslashes, percent "
-                "signs or control characters: choose another folder with --out"
+                "{place}: Slurm cannot be told a path with quotation marks, backslashes, percent "
+                "signs or control characters: choose another folder with --out",
+                place=run,
             )
         _check_slurm()
     else:
@@ -163,13 +165,15 @@ def _check_slurm() -> None:
         raise HdbenchError("--engine slurm: this is a job of an array itself: leave it out here")
     if chosen := [name for name in OF_SBATCH if name in os.environ]:
         raise HdbenchError(
-            f"--engine slurm: {chosen[0]} is set in the environment, and hdbench has to say "
-            f"this itself: unset {chosen[0]}"
+            "--engine slurm: {variable} is set in the environment, and hdbench has to say this "
+            "itself: unset {variable}",
+            variable=chosen[0],
         )
     if missing := [name for name in ("sbatch", "squeue") if shutil.which(name) is None]:
         raise HdbenchError(
-            f"--engine slurm: there is no {missing[0]} on this machine: run this where jobs are "
-            "submitted"
+            "--engine slurm: there is no {program} on this machine: run this where jobs are "
+            "submitted",
+            program=missing[0],
         )
 
 
@@ -192,7 +196,8 @@ def slurm_options(options: Mapping[str, str]) -> dict[str, Any]:
     for name, value in sbatch.items():
         if not re.fullmatch(r"[a-z][a-z-]*", name) or name in _OURS_OF_SBATCH:
             raise HdbenchError(
-                f"--engine-option {SBATCH}{name}: hdbench sets it, or no such option"
+                "--engine-option {option}: hdbench sets it, or no such option",
+                option=f"{SBATCH}{name}",
             )
         _check_plain(name, value)
     return read_options(SlurmPipelineExecutor, own) | ({"sbatch_args": sbatch} if sbatch else {})
@@ -209,11 +214,13 @@ def read_options(executor: type, options: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in options.items():
         if name not in known:
+            more = [*SHORT, f"{SBATCH}NAME"] if "partition" in known else []
+            more += ["storage"] if "flavor" in known else []
             raise HdbenchError(
-                f"--engine-option {name}: choose one of {', '.join(known)}"
-                + (f", {', '.join(SHORT)}, {SBATCH}NAME" if "partition" in known else "")
-                + (", storage" if "flavor" in known else "")
-                + did_you_mean(name, [*known, *SHORT])
+                "--engine-option {option}: choose one of {names}{near}",
+                option=name,
+                names=", ".join([*known, *more]),
+                near=did_you_mean(name, [*known, *SHORT]),
             )
         if name != "env_command":  # a line of the shell, as it says
             _check_plain(name, value)
@@ -226,15 +233,21 @@ def _converted(name: str, value: str, kind: Any) -> Any:
     if bool in kinds:
         words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
         if value.lower() not in words:
-            raise HdbenchError(f"--engine-option {name}={value}: must be true or false")
+            raise HdbenchError(
+                "--engine-option {name}={value}: must be true or false", name=name, value=value
+            )
         return words[value.lower()]
     if int in kinds and str not in kinds:
         if not re.fullmatch(r"-?\d{1,9}", value):
-            raise HdbenchError(f"--engine-option {name}={value}: must be a whole number")
+            raise HdbenchError(
+                "--engine-option {name}={value}: must be a whole number", name=name, value=value
+            )
         return int(value)
     if float in kinds and str not in kinds:
         if not re.fullmatch(r"\d{1,6}(\.\d{1,6})?", value):
-            raise HdbenchError(f"--engine-option {name}={value}: must be a number")
+            raise HdbenchError(
+                "--engine-option {name}={value}: must be a number", name=name, value=value
+            )
         return float(value)
     return value
 
@@ -242,8 +255,9 @@ def _converted(name: str, value: str, kind: Any) -> Any:
 def _check_plain(name: str, value: str) -> None:
     if not value or re.search(r"[\"\\`$\x00-\x1f\x7f]", value):
         raise HdbenchError(
-            f"--engine-option {name}: must be a plain value, without quotation marks, "
-            "backslashes, dollar signs and control characters"
+            "--engine-option {option}: must be a plain value, without quotation marks, "
+            "backslashes, dollar signs and control characters",
+            option=name,
         )
 
 

@@ -12,7 +12,7 @@ from datatrove.pipeline.base import PipelineStep
 from datatrove.utils.logging import logger
 from tenacity import Retrying, stop_after_attempt, wait_exponential
 
-from hdbench.errors import HdbenchError, escaped
+from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.running.cluster.step import Asking, release_locks
 from hdbench.running.shards.launch import Shards
 from hdbench.running.shards.ranks import KEPT_EVERY
@@ -82,14 +82,14 @@ def _one_line_for_logs() -> Iterator[None]:
         yield
     except Exception as failure:
         logger.error(traceback.format_exc())
-        raise HdbenchError(in_one_line(failure)) from None
+        raise HdbenchError(why(failure)) from None
 
 
 @contextmanager
 def now_and_then(
     action: Callable[[], None],
     seconds: float,
-    tell_failure: Callable[[str], None],
+    tell_failure: Callable[[Message], None],
     first: float | None = None,
 ) -> Iterator[None]:
     """Do something regularly, in a thread, while the context lasts.
@@ -109,7 +109,7 @@ def now_and_then(
             try:
                 action()
             except HdbenchError as error:
-                tell_failure(str(error))
+                tell_failure(error.message)
 
     thread = threading.Thread(target=repeat, daemon=True)
     thread.start()
@@ -120,6 +120,8 @@ def now_and_then(
         thread.join()
 
 
-def in_one_line(error: BaseException) -> str:
-    """What an error of a library says."""
-    return escaped(" ".join(str(error).split())[:500]) or type(error).__name__
+def why(error: BaseException) -> Message:
+    """What an error says: one of ours in any language, one of a library in one line."""
+    if isinstance(error, HdbenchError):
+        return error.message
+    return Message(escaped(" ".join(str(error).split())[:500]) or type(error).__name__)

@@ -15,10 +15,10 @@ from datatrove.utils.logging import logger
 from huggingface_hub.errors import BucketNotFoundError
 
 import hdbench
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import InShard, Question
 from hdbench.running.cluster.engines import read_options
-from hdbench.running.cluster.job_step import AskingThere, in_one_line, now_and_then
+from hdbench.running.cluster.job_step import AskingThere, now_and_then, why
 from hdbench.running.planning import Plan
 from hdbench.running.questions import read_questions
 from hdbench.running.run_progress import RunProgress
@@ -51,14 +51,16 @@ def check_jobs(plan: Plan, options: Mapping[str, str]) -> None:
     model = plan.asked.model
     if plan.asked.backend_name == "transformers" and Path(model).is_dir():
         raise HdbenchError(
-            f"--engine jobs: the jobs do not see the folder {model}: name a model on the Hub"
+            "--engine jobs: the jobs do not see the folder {place}: name a model on the Hub",
+            place=model,
         )
     media = (each for question in plan.choice.questions for each in question.media)
     here = (each for each in media if isinstance(each, InShard) and "://" not in each.shard)
     if (stored := next(here, None)) is not None:
         raise HdbenchError(
-            f"--engine jobs: the jobs do not see {stored.shard}: put the shards where they can be "
-            "read, such as hf://… or s3://…, and name that with --images"
+            "--engine jobs: the jobs do not see {place}: put the shards where they can be read, "
+            "such as hf://… or s3://…, and name that with --images",
+            place=stored.shard,
         )
     Remote(options["storage"], "")  # says which package is missing
     if huggingface_hub.get_token() is None:
@@ -112,7 +114,9 @@ def _secrets(names: str) -> dict[str, str]:
     found = {}
     for name in filter(None, names.split(",")):
         if name not in os.environ:
-            raise HdbenchError(f"--engine-option secrets: {name} is not set in the environment")
+            raise HdbenchError(
+                "--engine-option secrets: {variable} is not set in the environment", variable=name
+            )
         found[name] = os.environ[name]
     return found
 
@@ -124,26 +128,38 @@ def _refuse_public(bucket: str) -> None:
         return  # it will be created, private
     except Exception as error:  # of HTTP, of its token
         raise HdbenchError(
-            f"{bucket}: the Hub does not say whether it is private: {in_one_line(error)}"
+            "{place}: the Hub does not say whether it is private: {why}",
+            place=bucket,
+            why=why(error),
         ) from error
     if not private:
-        raise HdbenchError(f"{bucket}: is public: choose a private bucket for texts and images")
+        raise HdbenchError(
+            "{place}: is public: choose a private bucket for texts and images", place=bucket
+        )
 
 
-def uploads(questions: Iterable[Question], storage: str) -> str:
+def uploads(questions: Iterable[Question], storage: str) -> Message:
     """What leaves this machine, and where it goes."""
     count, sizes = 0, []
     for question in questions:
         count += 1
         files = (each for each in question.media if isinstance(each, Path) and each.is_file())
         sizes += [file.stat().st_size for file in files]
-    said = f"{count:,} questions and {len(sizes):,} files ({sum(sizes) / 1e6:.1f} MB) go to "
-    return said + storage + (", private" if _BUCKET.match(storage) else "; make sure it is private")
+    return Message(
+        "{questions:,} questions and {files:,} files ({megabytes:.1f} MB) go to {storage}, private"
+        if _BUCKET.match(storage)
+        else "{questions:,} questions and {files:,} files ({megabytes:.1f} MB) go to {storage}; "
+        "make sure it is private",
+        questions=count,
+        files=len(sizes),
+        megabytes=sum(sizes) / 1e6,
+        storage=storage,
+    )
 
 
 def run_jobs(
     shards: Shards, options: Mapping[str, str], backend: str, workers: int | None
-) -> str | None:
+) -> Message | None:
     """Upload the parts, start the jobs, and wait for them; what they answered is fetched.
 
     Args:
@@ -184,8 +200,9 @@ def run_jobs(
             with now_and_then(look, FETCHED_EVERY, progress.notice), redirect_stdout(StringIO()):
                 executor.run()
         except (Exception, KeyboardInterrupt) as error:  # of HTTP, of the storage, of a person
-            said = f"{shards.run}: {in_one_line(error)}: {_going_on(shards)}"
-            raise HdbenchError(said) from error
+            raise HdbenchError(
+                "{place}: {why}: {rest}", place=shards.run, why=why(error), rest=_going_on(shards)
+            ) from error
         look()
     return _failure(shards)
 
@@ -194,7 +211,8 @@ def _given(shards: Shards, storage: str) -> Remote:
     """The storage with all parts; if it cannot be written, nothing is left of the launch."""
     remote = Remote(storage, shards.launch.id)
     items = map(shards.items, range(shards.launch.tasks))
-    tell(f"{shards.run}: {uploads(chain.from_iterable(map(read_questions, items)), storage)}")
+    questions = chain.from_iterable(map(read_questions, items))
+    tell(Message("{place}: {why}", place=shards.run, why=uploads(questions, storage)))
     try:
         if bucket := _BUCKET.match(storage):
             huggingface_hub.create_bucket(bucket[1], private=True, exist_ok=True)
@@ -205,34 +223,40 @@ def _given(shards: Shards, storage: str) -> Remote:
         shards.close()
         shards.remove()
         if isinstance(error, Exception):
-            raise HdbenchError(f"{in_one_line(error)}: nothing was launched") from error
+            raise HdbenchError("{why}: nothing was launched", why=why(error)) from error
         raise
     return remote
 
 
-def _going_on(shards: Shards) -> str:
+def _going_on(shards: Shards) -> Message:
     """What goes on without this process."""
     try:
         jobs = queued_jobs(shards)
     except HdbenchError:
-        return f"its jobs may go on: see hdbench status {shards.run}, and run again later"
+        return Message(
+            "its jobs may go on: see hdbench status {run}, and run again later", run=shards.run
+        )
     if not jobs:
-        return "none of its jobs is running: fix it and run again"
-    return (
-        f"{len(jobs)} of its jobs go on: see hdbench status {shards.run}, and run again when they "
-        f"are done; to stop them: {how_to_stop(shards, jobs)}"
+        return Message("none of its jobs is running: fix it and run again")
+    return Message(
+        "{count} of its jobs go on: see hdbench status {run}, and run again when they are done; to "
+        "stop them: {command}",
+        count=len(jobs),
+        run=shards.run,
+        command=how_to_stop(shards, jobs),
     )
 
 
-def _failure(shards: Shards) -> str | None:
+def _failure(shards: Shards) -> Message | None:
     """Why the first rank that is not done is not."""
     for rank in range(shards.launch.tasks):
         said = read_state(shards, rank)
         if said is not None and said.state == "done":
             continue
-        reason = (said.error if said else None) or "its job ended early"
+        reason = (said.error if said else None) or Message("its job ended early")
         with suppress(HdbenchError):
             jobs = [job.id for job in jobs_of(shards.launch) if job.status.stage != "COMPLETED"]
-            reason += f" (see hf jobs logs {jobs[0]})" if jobs else ""
-        return f"rank {rank}: {reason}"
+            if jobs:
+                reason = Message("{why} (see hf jobs logs {job})", why=reason, job=jobs[0])
+        return Message("rank {rank}: {why}", rank=rank, why=reason)
     return None

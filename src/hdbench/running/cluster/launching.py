@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from hdbench.common.extras import needed
-from hdbench.errors import HdbenchError, escaped
+from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.reading.run_info import RUN_FILE
 from hdbench.running.answers_file import AnswersFile, is_failed, read_answers
 from hdbench.running.backend import InShard, Question
@@ -52,9 +52,13 @@ class Engine:
 
     def __post_init__(self) -> None:
         if self.name not in ENGINES:
-            raise HdbenchError(f"--engine {self.name}: choose one of {', '.join(ENGINES)}")
+            raise HdbenchError(
+                "--engine {name}: choose one of {names}", name=self.name, names=", ".join(ENGINES)
+            )
         if not 1 <= self.tasks <= MAX_TASKS:
-            raise HdbenchError(f"--tasks {self.tasks}: must be from 1 to {MAX_TASKS:,}")
+            raise HdbenchError(
+                "--tasks {tasks}: must be from 1 to {most:,}", tasks=self.tasks, most=MAX_TASKS
+            )
 
     def at_once(self, backend: str, devices: int) -> int | None:
         """How many ranks run at the same time; None if nothing is limited here.
@@ -68,7 +72,7 @@ class Engine:
         most = max(1, devices) if backend == "transformers" else usable_processors()
         return min(self.tasks, most)
 
-    def described(self, plan: Plan, folder: Path) -> str:
+    def described(self, plan: Plan, folder: Path) -> Message:
         """What would be launched, in one line.
 
         Raises:
@@ -76,15 +80,18 @@ class Engine:
         """
         check_engine(plan, self, folder)
         at_once = self.at_once(plan.asked.backend_name, len(_accelerators()))
-        said = f"engine: {self.name}, {self.tasks:,} tasks"
-        said += f", {at_once:,} at the same time" if at_once else ", as many as there is room for"
-        if plan.asked.backend_name == "endpoint":
-            most = plan.asked.concurrency
-            said += f", each with at most {most} requests at once" if most else ""
+        parts = [Message("engine: {name}, {tasks:,} tasks", name=self.name, tasks=self.tasks)]
+        if at_once:
+            parts.append(Message("{count:,} at the same time", count=at_once))
+        else:
+            parts.append(Message("as many as there is room for"))
+        if plan.asked.backend_name == "endpoint" and (most := plan.asked.concurrency):
+            parts.append(Message("each with at most {count} requests at once", count=most))
+        said = joined(parts)
         if self.name == "jobs":
             from hdbench.running.cluster.jobs import uploads  # noqa: PLC0415
 
-            said += f"; {uploads(plan.choice.questions, self.options['storage'])}"
+            said = joined([said, uploads(plan.choice.questions, self.options["storage"])], "; ")
         return said
 
 
@@ -100,14 +107,18 @@ class Launched:
     folder: Path
     shards: Shards
 
-    def lines(self) -> list[str]:
+    def lines(self) -> list[Message]:
         """What to tell the user."""
         launch = self.shards.launch
-        items = launch.total - launch.recorded
         return [
-            f"{self.folder}: {items:,} items in {launch.tasks:,} tasks were submitted as "
-            f"{launch.job}",
-            f"next: hdbench status {self.folder}",
+            Message(
+                "{place}: {items:,} items in {tasks:,} tasks were submitted as {job}",
+                place=self.folder,
+                items=launch.total - launch.recorded,
+                tasks=launch.tasks,
+                job=launch.job,
+            ),
+            Message("next: hdbench status {run}", run=self.folder),
         ]
 
 
@@ -122,9 +133,9 @@ def read_engine_options(options: list[str]) -> dict[str, str]:
         name, sign, value = text.partition("=")
         name = name.strip().replace("-", "_") if not name.startswith("sbatch.") else name.strip()
         if not sign or not re.fullmatch(r"[\w.-]+", name):
-            raise HdbenchError(f"--engine-option {text}: must be KEY=VALUE")
+            raise HdbenchError("--engine-option {given}: must be KEY=VALUE", given=text)
         if name in found:
-            raise HdbenchError(f"--engine-option {name}: is given twice")
+            raise HdbenchError("--engine-option {option}: is given twice", option=name)
         found[name] = value.strip()
     return found
 
@@ -140,7 +151,7 @@ def check_engine(plan: Plan, engine: Engine, folder: Path) -> None:
         raise HdbenchError(
             "--engine needs locks that Windows does not have: leave it out, or use WSL"
         )
-    with needed("cluster", "--engine needs"):
+    with needed("cluster", Message("--engine needs")):
         import datatrove  # noqa: F401, PLC0415  named if it is missing
 
         from hdbench.running.cluster import engines, jobs  # noqa: PLC0415  an extra
@@ -210,8 +221,11 @@ def launch(
     outcome.interrupted = interrupted
     if failure is not None:
         raise HdbenchError(
-            f"{failure}: {outcome.answered:,} of {outcome.items:,} items are recorded; fix it and "
-            "run again: the command resumes where it stopped"
+            "{why}: {recorded:,} of {items:,} items are recorded; fix it and run again: the "
+            "command resumes where it stopped",
+            why=failure,
+            recorded=outcome.answered,
+            items=outcome.items,
         )
     return outcome
 
@@ -288,7 +302,7 @@ def _accelerators() -> Sequence[str]:
     return accelerators()
 
 
-def _run_here(plan: Plan, shards: Shards) -> tuple[str | None, bool]:
+def _run_here(plan: Plan, shards: Shards) -> tuple[Message | None, bool]:
     from hdbench.running.cluster.workers import Workers  # noqa: PLC0415
 
     launch = shards.launch
@@ -299,7 +313,7 @@ def _run_here(plan: Plan, shards: Shards) -> tuple[str | None, bool]:
     return workers.failure, workers.interrupted
 
 
-def _run_there(plan: Plan, shards: Shards, engine: Engine) -> str | None:
+def _run_there(plan: Plan, shards: Shards, engine: Engine) -> Message | None:
     from hdbench.running.cluster.jobs import run_jobs  # noqa: PLC0415
 
     return run_jobs(shards, engine.options, plan.asked.backend_name, engine.workers)
@@ -317,17 +331,20 @@ def _submit(shards: Shards, engine: Engine) -> None:
     except subprocess.CalledProcessError as error:
         if queued_jobs(shards):
             raise HdbenchError(
-                f"{shards.run}: sbatch refused some of the jobs (it says why above), and others "
-                f"wait or run: see hdbench status {shards.run}; to stop them: scancel "
-                f"--name={shards.launch.job}"
+                "{run}: sbatch refused some of the jobs (it says why above), and others wait or "
+                "run: see hdbench status {run}; to stop them: scancel --name={job}",
+                run=shards.run,
+                job=shards.launch.job,
             ) from error
         shards.close()
         shards.remove()
         raise HdbenchError(
-            f"{shards.run}: sbatch refused the jobs (status {error.returncode}; it says why "
-            "above): nothing was launched"
+            "{run}: sbatch refused the jobs (status {status}; it says why above): nothing was "
+            "launched",
+            run=shards.run,
+            status=error.returncode,
         ) from error
     except OSError as error:
         raise HdbenchError(
-            f"{shards.run}: {escaped(str(error))}: run again once it is fixed"
+            "{run}: {why}: run again once it is fixed", run=shards.run, why=escaped(str(error))
         ) from error

@@ -1,13 +1,15 @@
 """The process of one rank here: python -m hdbench.running.cluster.rank RUN LAUNCH RANK."""
 
+import os
 import sys
 from pathlib import Path
 
 from datatrove.io import get_datafolder
 from datatrove.utils.logging import add_task_logger, close_task_logger
 
+from hdbench.common.told import speak, spoken, told
 from hdbench.errors import HdbenchError, escaped
-from hdbench.running.cluster.step import Asking, release_locks
+from hdbench.running.cluster.step import Asking, launch_is_over, release_locks
 from hdbench.running.shards.launch import Shards
 from hdbench.running.shards.merging import merge_if_last
 
@@ -24,7 +26,7 @@ def main(run: Path, launch: str, rank: int) -> None:
     """
     shards = Shards.of(run)
     if shards is None or shards.launch.id != launch:
-        raise HdbenchError(f"{run}: the launch {launch} is over: nothing is asked")
+        raise launch_is_over(run, launch)
     log = add_task_logger(get_datafolder(str(shards.logs.absolute())), rank)
     try:
         Asking(run, launch).run(None, rank, shards.launch.tasks)
@@ -35,7 +37,10 @@ def main(run: Path, launch: str, rank: int) -> None:
 
 
 if __name__ == "__main__":
+    speak(os.environ.get("HDBENCH_LANGUAGE", "en"))  # that of the command that started it
     try:
         main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
-    except (HdbenchError, OSError) as error:
+    except HdbenchError as error:
+        sys.exit(f"error: {escaped(told(error.message, spoken()))}")
+    except OSError as error:
         sys.exit(f"error: {escaped(str(error))}")

@@ -18,7 +18,7 @@ from datatrove.utils.logging import logger
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.running.answers_file import AnswersFile
 from hdbench.running.backend import Backend, Observer
@@ -26,7 +26,7 @@ from hdbench.running.planning import Asked, make_backend
 from hdbench.running.prices import Prices, prices_of
 from hdbench.running.questions import read_questions
 from hdbench.running.run import as_answer
-from hdbench.running.run_progress import FIRST_PROBLEMS
+from hdbench.running.run_progress import FIRST_PROBLEMS, asking_again
 from hdbench.running.shards.launch import AUTO, Launch, Shards, Tokens
 from hdbench.running.shards.merging import LEAVING
 from hdbench.running.shards.ranks import RankState, Said, now, write_state
@@ -66,17 +66,24 @@ class Asking(PipelineStep):  # type: ignore[misc]  # datatrove has no types
         run = Path(self.path)
         shards = Shards.of(run)
         if shards is None or shards.launch.id != self.launch:
-            raise HdbenchError(f"{run}: the launch {self.launch} is over: nothing is asked")
+            raise launch_is_over(run, self.launch)
         with _stopped_by_signals():
             _lock(shards, rank)
             if not shards.is_open:
-                raise HdbenchError(f"{run}: the launch {self.launch} is over: nothing is asked")
+                raise launch_is_over(run, self.launch)
             try:
                 Rank(shards, rank).ask()
             except Exception as failure:
                 # Of what leaves here, datatrove logs the values of all variables, keys among them.
                 logger.error(traceback.format_exc())
-                raise HdbenchError(_one_line(failure)) from None
+                raise HdbenchError(_why(failure)) from None
+
+
+def launch_is_over(run: Path, launch: str) -> HdbenchError:
+    """A process of an earlier launch came late."""
+    return HdbenchError(
+        "{run}: the launch {launch} is over: nothing is asked", run=run, launch=launch
+    )
 
 
 class Rank:
@@ -119,15 +126,20 @@ class Rank:
         beating = threading.Thread(target=beat, daemon=True)
         beating.start()
         state: Said = "stopped"
-        why: str | None = None
+        why: Message | None = None
         try:
             self._ask()
             state = "done"
         except OSError as failure:
-            state, why = "failed", f"{self._answers.path}: cannot be written: {failure.strerror}"
+            state = "failed"
+            why = Message(
+                "{place}: cannot be written: {why}",
+                place=self._answers.path,
+                why=os_reason(failure),
+            )
             raise HdbenchError(why) from failure
         except Exception as failure:
-            state, why = "failed", _one_line(failure)
+            state, why = "failed", _why(failure)
             raise
         finally:
             over.set()
@@ -143,8 +155,11 @@ class Rank:
             self._dtype = backend.settings().get("dtype")
             if self._launch.dtype not in (None, AUTO, self._dtype):
                 raise HdbenchError(
-                    f"the model computes in {self._dtype} on {socket.gethostname()}, and in "
-                    f"{self._launch.dtype} in the run so far: choose machines with the same devices"
+                    "the model computes in {dtype} on {host}, and in {before} in the run so far: "
+                    "choose machines with the same devices",
+                    dtype=self._dtype,
+                    host=socket.gethostname(),
+                    before=self._launch.dtype,
                 )
             self._hardware = dict(backend.hardware())
             self._prices = prices_of(backend)
@@ -160,7 +175,11 @@ class Rank:
         finally:
             backend.close()
         if missing := [each.id for each in left if each.id not in self._answers.failed]:
-            raise HdbenchError(f"{len(missing)} items were not asked, such as {missing[0]}")
+            raise HdbenchError(
+                "{count} items were not asked, such as {first}",
+                count=len(missing),
+                first=missing[0],
+            )
 
     def _count(self, answer: WrittenAnswer) -> None:
         self._tokens += Tokens.of(answer)
@@ -211,7 +230,7 @@ class _Log(Observer):
         logger.info(message)
 
     def retrying(self, item_id: str, failure: str, seconds: float) -> None:
-        logger.warning(f"{item_id}: {failure}: asking again in {seconds:.0f} s")
+        logger.warning(asking_again(item_id, failure, seconds))
 
 
 def _lock(shards: Shards, rank: int) -> None:
@@ -223,9 +242,13 @@ def _lock(shards: Shards, rank: int) -> None:
     try:
         lock.acquire()
     except Timeout as error:
-        raise HdbenchError(f"{shards.run}: rank {rank} is running in another process") from error
+        raise HdbenchError(
+            "{run}: rank {rank} is running in another process", run=shards.run, rank=rank
+        ) from error
     except OSError as error:
-        raise HdbenchError(f"{shards.lock(rank)}: {error.strerror or error}") from error
+        raise HdbenchError(
+            "{place}: {why}", place=shards.lock(rank), why=os_reason(error)
+        ) from error
     _held.append(lock)
 
 
@@ -251,6 +274,8 @@ def _job() -> str | None:
     return f"{array}_{task}" if array else None
 
 
-def _one_line(error: Exception) -> str:
+def _why(error: Exception) -> Message:
+    if isinstance(error, HdbenchError):
+        return error.message
     said = " ".join(str(error).split())[:500]
-    return said if isinstance(error, HdbenchError) else f"{type(error).__name__}: {said}"
+    return Message("{kind}: {why}", kind=type(error).__name__, why=said)

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import IO
 
+from hdbench.common.told import spoken
+from hdbench.errors import Message
 from hdbench.running.run_progress import RunProgress
 from hdbench.running.shards.launch import Shards
 from hdbench.running.shards.ranks import read_state
@@ -46,7 +48,7 @@ class Workers:
         self._waiting = list(reversed(range(shards.launch.tasks)))
         self._running: dict[int, tuple[subprocess.Popen[bytes], int, IO[bytes]]] = {}
         self._starts: dict[int, int] = {}
-        self.failure: str | None = None
+        self.failure: Message | None = None
         self.interrupted = False
 
     def run(self, progress: RunProgress) -> None:
@@ -70,7 +72,7 @@ class Workers:
 
     def _start(self, rank: int) -> None:
         slot = self._free.pop()
-        environment = dict(os.environ)
+        environment = os.environ | {"HDBENCH_LANGUAGE": spoken()}
         if self._devices:
             environment["CUDA_VISIBLE_DEVICES"] = self._devices[slot % len(self._devices)]
         said = tempfile.TemporaryFile()  # noqa: SIM115  not in the run's folder, where it may be full
@@ -98,33 +100,48 @@ class Workers:
             if status < 0:
                 name = signal.Signals(-status).name
                 if self._starts[rank] < STARTS:
-                    progress.notice(f"rank {rank} was killed ({name}): starting it again")
+                    progress.notice(
+                        Message(
+                            "rank {rank} was killed ({signal}): starting it again",
+                            rank=rank,
+                            signal=name,
+                        )
+                    )
                     self._waiting.append(rank)
                 else:
                     self._failed(
-                        f"rank {rank} was killed {STARTS} times ({name}): is there enough memory?"
+                        Message(
+                            "rank {rank} was killed {count} times ({signal}): is there enough "
+                            "memory?",
+                            rank=rank,
+                            count=STARTS,
+                            signal=name,
+                        )
                     )
             elif status:
                 self._failed(self._reason(rank, said, status))
             said.close()
 
-    def _failed(self, reason: str) -> None:
+    def _failed(self, reason: Message) -> None:
         self.failure = self.failure or reason
 
-    def _reason(self, rank: int, said: IO[bytes], status: int) -> str:
+    def _reason(self, rank: int, said: IO[bytes], status: int) -> Message:
         """Why a rank failed: what its process said, as its state may not have been written."""
         if status == 128 + signal.SIGTERM:  # which is how it ends on it
-            return f"rank {rank} was stopped (SIGTERM)"
+            return Message("rank {rank} was stopped (SIGTERM)", rank=rank)
         said.seek(0)
         lines = said.read().decode(errors="replace").splitlines()
         words = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
         state = read_state(self._shards, rank)
         if words:
-            return words[-1]
+            return Message(words[-1])
         if state is not None and state.error:
-            return state.error
-        return (
-            f"rank {rank} ended with status {status}: {lines[-1] if lines else 'it says nothing'}"
+            return Message(state.error)
+        return Message(
+            "rank {rank} ended with status {status}: {why}",
+            rank=rank,
+            status=status,
+            why=lines[-1] if lines else Message("it says nothing"),
         )
 
     def _stop(self) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import fsspec
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import InShard
 
 MAX_BYTES = 256 * 2**20
@@ -20,10 +20,12 @@ _WITH_QUERY = re.compile(r"""(https?://[^\s'"?]*)\?[^\s'"]*""")
 
 def too_large(stored: InShard) -> HdbenchError:
     """A file in a shard has more than `MAX_BYTES`."""
-    return HdbenchError(f"{place_of(stored)}: larger than {MAX_BYTES >> 20} MiB")
+    return HdbenchError(
+        "{place}: larger than {most} MiB", place=place_of(stored), most=MAX_BYTES >> 20
+    )
 
 
-def place_of(stored: InShard) -> str:
+def place_of(stored: InShard) -> Message:
     """A place in a shard, as messages name it.
 
     Example:
@@ -32,8 +34,8 @@ def place_of(stored: InShard) -> str:
         >>> place_of(InShard("a.parquet", "image", 16))
         'a.parquet: row 17'
     """
-    where = f"row {stored.place + 1:,}" if stored.size is None else stored.name
-    return f"{without_query(stored.shard)}: {where}"
+    place = stored.name if stored.size is not None else Message("row {row:,}", row=stored.place + 1)
+    return Message("{shard}: {place}", shard=without_query(stored.shard), place=place)
 
 
 def without_query(name: str) -> str:
@@ -50,12 +52,12 @@ def opened(shard: str, **options: Any) -> Any:
 
 
 @contextmanager
-def one_line_errors(where: str, action: str = "read") -> Iterator[None]:
+def one_line_errors(where: str, what: str = "{place}: cannot be read: {why}") -> Iterator[None]:
     """Whatever a file system or a damaged shard raises, in one line that says where.
 
     Args:
         where: the file or folder.
-        action: what cannot be done with it, as a participle.
+        what: the template of that line.
 
     Raises:
         HdbenchError: something was raised.
@@ -65,7 +67,7 @@ def one_line_errors(where: str, action: str = "read") -> Iterator[None]:
     except HdbenchError:
         raise
     except FileNotFoundError as error:
-        raise HdbenchError(f"{where}: there is no such file or folder") from error
+        raise HdbenchError("{place}: there is no such file or folder", place=where) from error
     except Exception as error:  # each file system has errors of its own
         said = _WITH_QUERY.sub(r"\1", " ".join(str(error).split()))[:300] or type(error).__name__
-        raise HdbenchError(f"{where}: cannot be {action}: {said}") from error
+        raise HdbenchError(what, place=where, why=said) from error

@@ -54,7 +54,11 @@ def parquet_questions(shard: str) -> Iterator[Question]:
                 row += 1
                 found = value["path"] if isinstance(value, dict) else value
                 if found is None or not str(found).strip():
-                    raise HdbenchError(f"{place_of(stored)}: no id in its column {ids!r}")
+                    raise HdbenchError(
+                        "{place}: no id in its column {column!r}",
+                        place=place_of(stored),
+                        column=ids,
+                    )
                 yield Question(_without_extension(found) if is_name else str(found), [stored])
 
 
@@ -72,7 +76,9 @@ def read_row(stored: InShard) -> list[bytes]:
         for each in (value if isinstance(value, list) else [value])
     ]
     if not files or not all(files):
-        raise HdbenchError(f"{where}: no image in its column {stored.name!r}")
+        raise HdbenchError(
+            "{place}: no image in its column {column!r}", place=where, column=stored.name
+        )
     return cast(list[bytes], files)
 
 
@@ -113,7 +119,7 @@ class _Rows:
                 )
                 return
             first = end
-        raise HdbenchError(f"the shard has only {first:,} rows: it was changed")
+        raise HdbenchError("the shard has only {count:,} rows: it was changed", count=first)
 
 
 _rows: OrderedDict[tuple[int, str, str], _Rows] = OrderedDict()
@@ -138,8 +144,11 @@ def _image_column(schema: pa.Schema, where: str) -> str:
     if best := _first(IMAGE_COLUMNS, found):
         return best
     raise HdbenchError(
-        f"{where}: it has {len(found)} columns with images ({', '.join(schema.names)[:200]}): "
-        f"call one of them {IMAGE_COLUMNS[0]!r}"
+        "{place}: it has {count} columns with images ({columns}): call one of them {name!r}",
+        place=where,
+        count=len(found),
+        columns=", ".join(schema.names)[:200],
+        name=IMAGE_COLUMNS[0],
     )
 
 
@@ -169,8 +178,12 @@ def _check_groups(table: pq.ParquetFile, column: str, where: str) -> None:
         )
         if size > MAX_GROUP:
             raise HdbenchError(
-                f"{where}: its group of rows {number + 1} has {size / 2**30:.1f} GiB of images, "
-                f"and at most {MAX_GROUP >> 30} GiB are read: write it with 100 rows per group"
+                "{place}: its group of rows {number} has {size:.1f} GiB of images, and at most "
+                "{most} GiB are read: write it with 100 rows per group",
+                place=where,
+                number=number + 1,
+                size=size / 2**30,
+                most=MAX_GROUP >> 30,
             )
 
 
@@ -184,7 +197,9 @@ def _id_column(schema: pa.Schema, image: str, where: str) -> tuple[str, bool]:
     if pa.types.is_struct(kind) and kind.get_field_index("path") >= 0:
         return f"{image}.path", True
     raise HdbenchError(
-        f"{where}: no column with ids ({', '.join(schema.names)[:200]}): call one of them 'id'"
+        "{place}: no column with ids ({columns}): call one of them 'id'",
+        place=where,
+        columns=", ".join(schema.names)[:200],
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import fsspec
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import IMAGES, InShard, Question
 from hdbench.running.image_shards.files import (
     MAX_BYTES,
@@ -60,8 +60,11 @@ def read_member(stored: InShard) -> bytes:
         data = cast(bytes, files.cat_file(path, stored.place, stored.place + size))
     if len(data) != size:
         raise HdbenchError(
-            f"{where}: {len(data):,} of its {size:,} bytes are there: the shard was changed or cut "
-            "off, or the server cannot send parts of a file"
+            "{place}: {there:,} of its {size:,} bytes are there: the shard was changed or cut off, "
+            "or the server cannot send parts of a file",
+            place=where,
+            there=len(data),
+            size=size,
         )
     return data
 
@@ -75,13 +78,13 @@ class _Headers:
 
     def read(self, size: int) -> bytes:
         if not 0 <= size <= _MAX_HEADER:
-            raise tarfile.ReadError(f"a header of {size:,} bytes")
+            raise tarfile.ReadError(Message("a header of {size:,} bytes", size=size))
         return cast(bytes, self._file.read(size))
 
 
 def _members(shard: str) -> Iterator[tarfile.TarInfo]:
     where = without_query(shard)
-    last, headers = "its beginning", None
+    last, headers = Message("its beginning"), None
     with one_line_errors(where), opened(shard, block_size=_FETCHED) as file:
         try:
             headers = tarfile.open(  # noqa: SIM115  closed with the file
@@ -90,20 +93,24 @@ def _members(shard: str) -> Iterator[tarfile.TarInfo]:
             while (member := headers.next()) is not None:
                 cast(Any, headers).members = []  # tarfile would keep all of them
                 if member.size < 0:
-                    raise tarfile.ReadError(f"a member of {member.size:,} bytes")
-                last = member.name
+                    raise tarfile.ReadError(Message("a member of {size:,} bytes", size=member.size))
+                last = Message("{name}", name=member.name)
                 hidden = PurePosixPath(member.name).name.startswith(".")
                 if member.isreg() and not member.issparse() and not hidden:
                     yield member
             # tarfile takes a damaged header for the end, which is a block of zeros.
             file.seek(headers.offset)
             if file.read(tarfile.BLOCKSIZE) != _BLOCK:
-                raise tarfile.ReadError("no end of the archive")
+                raise tarfile.ReadError(Message("no end of the archive"))
         except tarfile.TarError as error:
             at = headers.offset if headers is not None else 0
             raise HdbenchError(
-                f"{where}: damaged, cut off or compressed at byte {at:,}, after {last} ({error}): "
-                "make it again, as a plain tar file"
+                "{place}: damaged, cut off or compressed at byte {byte:,}, after {last} ({why}): "
+                "make it again, as a plain tar file",
+                place=where,
+                byte=at,
+                last=last,
+                why=error,
             ) from error
 
 

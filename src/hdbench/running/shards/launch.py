@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hdbench.common.checked import validate
 from hdbench.common.jsonio import write_json
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, os_reason
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.json_files import parse_file
 from hdbench.reading.parts import LAUNCH, MERGING, SHARDS
@@ -117,7 +117,9 @@ class Shards:
             except FileNotFoundError:
                 continue
             except (OSError, UnicodeDecodeError) as error:
-                raise HdbenchError(f"{path}: cannot be read: {error}") from error
+                raise HdbenchError(
+                    "{place}: cannot be read: {why}", place=path, why=error
+                ) from error
             return cls(run, validate(Launch, parse_file(text, str(path)), path))
         return None
 
@@ -149,8 +151,9 @@ class Shards:
             shutil.rmtree(shards.path, ignore_errors=True)
             if isinstance(error, OSError):
                 raise HdbenchError(
-                    f"{shards.path}: cannot be written: {error.strerror or error}: nothing was "
-                    "launched"
+                    "{place}: cannot be written: {why}: nothing was launched",
+                    place=shards.path,
+                    why=os_reason(error),
                 ) from error
             raise
         return shards

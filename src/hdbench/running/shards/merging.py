@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from hdbench.common.jsonio import write_json
-from hdbench.errors import HdbenchError, escaped, shortened
+from hdbench.common.told import spoken, told
+from hdbench.errors import HdbenchError, Message, escaped, os_reason, shortened
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.run_info import RUN_FILE, read_run_info
@@ -52,19 +53,22 @@ def alone(run: Path) -> Iterator[None]:
             lock.unlink(missing_ok=True)
     except Timeout as error:
         raise HdbenchError(
-            f"{run}: another hdbench is writing to this folder: wait until it is done, or "
-            "choose another folder"
+            "{run}: another hdbench is writing to this folder: wait until it is done, or choose "
+            "another folder",
+            run=run,
         ) from error
     except OSError as error:
         raise HdbenchError(
-            f"{run}: cannot be written: {error.strerror or error}: what was answered is "
-            "kept; fix it and run again: the command resumes where it stopped"
+            "{run}: cannot be written: {why}: what was answered is kept; fix it and run again: the "
+            "command resumes where it stopped",
+            run=run,
+            why=os_reason(error),
         ) from error
 
 
-def tell(message: str) -> None:
+def tell(message: Message) -> None:
     """Tell a person about what takes long."""
-    print(escaped(message), file=sys.stderr, flush=True)  # noqa: T201
+    print(escaped(told(message, spoken())), file=sys.stderr, flush=True)  # noqa: T201
 
 
 def settle(run: Path, *, wait: bool = True) -> bool:
@@ -94,13 +98,18 @@ def settle(run: Path, *, wait: bool = True) -> bool:
         there = [rank for rank in running if not is_locked(shards.lock(rank))]
         if there or not wait:
             raise HdbenchError(
-                f"{run}: {_named(shards, there or running)}: see hdbench status {run}; wait until "
-                "they are done, or stop them"
+                "{run}: {ranks}: see hdbench status {run}; wait until they are done, or stop them",
+                run=run,
+                ranks=_named(shards, there or running),
             )
         if not waited:
             tell(
-                f"{run}: {_named(shards, running)}, left by a command that was killed: waiting "
-                "until they have finished their part"
+                Message(
+                    "{run}: {ranks}, left by a command that was killed: waiting until they have "
+                    "finished their part",
+                    run=run,
+                    ranks=_named(shards, running),
+                )
             )
             waited = True
         time.sleep(POLL)
@@ -136,7 +145,7 @@ def merge_if_last(shards: Shards) -> None:
             if found is not None and found.launch.id == shards.launch.id:
                 merge(found)
     except HdbenchError as error:  # its driver merges, or the next command does
-        tell(str(error))
+        tell(error.message)
 
 
 def merge(shards: Shards) -> None:
@@ -165,8 +174,13 @@ def merge(shards: Shards) -> None:
         said = read_state(shards, rank)
         if said is not None and said.answered > found:
             tell(
-                f"{shards.answers(rank)}: has {found} of {said.answered} answers that were written "
-                "to it: the others are asked again"
+                Message(
+                    "{place}: has {found} of {count} answers that were written to it: the others "
+                    "are asked again",
+                    place=shards.answers(rank),
+                    found=found,
+                    count=said.answered,
+                )
             )
     answers.append(waiting)
     _end_sitting(shards)
@@ -174,7 +188,7 @@ def merge(shards: Shards) -> None:
         if (remote := remote_of(shards)) is not None:
             remote.remove()
     except HdbenchError as error:
-        tell(f"{error}: remove it yourself")
+        tell(Message("{why}: remove it yourself", why=error))
     shards.remove()
 
 
@@ -185,7 +199,7 @@ def _wait_for_ends(shards: Shards) -> None:
         while is_locked(shards.lock(rank)):
             if time.monotonic() > end:
                 shards.reopen()
-                raise HdbenchError(f"{shards.run}: rank {rank} is still running")
+                raise HdbenchError("{run}: rank {rank} is still running", run=shards.run, rank=rank)
             time.sleep(POLL)
 
 
@@ -223,10 +237,15 @@ def _end_sitting(shards: Shards) -> None:
 def _refuse_queued(shards: Shards) -> None:
     jobs = queued_jobs(shards)
     if jobs:
-        there = "in Slurm's queue" if shards.launch.storage is None else "at Hugging Face"
         raise HdbenchError(
-            f"{shards.run}: {len(jobs)} of its jobs are still {there}: see hdbench status "
-            f"{shards.run}; to stop them: {how_to_stop(shards, jobs)}"
+            "{run}: {count} of its jobs are still in Slurm's queue: see hdbench status {run}; to "
+            "stop them: {command}"
+            if shards.launch.storage is None
+            else "{run}: {count} of its jobs are still at Hugging Face: see hdbench status {run}; "
+            "to stop them: {command}",
+            run=shards.run,
+            count=len(jobs),
+            command=how_to_stop(shards, jobs),
         )
 
 
@@ -239,12 +258,22 @@ def remote_of(shards: Shards) -> "Remote | None":
     return Remote(shards.launch.storage, shards.launch.id)
 
 
-def _named(shards: Shards, ranks: list[int]) -> str:
+def _named(shards: Shards, ranks: list[int]) -> Message:
     places = []
     for rank in ranks:
         said = read_state(shards, rank)
-        places.append(f"rank {rank}" + (f" ({said.host}, process {said.pid})" if said else ""))
-    return f"{shortened(places)} {'is' if len(ranks) == 1 else 'are'} still running"
+        if said is None:
+            places.append(Message("rank {rank}", rank=rank))
+        else:
+            places.append(
+                Message(
+                    "rank {rank} ({host}, process {pid})", rank=rank, host=said.host, pid=said.pid
+                )
+            )
+    return Message(
+        "{ranks} is still running" if len(ranks) == 1 else "{ranks} are still running",
+        ranks=shortened(places),
+    )
 
 
 def _ranks(shards: Shards) -> range:

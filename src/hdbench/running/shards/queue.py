@@ -6,7 +6,7 @@ import subprocess
 import time
 from typing import TYPE_CHECKING
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.running.shards.launch import Launch, Shards
 
 if TYPE_CHECKING:
@@ -34,8 +34,10 @@ def queued_jobs(shards: Shards) -> dict[str, str]:
         return {job: stage for job, stage in stages.items() if stage not in OVER}
     if shutil.which("squeue") is None:
         raise HdbenchError(
-            f"{shards.run}: was launched with --engine slurm as {name}, and there is no squeue "
-            "here to ask whether it is still in the queue: run this where there is one"
+            "{run}: was launched with --engine slurm as {job}, and there is no squeue here to ask "
+            "whether it is still in the queue: run this where there is one",
+            run=shards.run,
+            job=name,
         )
     # Such as SQUEUE_STATES, which a person may have set, would hide some of them.
     environment = {key: text for key, text in os.environ.items() if not key.startswith("SQUEUE_")}
@@ -46,10 +48,13 @@ def queued_jobs(shards: Shards) -> dict[str, str]:
             asked, env=environment, capture_output=True, text=True, check=False
         )
         if done.returncode:
-            said = (done.stderr.strip() or "it says nothing").splitlines()[-1]
+            said = done.stderr.strip().splitlines()
             raise HdbenchError(
-                f"{shards.run}: was launched with --engine slurm as {name}, and Slurm does not "
-                f"say whether it is still in the queue: {said}: try again later"
+                "{run}: was launched with --engine slurm as {job}, and Slurm does not say whether "
+                "it is still in the queue: {why}: try again later",
+                run=shards.run,
+                job=name,
+                why=said[-1] if said else Message("it says nothing"),
             )
         jobs = dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if " " in line)
         if set(jobs.values()) != {"COMPLETING"} or time.monotonic() > end:
@@ -71,8 +76,9 @@ def jobs_of(launch: Launch) -> "list[JobInfo]":
     except Exception as error:  # of HTTP, of its token, of what it was sent
         said = " ".join(str(error).split())[:300]
         raise HdbenchError(
-            f"Hugging Face does not say whether jobs of {launch.job} still run: {said}: try again "
-            "later"
+            "Hugging Face does not say whether jobs of {job} still run: {why}: try again later",
+            job=launch.job,
+            why=said,
         ) from error
 
 

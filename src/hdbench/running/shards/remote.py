@@ -25,6 +25,9 @@ MAX_ANSWERS = 2**30
 """Maximum bytes that are fetched of what a rank says, and of its answers."""
 
 
+_NOT_WRITTEN = "{place}: cannot be written: {why}"
+
+
 class Remote:
     """The folder of a launch in a storage; both sides copy whole files into it and out of it.
 
@@ -50,7 +53,7 @@ class Remote:
         Raises:
             HdbenchError: it cannot be written.
         """
-        with one_line_errors(self.url, "written"):
+        with one_line_errors(self.url, _NOT_WRITTEN):
             for rank in range(shards.launch.tasks):
                 with (
                     self._files.open(self._at(f"{rank:05d}.tar"), "wb") as file,
@@ -97,7 +100,7 @@ class Remote:
         """
         said, kept = shards.state(rank), shards.answers(rank)
         state = said.read_bytes() if said.exists() else None
-        with one_line_errors(self.url, "written"):
+        with one_line_errors(self.url, _NOT_WRITTEN):
             if kept.exists():
                 self._files.pipe_file(self._at(kept.name), kept.read_bytes())
             if state is not None:
@@ -140,7 +143,7 @@ class Remote:
         Raises:
             HdbenchError: it cannot be removed.
         """
-        with one_line_errors(self.url, "removed"):
+        with one_line_errors(self.url, "{place}: cannot be removed: {why}"):
             self._files.invalidate_cache()
             if self._files.exists(self._path):
                 self._files.rm(self._path, recursive=True)
@@ -162,7 +165,9 @@ class Remote:
         if name not in sizes:
             return None
         if sizes[name] > most:
-            raise HdbenchError(f"{self.url}/{name}: larger than {most >> 20} MiB")
+            raise HdbenchError(
+                "{place}: larger than {most} MiB", place=f"{self.url}/{name}", most=most >> 20
+            )
         self._files.get_file(self._at(name), str(folder / name))
         return folder / name
 
@@ -174,7 +179,8 @@ class Remote:
                 if answer["id"] not in answers.failed
             }
         except HdbenchError as error:
-            said = str(error).replace(str(kept), f"{self.url}/{kept.name}")
+            theirs = f"{self.url}/{kept.name}"
+            said = error.message.changed(lambda text: text.replace(str(kept), theirs))
             raise HdbenchError(said) from error
         answers.append(list(new.values()))
 

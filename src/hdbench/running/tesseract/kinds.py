@@ -81,7 +81,8 @@ def kind_of(schema: Mapping[str, Any] | None) -> Kind:
     raise NoRulesError(
         "the tesseract backend has no rules for this benchmark's answers: it needs an "
         "answer.schema.json with the fields of cards, pages of advertisements, letters or papers, "
-        f"or with a field {_TEXT!r}, in the record or in its one list: choose another backend"
+        "or with a field {field!r}, in the record or in its one list: choose another backend",
+        field=_TEXT,
     )
 
 

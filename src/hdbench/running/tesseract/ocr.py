@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from PIL import Image
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 PROGRAM = "tesseract"
-PACKAGES = "tesseract-ocr, tesseract-ocr-deu and tesseract-ocr-script-frak"
+_PACKAGES = Message("tesseract-ocr, tesseract-ocr-deu and tesseract-ocr-script-frak")
 _WORD = "5"  # a row's level
 _AT_ONCE = 30  # seconds for the program to say what it has
 
@@ -101,7 +101,9 @@ def check_languages(languages: str) -> None:
     there = set(_tesseract(["--list-langs"], b"", _AT_ONCE).split())
     if missing := sorted(set(languages.split("+")) - there):
         raise HdbenchError(
-            f"tesseract has no language data {missing[0]!r}: install the Debian packages {PACKAGES}"
+            "tesseract has no language data {language!r}: install the Debian packages {packages}",
+            language=missing[0],
+            packages=_PACKAGES,
         )
 
 
@@ -119,13 +121,18 @@ def _tesseract(arguments: list[str], data: bytes, timeout: float) -> str:
         )
     except FileNotFoundError as error:
         raise HdbenchError(
-            f"the program {PROGRAM} is not installed: install the Debian packages {PACKAGES}"
+            "the program {program} is not installed: install the Debian packages {packages}",
+            program=PROGRAM,
+            packages=_PACKAGES,
         ) from error
     except subprocess.TimeoutExpired as error:
-        raise HdbenchError(f"tesseract was stopped after {timeout:g} seconds") from error
+        raise HdbenchError(
+            "tesseract was stopped after {seconds:g} seconds", seconds=timeout
+        ) from error
     except subprocess.CalledProcessError as error:
         said = " ".join(error.stderr.decode("utf-8", "replace").split())
         raise HdbenchError(
-            f"tesseract: {said[:300] or f'ended with {error.returncode}'}"
+            "tesseract: {why}",
+            why=said[:300] or Message("ended with {status}", status=error.returncode),
         ) from error
     return done.stdout.decode("utf-8", "replace")

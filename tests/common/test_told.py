@@ -14,7 +14,7 @@ from hdbench.annotating.annotation import Annotation
 from hdbench.common.checked import validate
 from hdbench.common.texts import LANGUAGES
 from hdbench.common.told import told, translations
-from hdbench.errors import HdbenchError, Message, shortened
+from hdbench.errors import HdbenchError, Message, joined, shortened
 
 ROOT = Path(hdbench.__file__).parent
 OTHERS = [language for language in LANGUAGES if language != "en"]
@@ -108,6 +108,14 @@ def test_a_value_is_never_taken_for_a_message():
 
 def test_a_message_without_a_translation_stays_english():
     assert told(Message("{name} is new", name="x"), "de") == "x is new"
+
+
+def test_what_has_no_words_needs_no_translation_but_its_values_do():
+    both = joined([Message("a PDF"), Message("{rate:.1f}: {what}", rate=2.5, what="a PDF")])
+    assert both == "a PDF, 2.5: a PDF"
+    assert told(both, "de") == "ein PDF, 2,5: a PDF"
+    assert told(shortened([Message("a PDF")] * 4, 1), "de") == "ein PDF und 3 weitere"
+    assert told(Message("{"), "de") == "{"
 
 
 def test_an_error_crosses_processes_with_its_values():

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from contextvars import copy_context
 
 import pytest
 from running.many_texts import KEY, write_texts
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli import app
+from hdbench.common.told import speak
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import InShard, Question
 from hdbench.running.choosing import of_benchmark
@@ -163,14 +165,21 @@ def test_images_at_an_address_with_a_secret_are_not_written_to_files(texts):
     assert "sig" not in str(error.value)
 
 
-def test_a_task_imports_nothing_from_the_folder_that_the_user_is_in(texts, monkeypatch):
+def test_a_task_imports_nothing_from_the_folder_that_the_user_is_in_and_speaks_its_language(texts):
     (texts / "dill.py").write_text("import pathlib\npathlib.Path('imported').touch()\n")
     shards = Shards.made(texts, LAUNCH.model_copy(update={"tasks": 1}), [b"{}\n"], 1)
-    with RunProgress.shown(1, 0) as progress:
+    shards.answers(0).write_text('damaged\n{"id": "1", "text": ""}\n')
+
+    def run_in_german():
+        speak("de")
         workers = Workers(shards, 1, ())
-        workers.run(progress)
+        with RunProgress.shown(1, 0) as progress:
+            workers.run(progress)
+        return workers.failure
+
+    failure = copy_context().run(run_in_german)
     assert not (texts / "imported").exists()
-    assert workers.failure is not None  # that line is no question: it came as far as reading it
+    assert failure.startswith(f"{shards.answers(0)}:1: in der Mitte beschädigt")  # so far it came
 
 
 def test_the_log_of_a_task_that_fails_has_its_frames_and_no_key(texts, monkeypatch):

@@ -11,6 +11,7 @@ import pypdfium2
 import pytest
 from PIL import Image
 
+from hdbench.common.told import told
 from hdbench.errors import HdbenchError
 from hdbench.running.image_readers import SMALL, ImageReaders
 from hdbench.running.images import Limits, load_images
@@ -121,11 +122,12 @@ def test_what_cannot_be_read_fails_alone(large, tmp_path, monkeypatch):
                 assert len(future.result()) == 1
                 assert name == "large"
             except HdbenchError as error:
-                errors[name] = str(error).removeprefix(f"{tmp_path}/")
+                errors[name] = error.message.changed(lambda text: text.replace(f"{tmp_path}/", ""))
     assert errors.keys() == {"broken", "poison", "none"}
     assert errors["broken"].startswith("broken.jpg: cannot be read: image file is truncated")
     assert errors["poison"].startswith("poison.jpg: cannot be read: the process that reads images")
     assert "No such file" in errors["none"]
+    assert told(errors["broken"], "de").startswith("broken.jpg: nicht lesbar: ")
     assert not children()
 
 

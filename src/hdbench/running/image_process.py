@@ -10,9 +10,9 @@ import pickle
 import signal
 import struct
 import sys
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.running.images import decoded, why_unreadable
 
 SIZE = struct.Struct("<Q")
@@ -34,10 +34,29 @@ def main(requests: BinaryIO, answers: BinaryIO) -> None:
                 answers.write(SIZE.pack(image.width) + SIZE.pack(image.height))
                 answers.write(image.tobytes())
         except (HdbenchError, MemoryError) as error:
-            why = why_unreadable(error)
-            said = json.dumps([why.template, why.values]).encode()
+            said = json.dumps(_parts(why_unreadable(error))).encode()
             answers.write(FAILED + SIZE.pack(len(said)) + said)
         answers.flush()
+
+
+def message_of(parts: list[Any]) -> Message:
+    """The message that was sent as its parts."""
+    template, values = parts
+    return Message(
+        template,
+        **{
+            name: message_of(value) if isinstance(value, list) else value
+            for name, value in values.items()
+        },
+    )
+
+
+def _parts(message: Message) -> list[Any]:
+    values = {
+        name: _parts(value) if isinstance(value, Message) else value
+        for name, value in message.values.items()
+    }
+    return [message.template, values]
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from PIL import Image
 
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import InShard
-from hdbench.running.image_process import FAILED, SIZE
+from hdbench.running.image_process import FAILED, SIZE, message_of
 from hdbench.running.images import File, Limits, decoded, pixels, read_files
 
 MOST = 8
@@ -138,8 +138,7 @@ class _Process:
         kind = self._read(1)
         size = self._size()
         if kind == FAILED:
-            template, values = json.loads(self._read(size))
-            raise HdbenchError(template, **values)
+            raise HdbenchError(message_of(json.loads(self._read(size))))
         images = []
         for _ in range(size):
             width, height = self._size(), self._size()

@@ -1,0 +1,67 @@
+"""What a run says while it goes on and at its end, in German."""
+
+from contextvars import copy_context
+from pathlib import Path
+from threading import Thread
+
+from hdbench.common.told import speak, told
+from hdbench.errors import Message
+from hdbench.running.backend import Reply
+from hdbench.running.run import Outcome, as_answer
+from hdbench.running.run_progress import RunProgress
+from hdbench.running.shards.launch import Tokens
+from hdbench.running.status import Rank, Status
+
+LATE = Message("no answer within {seconds:g} s", seconds=0.5)
+
+
+def test_progress_is_told_in_the_language_of_the_command_from_any_thread(capfd):
+    def ask():
+        speak("de")
+        with RunProgress.shown(1000, 2) as progress:
+            progress.answered("a", Message("no answer: {why}", why=LATE), None)
+            for told_elsewhere in (
+                lambda: progress.retrying("b", LATE, 2),
+                progress.say_where_it_is,
+            ):
+                thread = Thread(target=told_elsewhere)
+                thread.start()
+                thread.join()
+
+    copy_context().run(ask)
+    first, second, third = capfd.readouterr().err.splitlines()
+    assert first == "a: keine Antwort: keine Antwort innerhalb von 0,5 s"
+    assert second == "b: keine Antwort innerhalb von 0,5 s: neuer Versuch in 2 s"
+    assert third.startswith("3 von 1000 Einträgen erledigt, 1 gescheitert, 1 wiederholt, ")
+
+
+def test_the_outcome_is_told_and_the_recorded_error_stays_english():
+    reply = Reply(None, error=LATE)
+    assert as_answer("a", reply)["error"] == "no answer within 0.5 s"
+    outcome = Outcome(10, answered=9, failed=1, errors={"a": LATE})
+    assert [told(line, "de") for line in outcome.lines(Path("runs/x"))] == [
+        "runs/x: 8 von 10 Einträgen beantwortet, 1 gescheitert (mit --retry-failed noch einmal "
+        "abfragen), 1 noch nicht beantwortet (noch einmal starten: Der Befehl macht weiter, wo er "
+        "aufgehört hat)",
+        "a: keine Antwort innerhalb von 0,5 s",
+    ]
+
+
+def test_the_status_is_told():
+    ranks = [Rank(0, "done", 900, 900), Rank(1, "failed", 600, 100, host="n1", error="boom")]
+    status = Status(
+        *("runs/x", "m", "hdb/cards", 1500, 1000, 0),
+        tokens=Tokens(input=12_000),
+        engine="slurm",
+        tasks=2,
+        ranks=ranks,
+    )
+    assert [told(line, "de") for line in status.lines()] == [
+        "runs/x: 1.000 von 1.500 Einträgen beantwortet",
+        "hdb/cards, m",
+        "Tokens: 12.000 hinein, 0 heraus",
+        "Engine slurm, 2 Tasks: 1 fertig, 1 gescheitert",
+        "gescheitert: 1 auf n1 (100 von 600)",
+        "Rang 1: boom",
+        "Es läuft kein Task: noch einmal starten: Der Befehl fragt ab, was fehlt",
+    ]

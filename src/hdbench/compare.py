@@ -46,7 +46,12 @@ def main(
     answers = _records(Path(file_llm))
     for sha256 in answers:
         if sha256 not in truths:
-            raise HdbenchError(f"{file_llm}: sha256 {sha256!r} is not in {file_bench}")
+            raise HdbenchError(
+                "{file_llm}: sha256 {sha256!r} is not in {file_bench}",
+                file_llm=file_llm,
+                sha256=sha256,
+                file_bench=file_bench,
+            )
     _check_keys(key_list, truths, file_bench)
     detail_data = [
         _compare(sha256, answers.get(sha256), truth, key_list) for sha256, truth in truths.items()
@@ -75,13 +80,15 @@ def write_similarity_data_to_excel(
     """
     path = Path(path)
     if len(detail_data) >= MAX_ROWS:
-        raise HdbenchError(f"{path}: a sheet holds {MAX_ROWS - 1:,} records at most")
+        raise HdbenchError(
+            "{place}: a sheet holds {most:,} records at most", place=path, most=MAX_ROWS - 1
+        )
     try:
         key_accuracy = _key_accuracy(key_list, detail_data)
         data = _workbook(key_list, detail_data, key_accuracy)
     except KeyError as error:
         raise HdbenchError(
-            f"detail_data has no {error}: was it made with this key_list?"
+            "detail_data has no {why}: was it made with this key_list?", why=error
         ) from error
     write_whole(path, data)
 
@@ -92,12 +99,21 @@ def _records(path: Path) -> dict[str, dict[str, Any]]:
     for line in read_jsonl(path):
         sha256 = line.value.get("sha256")
         if not isinstance(sha256, str) or not sha256:
-            raise HdbenchError(f'{path}:{line.number}: needs a "sha256" that is a text in quotes')
+            raise HdbenchError(
+                '{place}:{line}: needs a "sha256" that is a text in quotes',
+                place=path,
+                line=line.number,
+            )
         if sha256 in records:
-            raise HdbenchError(f"{path}:{line.number}: a second record for sha256 {sha256!r}")
+            raise HdbenchError(
+                "{place}:{line}: a second record for sha256 {sha256!r}",
+                place=path,
+                line=line.number,
+                sha256=sha256,
+            )
         records[sha256] = line.value
     if not records:
-        raise HdbenchError(f"{path}: no records in this file")
+        raise HdbenchError("{place}: no records in this file", place=path)
     return records
 
 
@@ -105,11 +121,17 @@ def _check_keys(
     key_list: Sequence[str], truths: Mapping[str, Mapping[str, Any]], file_bench: Path | str
 ) -> None:
     if isinstance(key_list, str) or not key_list or len(set(key_list)) < len(key_list):
-        raise HdbenchError(f"key_list: {key_list!r} is not a list of fields, each given once")
+        raise HdbenchError(
+            "key_list: {key_list} is not a list of fields, each given once", key_list=repr(key_list)
+        )
     for key in key_list:
         # Two records without a field agree in it, so a misspelt one would always be right.
         if not any(key in truth for truth in truths.values()):
-            raise HdbenchError(f"key_list: no record of {file_bench} has a field {key!r}")
+            raise HdbenchError(
+                "key_list: no record of {file_bench} has a field {key!r}",
+                file_bench=file_bench,
+                key=key,
+            )
 
 
 def _compare(

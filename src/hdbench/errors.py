@@ -1,8 +1,6 @@
 """What callers show to a person: one exception, and untrusted text made harmless and short."""
 
 from collections.abc import Callable, Sequence
-from functools import reduce
-from typing import Self
 
 SHOWN = 3
 """How many places, names or problems a message lists, unless told otherwise."""
@@ -24,8 +22,10 @@ class Message(str):
     template: str
     values: dict[str, object]
 
-    def __new__(cls, template: str, /, **values: object) -> Self:
-        """The line in English."""
+    def __new__(cls, template: str, /, **values: object) -> "Message":
+        """The line in English; a message is itself."""
+        if isinstance(template, Message):
+            return template
         kept = {name: _kept(value) for name, value in values.items()}
         self = super().__new__(cls, template.format(**kept) if kept else template)
         self.template, self.values = template, kept
@@ -69,7 +69,7 @@ class HdbenchError(ValueError):
     """
 
     def __init__(self, template: str, /, **values: object) -> None:
-        self.message = template if isinstance(template, Message) else Message(template, **values)
+        self.message = Message(template, **values)
         super().__init__(self.message)
 
 

@@ -14,9 +14,16 @@ from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, read_spec
 from hdbench.common.checked import read_text_file, validate
 from hdbench.common.hashing import file_sha256
-from hdbench.common.jsonio import parse_json, parse_line, plain_id, raw_lines, read_jsonl
+from hdbench.common.jsonio import (
+    json_reason,
+    parse_json,
+    parse_line,
+    plain_id,
+    raw_lines,
+    read_jsonl,
+)
 from hdbench.common.names import did_you_mean
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.schema import AnswerSchema
 
 METADATA = "metadata.jsonl"
@@ -127,7 +134,9 @@ class Benchmark:
         try:
             said = parse_json(read_text_file(path))
         except ValueError as error:
-            raise HdbenchError(f"{path}: not JSON: {error}") from error
+            raise HdbenchError(
+                "{place}: not JSON: {why}", place=path, why=json_reason(error)
+            ) from error
         return validate(Agreement, said, path)
 
     def ids(self) -> Iterator[str]:
@@ -187,9 +196,11 @@ class Benchmark:
             try:
                 ground_truth = parse_json(truth)
             except ValueError as error:
-                raise HdbenchError(f"{where}: ground_truth is not JSON: {error}") from error
+                raise HdbenchError(
+                    "{place}: ground_truth is not JSON: {why}", place=where, why=json_reason(error)
+                ) from error
             if not isinstance(ground_truth, dict):
-                raise HdbenchError(f"{where}: ground_truth is not an object")
+                raise HdbenchError("{place}: ground_truth is not an object", place=where)
             yield Item(item_id, ground_truth, made)
 
     def media(self, only: Container[str] | None = None) -> dict[str, list[Path]]:
@@ -216,14 +227,18 @@ class Benchmark:
             text, files = "", []
             if self.spec.media == "text":
                 if not isinstance(given, str) or not given.strip():
-                    raise HdbenchError(f'{where}: needs the text "text"')
+                    raise HdbenchError('{place}: needs the text "text"', place=where)
                 text = given
             else:
                 names = [given] if isinstance(given, str) else given or []
                 files = [self.folder / str(name) for name in names]
             for file in files:
                 if not file.resolve().is_relative_to((self.within or self.folder).resolve()):
-                    raise HdbenchError(f"{where}: {str(file)!r} is outside the benchmark's folder")
+                    raise HdbenchError(
+                        "{place}: {file!r} is outside the benchmark's folder",
+                        place=where,
+                        file=str(file),
+                    )
             values = {
                 name: "" if value is None else str(value)
                 for name in self.spec.prompt_columns
@@ -246,9 +261,14 @@ class Benchmark:
             place = line.value.get(STRATUM)
             if type(place) is not int or not 0 <= place < len(sample.strata):
                 raise HdbenchError(
-                    f"{self.folder / METADATA}:{line.number}: {STRATUM}: {place!r} is not a whole "
-                    f"number from 0 to {len(sample.strata) - 1}: the place of one of the strata in "
-                    f"{DESCRIPTION}"
+                    "{place}:{line}: {key}: {value} is not a whole number from 0 "
+                    "to {most}: the place of one of the strata in {file}",
+                    place=self.folder / METADATA,
+                    line=line.number,
+                    key=STRATUM,
+                    value=repr(place),
+                    most=len(sample.strata) - 1,
+                    file=DESCRIPTION,
                 )
             found[str(line.value.get("id"))] = place
         return found
@@ -261,9 +281,13 @@ class Benchmark:
         """
         if name not in self.spec.columns:
             columns = self.spec.columns
-            has = ", ".join(columns) or "none"
+            has = ", ".join(columns) or Message("none")
             raise HdbenchError(
-                f"{self.id}: no column {name!r}; it has: {has}{did_you_mean(name, columns)}"
+                "{benchmark}: no column {name!r}; it has: {has}{near}",
+                benchmark=self.id,
+                name=name,
+                has=has,
+                near=did_you_mean(name, columns),
             )
         sample = self.spec.sample
         if name == STRATUM and sample is not None:
@@ -282,7 +306,12 @@ class Benchmark:
                 where = f"{path}:{number}"
                 _, item_id, _, _ = _row(where, parse_line(raw, where))
             if item_id in seen:
-                raise HdbenchError(f"{path}:{number}: the id {item_id!r} occurs twice")
+                raise HdbenchError(
+                    "{place}:{number}: the id {id!r} occurs twice",
+                    place=path,
+                    number=number,
+                    id=item_id,
+                )
             seen.add(item_id)
             yield number, offset, item_id
 
@@ -297,7 +326,7 @@ class Benchmark:
             where = f"{name}:{line}"
             row = _row(where, parse_line(raw, where))
             if row[1] in seen:
-                raise HdbenchError(f"{where}: the id {row[1]!r} occurs twice")
+                raise HdbenchError("{place}: the id {id!r} occurs twice", place=where, id=row[1])
             seen.add(row[1])
             yield row
 
@@ -306,7 +335,12 @@ class Benchmark:
         rows = self._rows(part.start, part.number)
         for item_id, row in zip(part.ids, rows, strict=False):
             if row[1] != item_id:
-                raise HdbenchError(f"{row[0]}: has two ids, {item_id!r} and {row[1]!r}: keep one")
+                raise HdbenchError(
+                    "{place}: has two ids, {id!r} and {other!r}: keep one",
+                    place=row[0],
+                    id=item_id,
+                    other=row[1],
+                )
             yield row
 
     def scored_by(self) -> list[Path]:
@@ -325,9 +359,11 @@ def _row(where: str, line: dict[str, Any]) -> tuple[str, str, str | None, Proven
     if isinstance(truth, dict):  # a collection has it so before it is built
         truth = json.dumps(truth, ensure_ascii=False)
     if not isinstance(item_id, str) or not isinstance(truth, str | None):
-        raise HdbenchError(f'{where}: needs "id" and "ground_truth", each a text in quotes')
+        raise HdbenchError(
+            '{place}: needs "id" and "ground_truth", each a text in quotes', place=where
+        )
     if "ground_truth" not in line:
-        raise HdbenchError(f'{where}: needs "ground_truth", null if there is none')
+        raise HdbenchError('{place}: needs "ground_truth", null if there is none', place=where)
     return where, item_id, truth, Provenance.of_row(line)
 
 
@@ -352,7 +388,10 @@ def load_benchmark(name: str, *, revision: str | None = None, media: bool = Fals
         return Benchmark(name, folder, read_spec(folder / DESCRIPTION))
     if not _ON_THE_HUB.fullmatch(name) or (revision is None and folder.is_dir()):
         raise NoBenchmarkError(
-            f"{name}: no benchmark here (no {folder / DESCRIPTION}): {what_to_do(name)}"
+            "{place}: no benchmark here (no {file}): {advice}",
+            place=name,
+            file=folder / DESCRIPTION,
+            advice=what_to_do(name),
         )
     from hdbench.common.hub import fetch_dataset  # noqa: PLC0415  slow to import
 
@@ -362,10 +401,15 @@ def load_benchmark(name: str, *, revision: str | None = None, media: bool = Fals
         if revision is not None:
             raise
         raise NoBenchmarkError(
-            f"{name}: no benchmark here ({what_to_do(name)}), and none on the Hub: {error}"
+            "{place}: no benchmark here ({advice}), and none on the Hub: {why}",
+            place=name,
+            advice=what_to_do(name),
+            why=error,
         ) from error
     if not (folder / DESCRIPTION).is_file():
         raise HdbenchError(
-            f"{name}: this dataset on the Hub is not a benchmark: it has no {DESCRIPTION}"
+            "{place}: this dataset on the Hub is not a benchmark: it has no {file}",
+            place=name,
+            file=DESCRIPTION,
         )
     return Benchmark(name, folder, read_spec(folder / DESCRIPTION), folder.name, folder.parents[1])

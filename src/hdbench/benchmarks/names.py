@@ -6,6 +6,7 @@ from pathlib import Path
 from hdbench import NAMESPACE
 from hdbench.common import resources
 from hdbench.common.names import bare, nearest
+from hdbench.errors import Message
 
 DESCRIPTION = "benchmark.yaml"
 
@@ -34,12 +35,12 @@ def full_name(name: str, *, on_the_hub: bool = False) -> str:
     return name if is_path and not on_the_hub else f"{NAMESPACE}/{name}"
 
 
-def what_to_do(name: str) -> str:
+def what_to_do(name: str) -> Message:
     """What to do about a benchmark that is not here: build it, or correct its name."""
     short, recipes = Path(name).name, recipe_names()
     built = [path.parent.name for path in Path(NAMESPACE).glob(f"*/{DESCRIPTION}")]
     if short not in recipes and bare(name) == short:
         near = nearest(short, [*recipes, *built])
         if near:
-            return f"did you mean {NAMESPACE}/{near}?"
-    return f"build it with: hdbench build {short}"
+            return Message("did you mean {near}?", near=f"{NAMESPACE}/{near}")
+    return Message("build it with: hdbench build {name}", name=short)

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from typing import Annotated, NamedTuple
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
-from hdbench.common.checked import Strict
+from hdbench.common.checked import Strict, unfit
+from hdbench.errors import Message
 
 STRATUM = "stratum"
 """The column with an item's stratum: its place in `Sample.strata`, from 0."""
@@ -54,21 +54,24 @@ class Sample(Strict):
     def _adds_up(self) -> "Sample":
         total = sum(each.of for each in self.strata)
         if total != self.of:
-            wrong = "the strata have {total} items together, and the whole has {whole}"
-            raise PydanticCustomError("sample", wrong, {"total": total, "whole": self.of})
+            raise unfit(
+                Message(
+                    "the strata have {total} items together, and the whole has {whole}",
+                    total=total,
+                    whole=self.of,
+                )
+            )
         for place, each in enumerate(self.strata):
             if each.items > each.of:
-                raise PydanticCustomError(
-                    "sample", "strata.{place}: more items than it has", {"place": place}
-                )
+                raise unfit(Message("strata.{place}: more items than it has", place=place))
             if not each.values.keys() <= set(self.by):
-                raise PydanticCustomError(
-                    "sample",
-                    "strata.{place}: it has values of columns that are not in by",
-                    {"place": place},
+                raise unfit(
+                    Message(
+                        "strata.{place}: it has values of columns that are not in by", place=place
+                    )
                 )
         if not self.by and len(self.strata) > 1:
-            raise PydanticCustomError("sample", "several strata, but no column in by", {})
+            raise unfit(Message("several strata, but no column in by"))
         return self
 
     @property

@@ -7,13 +7,12 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
-from pydantic_core import PydanticCustomError
 
 from hdbench.benchmarks.item_name import ItemName
 from hdbench.benchmarks.sample import STRATUM, Sample
-from hdbench.common.checked import Strict, read_yaml, validate
+from hdbench.common.checked import Strict, read_yaml, unfit, validate
 from hdbench.common.names import bare
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.scoring import check_headline, make_metric
 from hdbench.scoring.metric import Metric, ProtocolName, check_protocol
 
@@ -44,10 +43,13 @@ _DATASET_PAGE = re.compile(r"https://[^/]+/datasets/[^/]+/([^/]+)")
 
 def _checked_address(text: str) -> str:
     if not _ADDRESS.fullmatch(text):
-        wrong = (
-            "{text} is not an address such as https://example.org/report or mailto:me@example.org"
+        raise unfit(
+            Message(
+                "{text!r} is not an address such as https://example.org/report or "
+                "mailto:me@example.org",
+                text=text,
+            )
         )
-        raise PydanticCustomError("address", wrong, {"text": repr(text)})
     return text
 
 
@@ -193,12 +195,11 @@ class BenchmarkSpec(Strict):
     def _is_pinned(cls, source: UrlSource | HubSource | None) -> UrlSource | HubSource | None:
         """A branch or tag can move, and two builds of one version would differ."""
         if source is not None and not _COMMIT.fullmatch(source.revision):
-            raise PydanticCustomError(
-                "commit",
-                "revision: must be a commit (40 hexadecimal digits), not a branch or tag",
+            raise unfit(
+                Message("revision: must be a commit (40 hexadecimal digits), not a branch or tag")
             )
         if isinstance(source, UrlSource) and source.revision not in source.url:
-            raise PydanticCustomError("commit", "url: must contain the commit given in revision")
+            raise unfit(Message("url: must contain the commit given in revision"))
         return source
 
     @field_validator("prompt_columns")
@@ -206,9 +207,7 @@ class BenchmarkSpec(Strict):
     def _are_columns(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         for name in names:
             if name not in info.data.get("columns", names):
-                raise PydanticCustomError(
-                    "column", "{name} is not one of the columns", {"name": repr(name)}
-                )
+                raise unfit(Message("{name!r} is not one of the columns", name=name))
         return names
 
     @field_validator("report_errors_at")
@@ -217,8 +216,12 @@ class BenchmarkSpec(Strict):
         """A copied description must not send one's own data to the first dataset's public page."""
         found = _DATASET_PAGE.match(address or "")
         if found and found[1] != info.data.get("name"):
-            wrong = "{address} is the page of another dataset: name your own, or leave it out"
-            raise PydanticCustomError("address", wrong, {"address": repr(address)})
+            raise unfit(
+                Message(
+                    "{address!r} is the page of another dataset: name your own, or leave it out",
+                    address=address,
+                )
+            )
         return address
 
     @field_validator("sample")
@@ -226,8 +229,12 @@ class BenchmarkSpec(Strict):
     def _has_its_column(cls, sample: Sample | None, info: ValidationInfo) -> Sample | None:
         column = info.data.get("columns", {}).get(STRATUM)
         if sample is not None and len(sample.strata) > 1 and column != "int32":
-            wrong = "a stratified sample needs a column {name} (int32) with each item's stratum"
-            raise PydanticCustomError("sample", wrong, {"name": STRATUM})
+            raise unfit(
+                Message(
+                    "a stratified sample needs a column {name} (int32) with each item's stratum",
+                    name=STRATUM,
+                )
+            )
         return sample
 
     def title_in(self, language: str) -> str:
@@ -261,5 +268,5 @@ def read_spec(path: Path) -> BenchmarkSpec:
         for protocol in spec.protocols:
             spec.make_metric(protocol)
     except HdbenchError as error:
-        raise HdbenchError(f"{path}: {error}") from error
+        raise HdbenchError("{place}: {why}", place=path, why=error) from error
     return spec

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -30,7 +30,8 @@ def check_file(path: Path, most: int, what: str) -> None:
     Args:
         path: the file.
         most: maximum size in bytes, some MiB.
-        what: what it should be, such as `a plan`.
+        what: what it should be, such as `a plan`; its translations are in this package's
+            `messages/`.
 
     Raises:
         HdbenchError: it is not there, is no regular file, or is too large.
@@ -38,11 +39,20 @@ def check_file(path: Path, most: int, what: str) -> None:
     try:
         about = path.stat()
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
+        ) from error
     if not stat.S_ISREG(about.st_mode):
-        raise HdbenchError(f"{path}: not a file, so it cannot be {what}")
+        raise HdbenchError(
+            "{place}: not a file, so it cannot be {what}", place=path, what=Message(what)
+        )
     if about.st_size > most:
-        raise HdbenchError(f"{path}: larger than {most >> 20} MiB: not {what}")
+        raise HdbenchError(
+            "{place}: larger than {most} MiB: not {what}",
+            place=path,
+            most=most >> 20,
+            what=Message(what),
+        )
 
 
 def read_yaml(path: Path) -> Any:
@@ -54,9 +64,11 @@ def read_yaml(path: Path) -> Any:
     try:
         return parse_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
+        ) from error
     except ValueError as error:
-        raise HdbenchError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+        raise HdbenchError("{place}: not YAML: {why}", place=path, why=error) from error
 
 
 def parse_yaml(text: str) -> Any:
@@ -71,10 +83,12 @@ def parse_yaml(text: str) -> Any:
         if node is None:
             return None
         if _size(node, {}) > MAX_VALUES:
-            raise ValueError(f"its aliases (*…) stand for more than {MAX_VALUES:,} values")
+            raise ValueError(
+                Message("its aliases (*…) stand for more than {most:,} values", most=MAX_VALUES)
+            )
         return loader.construct_document(node)  # in which 2026-13-01 is a ValueError
     except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError(str(error)) from error
+        raise ValueError(" ".join(str(error).split())) from error
 
 
 def _size(node: yaml.Node, known: dict[yaml.Node, float]) -> float:
@@ -99,9 +113,13 @@ def read_text_file(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
+        ) from error
     except UnicodeDecodeError as error:
-        raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1}): save as UTF-8") from error
+        raise HdbenchError(
+            "{place}: not UTF-8 (byte {byte}): save as UTF-8", place=path, byte=error.start + 1
+        ) from error
 
 
 def validate(model: type[Model], value: Any, path: Path) -> Model:
@@ -115,12 +133,32 @@ def validate(model: type[Model], value: Any, path: Path) -> Model:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        why = first["ctx"]["said"] if first["type"] == "unfit" else Message(first["msg"])
         raise HdbenchError(
-            "{place}: {key}: {why}", place=path, key=key or Message("the file"), why=why
+            "{place}: {key}: {why}", place=path, key=key or Message("the file"), why=_reason(first)
         ) from error
 
 
 def unfit(message: Message) -> PydanticCustomError:
     """What a model's validator raises about a value that does not fit."""
     return PydanticCustomError("unfit", "{said}", {"said": message})
+
+
+def _reason(error: Any) -> Message:
+    """Why a value does not fit, from one of pydantic's errors, as a message that can be translated.
+
+    Its own messages have templates, too; `literal_error` lists what is possible in English.
+    """
+    about = dict(error.get("ctx", {}))
+    if error["type"] == "unfit":
+        said: Message = about["said"]
+        return said
+    others, or_, last = str(about.get("expected", "")).rpartition(" or ")
+    if or_:
+        about["expected"] = Message("{others} or {last}", others=others, last=last)
+    try:
+        template = PydanticKnownError(error["type"], about).message_template
+    except KeyError:  # another package's own
+        return Message(error["msg"])
+    plural = "" if 1 in about.values() else "s"
+    message = Message(template.replace("{expected_plural}", plural), **about)
+    return message if message == error["msg"] else Message(error["msg"])

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, distribution, requires, version
 from urllib.parse import urlsplit
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 
 class MissingExtraError(HdbenchError):
@@ -21,7 +21,8 @@ def needed(extra: str, what: str) -> Iterator[None]:
 
     Args:
         extra: its name, such as `excel`.
-        what: what needs it, with the verb, such as `Excel files need`.
+        what: what needs it, with the verb, such as `Excel files need`; its translations are in this
+            package's `messages/`.
 
     Raises:
         MissingExtraError: a package is missing; the message has the command that installs it.
@@ -31,7 +32,10 @@ def needed(extra: str, what: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         package = (error.name or "").replace("_", "-")
         raise MissingExtraError(
-            f"{what} {package}: install it with: {install_command(extra)}"
+            "{what} {package}: install it with: {command}",
+            what=Message(what),
+            package=package,
+            command=install_command(extra),
         ) from error
 
 

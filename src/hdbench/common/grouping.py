@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from hdbench.errors import Message
+
 MAX_VALUES = 12
 """Maximum number of different numbers that are each a group of their own."""
 
@@ -88,10 +90,16 @@ def _ranges(numbers: Sequence[float | None], known: Sequence[float], others: int
     bounds = _bounds(sorted(known))
     order = list(_names(bounds, whole=all(number.is_integer() for number in known)))
     labels = [None if number is None else order[bisect_right(bounds, number)] for number in numbers]
-    note = f"{len(set(known))} different numbers in {len(order)} groups: {', '.join(order)}"
-    if others:
-        no_numbers = "1 value is no number" if others == 1 else f"{others} values are no numbers"
-        note += f"; {no_numbers}"
+    note = Message(
+        "{count} different numbers in {number} groups: {groups}",
+        count=len(set(known)),
+        number=len(order),
+        groups=", ".join(order),
+    )
+    if others == 1:
+        note = Message("{note}; 1 value is no number", note=note)
+    elif others:
+        note = Message("{note}; {others} values are no numbers", note=note, others=others)
     return Grouped(labels, [*order, *([None] if None in labels else [])], note)
 
 

@@ -4,15 +4,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hdbench.errors import HdbenchError, escaped
+from hdbench.errors import HdbenchError, Message, escaped
 
 _LONGEST = 300
 _STATUSES = {
-    401: "the token is not valid, or has expired: log in again with hf auth login, or set HF_TOKEN",
-    403: "the token may not do that: it needs write access to this repository",
-    404: "there is no such repository, revision or file, or the token may not see it",
-    409: "somebody else changed it at the same time",
-    429: "too many requests: wait a few minutes",
+    401: Message(
+        "the token is not valid, or has expired: log in again with hf auth login, or set HF_TOKEN"
+    ),
+    403: Message("the token may not do that: it needs write access to this repository"),
+    404: Message("there is no such repository, revision or file, or the token may not see it"),
+    409: Message("somebody else changed it at the same time"),
+    429: Message("too many requests: wait a few minutes"),
 }
 DESCRIPTION = ("*.md", "*.yaml", "*.json", "*.txt", "metadata.jsonl", "LICENSE*")
 """What describes a benchmark: everything that scoring needs, and no media."""
@@ -26,7 +28,7 @@ def one_line_errors(what: str, advice: str) -> Iterator[None]:
 
     Args:
         what: what the line names first: the repository.
-        advice: what to do.
+        advice: what to do; its translations are in this package's `messages/`.
     """
     from httpx2 import HTTPError  # noqa: PLC0415  slow to import
     from huggingface_hub.errors import (  # noqa: PLC0415
@@ -35,22 +37,30 @@ def one_line_errors(what: str, advice: str) -> Iterator[None]:
         RepositoryNotFoundError,
     )
 
+    advice = Message(advice)
     try:
         yield
     except RepositoryNotFoundError as error:  # the Hub's status is 401 if there is no token
-        raise HdbenchError(f"{what}: {_STATUSES[404]}; {advice}") from error
+        raise HdbenchError(
+            "{what}: {why}; {advice}", what=what, why=_STATUSES[404], advice=advice
+        ) from error
     except HfHubHTTPError as error:
         status = error.response.status_code
-        said = error.server_message or ""
-        why = _STATUSES.get(status) or f"the Hub answered {status} {said}"
-        raise HdbenchError(f"{what}: {_cut(why)}; {advice}") from error
+        said = _cut(f"{status} {error.server_message or ''}")
+        why = _STATUSES.get(status) or Message("the Hub answered {said}", said=said)
+        raise HdbenchError("{what}: {why}; {advice}", what=what, why=why, advice=advice) from error
     except LocalEntryNotFoundError as error:
         raise HdbenchError(
-            f"{what}: cannot be fetched, and was not fetched before; {advice}"
+            "{what}: cannot be fetched, and was not fetched before; {advice}",
+            what=what,
+            advice=advice,
         ) from error
     except (HTTPError, OSError, ValueError, RuntimeError) as error:
         raise HdbenchError(
-            f"{what}: {_cut(str(error) or type(error).__name__)}; {advice}"
+            "{what}: {why}; {advice}",
+            what=what,
+            why=_cut(str(error) or type(error).__name__),
+            advice=advice,
         ) from error
 
 
@@ -72,7 +82,9 @@ def fetch_dataset(repository: str, *, revision: str | None = None, media: bool =
     """
     from huggingface_hub import snapshot_download  # noqa: PLC0415  slow to import
 
-    at = f"{repository}, revision {revision}" if revision else repository
+    at = repository
+    if revision:
+        at = Message("{repository}, revision {revision}", repository=repository, revision=revision)
     with one_line_errors(at, "check its name and the connection"):
         return Path(
             snapshot_download(

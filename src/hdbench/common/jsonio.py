@@ -103,6 +103,20 @@ def parse_json(text: str, *, unique: bool = False) -> Any:
     return value
 
 
+def json_reason(error: ValueError) -> Message:
+    """Why `parse_json` refused a text, and where."""
+    if isinstance(error, json.JSONDecodeError):
+        return Message(
+            "{why}: line {line} column {column} (char {place})",
+            why=Message(error.msg),
+            line=error.lineno,
+            column=error.colno,
+            place=error.pos,
+        )
+    said = error.args[0]
+    return said if isinstance(said, Message) else Message(str(error))
+
+
 def is_too_deep(value: Any, depth: int = MAX_DEPTH) -> bool:
     """Whether objects and lists are nested more than `depth` deep, found without recursion."""
     level = [value]

@@ -3,7 +3,7 @@
 import errno
 import socket
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, os_reason
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -16,6 +16,13 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        taken = error.errno == errno.EADDRINUSE
-        why = "is taken" if taken else f"of {host}: cannot be listened on: {error.strerror}"
-        raise HdbenchError(f"port {port} {why}: choose another one with --port") from error
+        if error.errno == errno.EADDRINUSE:
+            raise HdbenchError(
+                "port {port} is taken: choose another one with --port", port=port
+            ) from error
+        raise HdbenchError(
+            "port {port} of {host}: cannot be listened on: {why}: choose another one with --port",
+            port=port,
+            host=host,
+            why=os_reason(error),
+        ) from error

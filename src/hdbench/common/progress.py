@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
+from hdbench.common.told import spoken, told
+from hdbench.errors import Message
+
 Element = TypeVar("Element")
 
 Listener = Callable[[int, int | None], None]
@@ -30,7 +33,7 @@ def progress(
 
     Args:
         elements: what is iterated over.
-        title: the text in front of the bar.
+        title: the text in front of the bar; its translations are in this package's `messages/`.
         total: how many there are, if known.
     """
     listener = _listener.get()
@@ -42,6 +45,7 @@ def progress(
     from rich.progress import track  # noqa: PLC0415
 
     console = Console(stderr=True)
+    title = told(Message(title), spoken())
     return track(elements, title, total=total, console=console, transient=True)
 
 
@@ -81,8 +85,11 @@ def in_lines(every: float = IN_LINES) -> Iterator[None]:
         nonlocal due
         if time.monotonic() >= due or done == total:
             due = time.monotonic() + every
-            of = "" if total is None else f" of {total:,}"
-            sys.stderr.write(f"{done:,}{of} done\n")
+            if total is None:
+                line = Message("{done:,} done", done=done)
+            else:
+                line = Message("{done:,} of {total:,} done", done=done, total=total)
+            sys.stderr.write(f"{told(line, spoken())}\n")
 
     with listening(say):
         yield

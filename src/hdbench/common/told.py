@@ -15,12 +15,12 @@ _LANGUAGE = ContextVar("language", default="en")
 
 
 def speak(language: str) -> None:
-    """Say everything in this language from now on, one of `hdbench.common.texts.LANGUAGES`."""
+    """Tell a terminal everything in this language from now on, one of `texts.LANGUAGES`."""
     _LANGUAGE.set(language)
 
 
 def spoken() -> str:
-    """The language that everything is said in; threads that are started later do not know it."""
+    """The language in which a terminal is told everything."""
     return _LANGUAGE.get()
 
 

@@ -191,8 +191,12 @@ def _by(
     found = grouped(list(values.values()))
     if len(found.order) > MAX_GROUPS:
         raise HdbenchError(
-            f"{benchmark.id}: {column}: has {len(found.order)} different values, and at most "
-            f"{MAX_GROUPS} can be shown: choose a column that groups the items"
+            "{benchmark}: {column}: has {count} different values, and at most {most} can be "
+            "shown: choose a column that groups the items",
+            benchmark=benchmark.id,
+            column=column,
+            count=len(found.order),
+            most=MAX_GROUPS,
         )
     label = dict(zip(values, found.labels, strict=True))
     places: dict[str | None, list[int]] = {value: [] for value in found.order}

@@ -41,7 +41,8 @@ def cite(path: Path | str) -> str:
     names = list(dict.fromkeys(result.dataset.get("benchmark", "") for result in results))
     if len(names) > 1 or not names[0]:
         raise HdbenchError(
-            f"{path}: benchmark: names none, or several: cite a benchmark's folder instead"
+            "{place}: benchmark: names none, or several: cite a benchmark's folder instead",
+            place=path,
         )
     benchmark = load_benchmark(names[0])
     versions = dict.fromkeys(result.versions["hdbench"] for result in results)
@@ -68,8 +69,11 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> str:
     figure = figure_of(result.metric, headline)
     if figure is None or not figure.is_rate or value is None:
         raise HdbenchError(
-            f"{benchmark.id}: headline: {headline!r} is not a figure of {result.metric.name}: is "
-            "the result for this benchmark?"
+            "{benchmark}: headline: {headline!r} is not a figure of {metric}: is the result "
+            "for this benchmark?",
+            benchmark=benchmark.id,
+            headline=headline,
+            metric=result.metric.name,
         )
     found = result.intervals
     how = "delta method" if found.by_delta else "bootstrap"

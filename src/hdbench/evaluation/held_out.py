@@ -8,7 +8,7 @@ from typing import Any
 from hdbench.benchmarks.benchmark import Benchmark, Item, Part, load_benchmark
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import read_jsonl
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, os_reason
 from hdbench.evaluation.score import NothingToScoreError, Settings, score_loaded
 from hdbench.results.result import Result
 from hdbench.statistics.gap import gap
@@ -45,26 +45,40 @@ def read_held_out(benchmark: Benchmark, path: Path) -> tuple[Item, ...]:
     """
     about = benchmark.spec.held_out
     if about is None:
-        raise HdbenchError(f"{benchmark.id}: benchmark.yaml names no held-out items (held_out)")
+        raise HdbenchError(
+            "{benchmark}: benchmark.yaml names no held-out items (held_out)", benchmark=benchmark.id
+        )
     if path.resolve().is_relative_to(benchmark.folder.resolve()):
         raise HdbenchError(
-            f"{path}: is inside the dataset's folder, and would be published with it: move it out"
+            "{place}: is inside the dataset's folder, and would be published with it: move it out",
+            place=path,
         )
     try:
         digest = file_sha256(path)
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
+        ) from error
     if digest != about.sha256:
         raise HdbenchError(
-            f"{path}: is not what {benchmark.id} holds out (sha256 {digest[:12]}…, and its "
-            f"benchmark.yaml has {about.sha256[:12]}…): is it of another version?"
+            "{place}: is not what {benchmark} holds out (sha256 {found}…, and its "
+            "benchmark.yaml has {named}…): is it of another version?",
+            place=path,
+            benchmark=benchmark.id,
+            found=digest[:12],
+            named=about.sha256[:12],
         )
     items = []
     known = set(benchmark.ids())
     for line in read_jsonl(path):
         item_id, truth = line.value.get("id"), line.value.get("ground_truth")
         if item_id not in known or not isinstance(truth, dict):
-            raise HdbenchError(f"{path}:{line.number}: is no item of {benchmark.id} with its truth")
+            raise HdbenchError(
+                "{place}:{line}: is no item of {benchmark} with its truth",
+                place=path,
+                line=line.number,
+                benchmark=benchmark.id,
+            )
         items.append(Item(item_id, truth))
     return tuple(items)
 
@@ -100,7 +114,7 @@ def score_held_out(
         plain = [replace(settings, details=False)]
         [results] = score_loaded(part, predictions, plain, name=name)
     except NothingToScoreError as error:
-        raise HdbenchError(f"{path}: none of the held-out items was asked") from error
+        raise HdbenchError("{place}: none of the held-out items was asked", place=path) from error
     return results
 
 

@@ -4,7 +4,6 @@ from hdbench.errors import Message
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.reading.run_info import RUN_FILE
 from hdbench.results.result import Result
-from hdbench.results.warning_texts import in_words
 
 
 def notes_on(run: OpenedRun, result: Result, *, asked: int, with_truth: int) -> list[str]:
@@ -41,14 +40,13 @@ def _empty_strata(result: Result) -> list[str]:
         return []
     empty = result.weighed.empty
     return [
-        in_words(
-            "empty_strata",
-            {
-                "count": len(empty),
-                "strata": len(result.sample.strata),
-                "of": sum(each.of for each in empty),
-                "whole": result.sample.of,
-            },
+        Message(
+            "strata of the sample without an item here: {count:,} of {strata:,}, with {of:,} of "
+            "the {whole:,} items of the whole; the nearest strata stand for them",
+            count=len(empty),
+            strata=len(result.sample.strata),
+            of=sum(each.of for each in empty),
+            whole=result.sample.of,
         )
     ]
 

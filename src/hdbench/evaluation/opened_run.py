@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.answers import Answers
 from hdbench.reading.bounds import Bounds
 from hdbench.reading.container import Container, InMemory
@@ -116,7 +116,7 @@ class OpenedRun:
         self.asked = {item: None for item in items if item in own or item in matched.ids}
         self.left_out = frozenset(matched.unknown)
         if not self.asked:
-            such = f" (such as {next(iter(own))!r})" if own else ""
+            such = Message(" (such as {id!r})", id=next(iter(own))) if own else ""
             raise HdbenchError(
                 "{place}: none of its own images has the id of an item of {benchmark}{such}: "
                 "name the benchmark that has these ids; hdbench export makes a table of the "
@@ -149,11 +149,15 @@ class OpenedRun:
             HdbenchError: an id in the file is none of `ids`, or two fit the same item.
         """
         name = self.benchmark.id
+        if self.asked is not None:
+            name = Message(
+                "{benchmark}, of the items in {run_file},", benchmark=name, run_file=RUN_FILE
+            )
         return Answers(
             self.container,
             model,
             filter(self.is_asked, self.benchmark.ids()) if ids is None else ids,
-            name if self.asked is None else f"{name}, of the items in {RUN_FILE},",
+            name,
             self.schema,
             left_out=self.left_out,
             most_values=self._bounds.values,

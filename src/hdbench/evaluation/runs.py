@@ -72,8 +72,9 @@ def load_runs_under(
         if folder is None:
             if len(settings) > 1 or settings[0].revision is not None:
                 raise HdbenchError(
-                    f"{path}: is a result, which stays as it was scored: give run folders or "
-                    "answers"
+                    "{place}: is a result, which stays as it was scored: give run folders "
+                    "or answers",
+                    place=path,
                 )
             results = _results_at(path, benchmark)
             _require_details(path, results.values(), settings[0].details)
@@ -94,7 +95,7 @@ def _results_at(path: Path, benchmark: str | None) -> dict[str, Result]:
         if benchmark is not None:
             raise
         raise HdbenchError(
-            f"{error}; for answers, name their benchmark with --benchmark"
+            "{why}; for answers, name their benchmark with --benchmark", why=error
         ) from error
 
 
@@ -129,8 +130,11 @@ def benchmark_of(result: Result, benchmark: str | None = None, *, media: bool = 
     )
     if loaded.content_hash() != result.dataset.get("dataset_sha256"):
         raise HdbenchError(
-            f"{loaded.id}: is not what was scored: version {loaded.spec.version}, and the result "
-            f"is for {result.dataset.get('dataset_version')}: score the answers again"
+            "{benchmark}: is not what was scored: version {version}, and the result is for "
+            "{scored}: score the answers again",
+            benchmark=loaded.id,
+            version=loaded.spec.version,
+            scored=result.dataset.get("dataset_version"),
         )
     return loaded
 
@@ -207,8 +211,9 @@ def strictly(result: Result, name: str) -> Result:
     """
     if result.reading_version == 1:
         raise HdbenchError(
-            f"{name}: was scored under reading 1, which does not say what strict reading would "
-            "give: score the answers again"
+            "{name}: was scored under reading 1, which does not say what strict reading "
+            "would give: score the answers again",
+            name=name,
         )
     return result.strictly()
 
@@ -226,8 +231,10 @@ def _runs_at(path: Path, benchmark: str | None) -> Iterator[tuple[Path, str | No
         return
     if benchmark is None:
         raise HdbenchError(
-            f"{path}: no run here (no {RUN_FILE}): name the benchmark of these answers with "
-            "--benchmark"
+            "{place}: no run here (no {run_file}): name the benchmark of these answers with "
+            "--benchmark",
+            place=path,
+            run_file=RUN_FILE,
         )
     yield path, benchmark
 
@@ -244,7 +251,8 @@ def _stem(path: Path) -> str:
 def _require_details(path: Path, results: Iterable[Result], details: bool) -> None:
     if details and any(result.ids and not result.per_item for result in results):
         raise HdbenchError(
-            f"{path}: has no details of its items: write it with hdbench score --json --details"
+            "{place}: has no details of its items: write it with hdbench score --json --details",
+            place=path,
         )
 
 
@@ -254,7 +262,9 @@ def _distinct(named: Sequence[tuple[str, Result]]) -> dict[str, Result]:
     for name, result in named:
         key = (name, result.answers.get("sha256", ""), result.figures()["signature"])
         if key[1] and key in seen:
-            raise HdbenchError(f"{name}: the same answers are given twice: name each run once")
+            raise HdbenchError(
+                "{name}: the same answers are given twice: name each run once", name=name
+            )
         seen.add(key)
     times = Counter(name for name, _ in named)
     results: dict[str, Result] = {}
@@ -262,6 +272,8 @@ def _distinct(named: Sequence[tuple[str, Result]]) -> dict[str, Result]:
         run = result.run.get("run")
         full = f"{name} ({run})" if times[name] > 1 and run else name
         if full in results:
-            raise HdbenchError(f"two results are called {full!r}: rename one's file, or its model")
+            raise HdbenchError(
+                "two results are called {full!r}: rename one's file, or its model", full=full
+            )
         results[full] = result
     return results

@@ -93,7 +93,9 @@ def score(benchmark: str, predictions: Path | str, settings: Settings = Settings
     results = score_runs(benchmark, predictions, settings)
     if len(results) > 1:
         names = ", ".join(repr(name) for name in results)
-        raise HdbenchError(f"{predictions}: holds several runs ({names}): use score_runs")
+        raise HdbenchError(
+            "{place}: holds several runs ({names}): use score_runs", place=predictions, names=names
+        )
     return next(iter(results.values()))
 
 
@@ -216,11 +218,16 @@ def with_names(results: Sequence[Result], names: Sequence[str]) -> list[Result]:
     unnamed = [result.answers.get("path", "") for result in results if result.model is None]
     if not unnamed:
         own = ", ".join(dict.fromkeys(repr(result.model) for result in results))
-        raise HdbenchError(f"--name: these answers already name their model ({own}): leave it out")
+        raise HdbenchError(
+            "--name: these answers already name their model ({own}): leave it out", own=own
+        )
     if len(names) != len(unnamed):
         raise HdbenchError(
-            f"--name: {len(names)} given, and {len(unnamed)} of the files name no model "
-            f"({', '.join(unnamed)}): give one for each of them, in this order"
+            "--name: {given} given, and {count} of the files name no model ({files}): give "
+            "one for each of them, in this order",
+            given=len(names),
+            count=len(unnamed),
+            files=", ".join(unnamed),
         )
     if not all(name.strip() for name in names):
         raise HdbenchError("--name: is blank: give the model's name")
@@ -245,8 +252,11 @@ def _check_run(path: Path, run: OpenedRun) -> None:
     """Refuse a run whose items are not the benchmark's."""
     if run.asked is not None and (unknown := run.asked.keys() - set(run.benchmark.ids())):
         raise HdbenchError(
-            f"{path}: its run.json declares an item that {run.benchmark.id} does not have, "
-            f"{min(unknown)!r}: is it of another version?"
+            "{place}: its run.json declares an item that {benchmark} does not have, "
+            "{item!r}: is it of another version?",
+            place=path,
+            benchmark=run.benchmark.id,
+            item=min(unknown),
         )
 
 
@@ -278,7 +288,9 @@ def _scorer(
 def _processes(workers: int, bounds: Bounds, answers: int) -> int:
     """How many processes are of use."""
     if workers < 0:
-        raise HdbenchError(f"--workers: {workers} is not a number from 0, which is one per core")
+        raise HdbenchError(
+            "--workers: {workers} is not a number from 0, which is one per core", workers=workers
+        )
     wanted = workers or os.cpu_count() or 1
     return 1 if bounds.values is not None else max(1, min(wanted, answers // PART))
 
@@ -339,7 +351,8 @@ class _Whole:
         run = self.run
         if not self._items:
             raise NothingToScoreError(
-                f"{run.benchmark.id}: no item has a ground truth to score against"
+                "{benchmark}: no item has a ground truth to score against",
+                benchmark=run.benchmark.id,
             )
         way = next(each for each in self._read if place in each.scorers)
         metric, tally, checks = way.scorers[place]

@@ -2,14 +2,14 @@
 
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import by_column
 from hdbench.evaluation.run_warning import with_draft_warning
 from hdbench.evaluation.score import Settings, score_runs
@@ -69,10 +69,16 @@ class Verification:
         """What was compared, and whether it is equal, in one line."""
         named = "" if self.model is None else f"{self.model}: "
         named += "" if self.also is None else f"--also {self.also}: "
-        verdict = "differs" if self.differences else "equal"
-        under = f"under rules {self.rules}, reading {self.reading}"
-        by_item = f", {self.values} per-item values" if self.values else ""
-        return f"{named}{verdict} {under}: {self.figures} figures{by_item}"
+        values = Message(", {values} per-item values", values=self.values) if self.values else ""
+        return Message(
+            "{named}{verdict} under rules {rules}, reading {reading}: {figures} figures{values}",
+            named=named,
+            verdict=Message("differs" if self.differences else "equal"),
+            rules=self.rules,
+            reading=self.reading,
+            figures=self.figures,
+            values=values,
+        )
 
 
 def verify(
@@ -123,8 +129,11 @@ def verify(
             new = with_draft_warning(replace(scored[key][0], model=old.model))  # by `--name`
         if new is None:
             raise HdbenchError(
-                f"{where}: model: {predictions} has no run {old.model!r}: "
-                "name the answers with --answers PATH"
+                "{place}: model: {answers} has no run {model}: name the answers with "
+                "--answers PATH",
+                place=where,
+                answers=predictions,
+                model=repr(old.model),
             )
         again = to_record(new, details="per_item" in record)
         if "by" in record:
@@ -139,7 +148,7 @@ def _records(result: Path) -> Iterator[tuple[str, str | None, Any]]:
         yield where, None, record
         others = record.get("also", {})
         if not isinstance(others, dict):
-            raise HdbenchError(f"{where}: also: is not an object of results by name")
+            raise HdbenchError("{place}: also: is not an object of results by name", place=where)
         for name, other in others.items():
             yield f"{where}: also: {name[:100]}", name, other
 
@@ -156,20 +165,28 @@ def _score(
         if cause is None:
             raise
         raise HdbenchError(
-            f"{where}: {cause}. Here the answers cannot be scored: {error}"
+            "{place}: {cause}. Here the answers cannot be scored: {why}",
+            place=where,
+            cause=cause,
+            why=error,
         ) from error
 
 
-def _other_dataset(old: Result, name: str, version: str, sha256: str) -> str | None:
+def _other_dataset(old: Result, name: str, version: str, sha256: str) -> Message | None:
     """Which dataset is replaced by another one here, and what to do; None if it is the same."""
     then = old.dataset
     if then.get("dataset_sha256") == sha256:
         return None
-    return (
-        f"it was scored against {then.get('benchmark')} {then.get('dataset_version')} (metadata "
-        f"sha256 {str(then.get('dataset_sha256'))[:12]}…), and {name} here is {version} "
-        f"({sha256[:12]}…): name a folder with that version with --benchmark PATH, or take it "
-        f"from the Hub with --revision hdbench-{then.get('dataset_version')}"
+    return Message(
+        "it was scored against {benchmark} {old} (metadata sha256 {old_sha256}…), and {name} here "
+        "is {version} ({sha256}…): name a folder with that version with --benchmark PATH, or take "
+        "it from the Hub with --revision hdbench-{old}",
+        benchmark=then.get("benchmark"),
+        old=then.get("dataset_version"),
+        old_sha256=str(then.get("dataset_sha256"))[:12],
+        name=name,
+        version=version,
+        sha256=sha256[:12],
     )
 
 
@@ -177,8 +194,10 @@ def _benchmark(old: Result, given: str | None, revision: str | None, where: str)
     name = given or old.dataset.get("benchmark", "")
     if not (given or revision or os.path.exists(os.path.join(name, "benchmark.yaml"))):
         raise HdbenchError(
-            f"{where}: its benchmark {name!r} is not in the working directory: "
-            "name it with --benchmark PATH"
+            "{place}: its benchmark {name!r} is not in the working directory: name it with "
+            "--benchmark PATH",
+            place=where,
+            name=name,
         )
     return name
 
@@ -187,7 +206,9 @@ def _answers(old: Result, given: Path | str | None, where: str) -> str:
     path = str(given or old.answers.get("path", ""))
     if not given and not os.path.exists(path):
         raise HdbenchError(
-            f"{where}: its answers {path!r} are not here: name them with --answers PATH"
+            "{place}: its answers {path!r} are not here: name them with --answers PATH",
+            place=where,
+            path=path,
         )
     return path
 
@@ -196,7 +217,7 @@ def _by(by: Any, new: Result, benchmark: str, revision: str | None, where: str) 
     """The figures by the values of a column, computed again."""
     column = by.get("column") if isinstance(by, dict) else None
     if not isinstance(column, str):
-        raise HdbenchError(f"{where}: by: is not an object that names a column")
+        raise HdbenchError("{place}: by: is not an object that names a column", place=where)
     return by_column(new, load_benchmark(benchmark, revision=revision), column).to_dict()
 
 
@@ -218,20 +239,26 @@ def _compare(
         again = {name: value for name, value in again.items() if name not in SINCE_READING_2}
     found = Verification(old.model, also, new.metric.rules, new.reading_version)
     if "held_out" in record:
-        found.notes.append("held_out: not compared: its ground truths are not public")
+        found.notes.append(Message("held_out: not compared: its ground truths are not public"))
     method, now = ((each.get("intervals") or {}).get("method") for each in (record, again))
     if method != now:
         record, again = ({**each, "intervals": {}} for each in (record, again))
-        found.notes.append(f"intervals: not compared: then {method}, now {now}")
+        found.notes.append(
+            Message("intervals: not compared: then {method}, now {now}", method=method, now=now)
+        )
     found.figures, found.differences = compared(_compared(record), _compared(again))
     found.values = len(new.ids) * (len(new.statistics) - len(_uncounted(record, new)))
-    found.differences += _first(_items(record, again, old, new), "more items that differ")
+    found.differences += _first(
+        _items(record, again, old, new), "and {count} more items that differ"
+    )
     if found.differences:
         found.causes += _causes(old, new)
     elif old.reading_version != new.reading_version:
-        found.notes.append(f"scored under reading {old.reading_version}")
+        found.notes.append(Message("scored under reading {reading}", reading=old.reading_version))
     found.notes += [
-        f"{name} {old.versions[name]} then, {version} now"
+        Message(
+            "{name} {old} then, {version} now", name=name, old=old.versions[name], version=version
+        )
         for name, version in new.versions.items()
         if old.versions[name] != version
     ]
@@ -245,11 +272,16 @@ def compared(record: Any, again: Any) -> tuple[int, list[str]]:
         isinstance(value, int | float) and not isinstance(value, bool) for value in after.values()
     )
     lines = [
-        f"{'.'.join(path)}: {_shown(before, path)} → {_shown(after, path)}"
+        Message(
+            "{path}: {before} → {after}",
+            path=".".join(path),
+            before=_shown(before, path),
+            after=_shown(after, path),
+        )
         for path in {**before, **after}
         if path not in before or path not in after or before[path] != after[path]
     ]
-    return figures, _first(lines, "more differences")
+    return figures, _first(lines, "and {count} more differences")
 
 
 def _causes(old: Result, new: Result) -> Iterator[str]:
@@ -261,16 +293,21 @@ def _causes(old: Result, new: Result) -> Iterator[str]:
     if other_dataset is not None:
         yield other_dataset
     if old.answers.get("sha256") != new.answers["sha256"]:
-        yield (
-            f"{new.answers['path']} is not what was scored (sha256 "
-            f"{str(old.answers.get('sha256'))[:12]}…, here {new.answers['sha256'][:12]}…): name "
-            "the answers with --answers PATH"
+        yield Message(
+            "{path} is not what was scored (sha256 {old}…, here {sha256}…): name the answers with "
+            "--answers PATH",
+            path=new.answers["path"],
+            old=str(old.answers.get("sha256"))[:12],
+            sha256=new.answers["sha256"][:12],
         )
     if old.reading_version != new.reading_version:
-        yield (
-            f"it was scored under reading {old.reading_version}, and this hdbench {__version__} "
-            f"has reading {new.reading_version}: the changelog says what that changes; hdbench "
-            f"{old.versions['hdbench']} computes it as before"
+        yield Message(
+            "it was scored under reading {old}, and this hdbench {version} has reading {reading}: "
+            "the changelog says what that changes; hdbench {old_version} computes it as before",
+            old=old.reading_version,
+            version=__version__,
+            reading=new.reading_version,
+            old_version=old.versions["hdbench"],
         )
 
 
@@ -309,22 +346,26 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
 
 def _items(
     record: Mapping[str, Any], again: Mapping[str, Any], old: Result, new: Result
-) -> list[str]:
+) -> list[Message]:
     """A line for each item that differs."""
     left_out = _uncounted(record, new)
     before, after = _by_item(record, old, left_out), _by_item(again, new, left_out)
-    lines = []
+    lines: list[Message] = []
     for item_id in {**before, **after}:
         if item_id not in after or item_id not in before:
-            which = "the benchmark" if item_id not in after else "the result"
-            lines.append(f"item {item_id} is not in {which}")
+            lines.append(
+                Message("item {item} is not in the benchmark", item=item_id)
+                if item_id not in after
+                else Message("item {item} is not in the result", item=item_id)
+            )
             continue
         (values, details), (now, details_now) = before[item_id], after[item_id]
         wrong = [
             f"{name} {value} → {now[name]}" for name, value in values.items() if value != now[name]
         ]
         if wrong or details != details_now:
-            lines.append(f"item {item_id}: {', '.join(wrong) or 'its details in per_item'}")
+            what = ", ".join(wrong) or Message("its details in per_item")
+            lines.append(Message("item {item}: {what}", item=item_id, what=what))
     return lines
 
 
@@ -361,12 +402,13 @@ def _uncounted(record: Mapping[str, Any], new: Result) -> list[str]:
     return [name for name in EFFORT if name in new.statistics]
 
 
-def _first(lines: list[str], others: str) -> list[str]:
-    more = [f"and {len(lines) - SHOWN} {others}"] if len(lines) > SHOWN else []
+def _first(lines: Sequence[str], others: str) -> list[str]:
+    """The first lines, cut, and as a template how many others there are."""
+    more = [Message(others, count=len(lines) - SHOWN)] if len(lines) > SHOWN else []
     return [
         line if len(line) <= MAX_LINE else line[: MAX_LINE - 1] + "…" for line in lines[:SHOWN]
     ] + more
 
 
 def _shown(values: Mapping[tuple[str, ...], Any], path: tuple[str, ...]) -> str:
-    return json.dumps(values[path], ensure_ascii=False) if path in values else "(absent)"
+    return json.dumps(values[path], ensure_ascii=False) if path in values else Message("(absent)")

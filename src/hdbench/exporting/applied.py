@@ -59,7 +59,9 @@ def write_table(out: Path, form: TableForm, benchmark: Benchmark) -> Path:
         head += [name, f"{name}: decision", f"{name}: score"]
     schema = benchmark.answer_schema()
     if schema is None:
-        raise HdbenchError(f"{benchmark.id}: has no answer.schema.json, which says its fields")
+        raise HdbenchError(
+            "{benchmark}: has no answer.schema.json, which says its fields", benchmark=benchmark.id
+        )
     columns = FieldColumns(schema).fields
     fields = [(name, columns.get(name)) for name in plan.fields]
 

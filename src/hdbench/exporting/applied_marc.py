@@ -68,7 +68,7 @@ def check_marc(records: Path | None, mapping: Path | None) -> MarcMapping:
         import lxml.etree  # noqa: F401, PLC0415
         import pymarc  # noqa: F401, PLC0415
     if records is not None and not records.is_file():
-        raise HdbenchError(f"{records}: no such file")
+        raise HdbenchError("{place}: no such file", place=records)
     return read_mapping(mapping or DEFAULT_MAPPING)
 
 
@@ -89,7 +89,7 @@ def write_marc(out: Path, mapping: MarcMapping, records: Path | None) -> Written
         HdbenchError: the folder is not finished, or the records cannot be used.
     """
     if records is not None and records.resolve() == (out / RECORDS).resolve():
-        raise HdbenchError(f"{records}: would be replaced: give your own records")
+        raise HdbenchError("{place}: would be replaced: give your own records", place=records)
     plan, _ = read_begun(out)
     applied = read_applied(out)
     name = f"hdbench trust, plan {plan.hash()}"
@@ -236,19 +236,27 @@ def _filled_in(path: Path, mapping: MarcMapping, values: _Values) -> Iterator[_M
         for number, element in enumerate(marc_elements(file, str(path)), 1):
             record = record_from(element)
             if isinstance(record, str):
-                raise HdbenchError(f"{path}: record {number} {record}: export the file again")
+                raise HdbenchError(
+                    "{place}: record {number} {why}: export the file again",
+                    place=path,
+                    number=number,
+                    why=record,
+                )
             item = values.item(mapping.key_of(record))
             if item is None:
                 yield _Made("", element, {})
             elif values.is_used(item):
                 raise HdbenchError(
-                    f"{path}: record {number} is the second one with the id of item {item}: remove "
-                    "one of them"
+                    "{place}: record {number} is the second one with the id of item {item}: "
+                    "remove one of them",
+                    place=path,
+                    number=number,
+                    item=item,
                 )
             else:
                 yield _Made(item, element, values.take(item))
         if not number:
-            raise HdbenchError(f"{path}: no MARC record in it")
+            raise HdbenchError("{place}: no MARC record in it", place=path)
 
 
 def _new(values: _Values) -> Iterator[_Made]:
@@ -266,7 +274,7 @@ def _new(values: _Values) -> Iterator[_Made]:
             field.text = item
         except ValueError as error:
             raise HdbenchError(
-                f"{item!r}: has characters that XML cannot have: give the item another id"
+                "{item!r}: has characters that XML cannot have: give the item another id", item=item
             ) from error
         yield _Made(item, element, found)
 

@@ -9,7 +9,7 @@ from hdbench.common.csv_files import write_csv
 from hdbench.common.excel import xlsx_writer
 from hdbench.common.jsonio import whole_file
 from hdbench.common.progress import progress
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.exporting.cells import Cell
 from hdbench.exporting.columns import OTHER_FIELDS
 from hdbench.exporting.rows import AnswerRows, json_line
@@ -95,7 +95,9 @@ def export(
     name = run.resolve().name
     path = out or Path(f"{name if run.is_dir() else name.partition('.')[0]}.{form}")
     if path.resolve() == run.resolve():
-        raise HdbenchError(f"{path}: holds the answers themselves: name another file with -o")
+        raise HdbenchError(
+            "{place}: holds the answers themselves: name another file with -o", place=path
+        )
     if form == "xlsx":
         xlsx_writer()  # what is missing is said before all the answers are read
     # Imported here, because the command line names the formats in its help.
@@ -131,6 +133,9 @@ def export(
         notes = list(answers.notes)
     if OTHER_FIELDS in table.widths:
         notes.append(
-            f"fields without a column are in {OTHER_FIELDS}, and are not read back from there"
+            Message(
+                "fields without a column are in {column}, and are not read back from there",
+                column=OTHER_FIELDS,
+            )
         )
     return Exported(path, table.rows, notes)

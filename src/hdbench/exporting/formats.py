@@ -115,8 +115,10 @@ def check_size(rows: int, columns: int) -> None:
     """
     if rows + 1 > MAX_ROWS or columns > MAX_COLUMNS:
         raise HdbenchError(
-            f"{rows:,} rows and {columns:,} columns are more than an Excel sheet can hold: use "
-            "--format csv"
+            "{rows:,} rows and {columns:,} columns are more than an Excel sheet can hold: "
+            "use --format csv",
+            rows=rows,
+            columns=columns,
         )
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
@@ -13,7 +14,7 @@ from huggingface_hub.repocard_data import eval_results_to_model_index
 from hdbench import NAMESPACE
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.building.results_dataset import NAME as RESULTS
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
 from hdbench.reading import READ_AS
@@ -79,33 +80,46 @@ def hub_results(
     """
     if run.is_file() and benchmark is None and not is_result(run):
         raise HdbenchError(
-            f"{run}: not a result of hdbench score --json: name the benchmark of these answers "
-            "with --benchmark"
+            "{place}: not a result of hdbench score --json: name the benchmark of these "
+            "answers with --benchmark",
+            place=run,
         )
     runs = load_runs([run], benchmark=benchmark, settings=Settings(protocol))
     if len(runs) > 1:
         names = ", ".join(list(runs)[:SHOWN]) + (", …" if len(runs) > SHOWN else "")
         raise HdbenchError(
-            f"{run}: holds {len(runs)} runs ({names}): the Hub takes one file per model: export "
-            "each run by itself"
+            "{place}: holds {count} runs ({names}): the Hub takes one file per model: "
+            "export each run by itself",
+            place=run,
+            count=len(runs),
+            names=names,
         )
     [(name, result)] = runs.items()
     if not (result.dataset and result.reading):
-        raise HdbenchError(f"{run}: names no benchmark: score the answers with hdbench score")
+        raise HdbenchError(
+            "{place}: names no benchmark: score the answers with hdbench score", place=run
+        )
     if result.run.get("without_media"):
-        raise HdbenchError(f"{run}: was asked without media, and is no score of the model")
+        raise HdbenchError(
+            "{place}: was asked without media, and is no score of the model", place=run
+        )
     of = load_benchmark(benchmark or result.dataset["benchmark"])
     if of.spec.metric != result.metric.name or not result.ids:
         raise HdbenchError(
-            f"{run}: is not a result for {of.id}: name its benchmark with --benchmark"
+            "{place}: is not a result for {benchmark}: name its benchmark with --benchmark",
+            place=run,
+            benchmark=of.id,
         )
     if form == "model-index":
         index = eval_results_to_model_index(name, [_index_entry(result, of)])
         return _yaml({"model-index": index})
     if reasons := list(_not_ranked(result, of)):
+        why = reduce(lambda one, other: Message("{one}, {other}", one=one, other=other), reasons)
         raise HdbenchError(
-            f"{run}: {', '.join(reasons)}: the Hub would rank it among whole runs under the "
-            "benchmark's own rules: use --format model-index, which says so"
+            "{place}: {why}: the Hub would rank it among whole runs under the "
+            "benchmark's own rules: use --format model-index, which says so",
+            place=run,
+            why=why,
         )
     return _yaml(eval_result_entries_to_yaml([_ranked_entry(result, of)]))
 
@@ -174,18 +188,18 @@ def _index_entry(result: Result, benchmark: Benchmark) -> EvalResult:
     )
 
 
-def _not_ranked(result: Result, benchmark: Benchmark) -> Iterator[str]:
+def _not_ranked(result: Result, benchmark: Benchmark) -> Iterator[Message]:
     """Why a score must not be listed with those of whole runs."""
     version = str(result.dataset["dataset_version"])
     if "+" in version:
-        yield f"a score on version {version}"
+        yield Message("a score on version {version}", version=version)
     items = sum(1 for _ in benchmark.items())
     if len(result.ids) != items:
-        yield f"a score on {len(result.ids)} of {items} items"
+        yield Message("a score on {count} of {items} items", count=len(result.ids), items=items)
     read_as = (name for name in READ_AS if result.reading[name])
     changed = [*_changed_options(result, benchmark), *read_as]
     if changed:
-        yield f"scored with {', '.join(changed)}"
+        yield Message("scored with {options}", options=", ".join(changed))
 
 
 def _changed_options(result: Result, benchmark: Benchmark) -> dict[str, Any]:

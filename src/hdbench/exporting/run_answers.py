@@ -8,6 +8,7 @@ from typing import NamedTuple
 from hdbench.benchmarks.benchmark import METADATA, load_benchmark
 from hdbench.benchmarks.spec import MEDIA_KEYS
 from hdbench.common.jsonio import read_jsonl
+from hdbench.common.told import spoken
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.reading.answer import Answer
@@ -34,13 +35,15 @@ class RunAnswers:
 
     Attributes:
         schema: what a record looks like.
-        notes: what was assumed in reading, one line each.
+        notes: what was assumed in reading, one line each; about ids in the language that the
+            terminal is told everything in.
     """
 
     def __init__(self, run: OpenedRun) -> None:
         if run.schema is None:
             raise HdbenchError(
-                f"{run.benchmark.id}: has no answer.schema.json, which says what the columns are"
+                "{benchmark}: has no answer.schema.json, which says what the columns are",
+                benchmark=run.benchmark.id,
             )
         self.schema = run.schema
         self._run = run
@@ -54,7 +57,7 @@ class RunAnswers:
         self.notes = [
             *run.notes,
             *(
-                in_words(**id_message(each))
+                in_words(**id_message(each), language=spoken())
                 for answers in self._answers.values()
                 for each in answers.differences
             ),
@@ -78,8 +81,10 @@ class RunAnswers:
         if benchmark is None:
             if not is_run(path):
                 raise HdbenchError(
-                    f"{called or path}: no run here (no {RUN_FILE}): name the benchmark of these "
-                    "answers with --benchmark"
+                    "{place}: no run here (no {run_file}): name the benchmark of these "
+                    "answers with --benchmark",
+                    place=called or path,
+                    run_file=RUN_FILE,
                 )
             benchmark = read_run_info(path).benchmark
         with OpenedRun.opened(path, load_benchmark(benchmark), name=called) as run:

@@ -300,7 +300,13 @@ def _passed_over(members: Members, others: list[str]) -> list[str]:
 
 
 def _nothing_in(members: Members) -> Message:
-    told = "{place}: no answers here: they must be in files <id>.json or <id>.txt"
     if not members.others:
-        return Message(told, place=members.name)
-    return Message(told + "; it holds {other}", place=members.name, other=members.others[0])
+        return Message(
+            "{place}: no answers here: they must be in files <id>.json or <id>.txt",
+            place=members.name,
+        )
+    return Message(
+        "{place}: no answers here: they must be in files <id>.json or <id>.txt; it holds {other}",
+        place=members.name,
+        other=members.others[0],
+    )

@@ -8,7 +8,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hdbench.common.checked import validate
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, os_reason
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.json_files import parse_file
 from hdbench.reading.parts import is_in_shards, our_parts
@@ -141,9 +141,13 @@ def read_run_info(folder: Path) -> RunInfo:
             raw = file.read(MAX_BYTES + 1)
         text = raw.decode("utf-8-sig")
     except OSError as error:
-        raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
+        ) from error
     except UnicodeDecodeError as error:
-        raise HdbenchError(f"{path}: not UTF-8 (byte {error.start + 1})") from error
+        raise HdbenchError(
+            "{place}: not UTF-8 (byte {byte})", place=path, byte=error.start + 1
+        ) from error
     if len(raw) > MAX_BYTES:
-        raise HdbenchError(f"{path}: larger than {MAX_BYTES >> 20} MiB")
+        raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_BYTES >> 20)
     return validate(RunInfo, parse_file(text, str(path)), path)

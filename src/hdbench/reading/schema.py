@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
 
-from hdbench.common.jsonio import parse_json
-from hdbench.errors import HdbenchError
+from hdbench.common.jsonio import json_reason, parse_json
+from hdbench.errors import HdbenchError, os_reason
 from hdbench.reading.blocks import Blocks
 from hdbench.reading.schema_parts import (
     FieldSchema,
@@ -96,7 +96,9 @@ class AnswerSchema:
             compiled(schema)
         except ValidationError as error:
             reason = error.message[:MAX_NAME]
-            raise HdbenchError(f"not a valid JSON Schema (2020-12): {reason}") from error
+            raise HdbenchError(
+                "not a valid JSON Schema (2020-12): {reason}", reason=reason
+            ) from error
         plain = without_references(schema)
         whole = plain.get("anyOf", [plain]) if "properties" not in plain else [plain]
         self.alternatives: tuple[dict[str, Any], ...] = tuple(
@@ -132,15 +134,21 @@ class AnswerSchema:
         try:
             schema = parse_json(path.read_text(encoding="utf-8"))
         except OSError as error:
-            raise HdbenchError(f"{path}: cannot be read: {error.strerror}") from error
+            raise HdbenchError(
+                "{place}: cannot be read: {why}", place=path, why=os_reason(error)
+            ) from error
         except ValueError as error:
-            raise HdbenchError(f"{path}: not JSON: {error}") from error
+            raise HdbenchError(
+                "{place}: not JSON: {why}", place=path, why=json_reason(error)
+            ) from error
         if not isinstance(schema, dict):
-            raise HdbenchError(f"{path}: not a JSON Schema: must be an object in braces")
+            raise HdbenchError(
+                "{place}: not a JSON Schema: must be an object in braces", place=path
+            )
         try:
             return cls(schema, prompts)
         except HdbenchError as error:
-            raise HdbenchError(f"{path}: {error}") from error
+            raise HdbenchError("{place}: {why}", place=path, why=error) from error
 
     def _list_of_objects(self) -> tuple[str, dict[str, Any]] | None:
         only = self.alternatives[0] if len(self.alternatives) == 1 else {}

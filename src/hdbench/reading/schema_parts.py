@@ -122,5 +122,8 @@ def _at(schema: dict[str, Any], reference: str) -> Any:
     for key in keys:
         node = node.get(key) if isinstance(node, dict) else None
     if start != "#" or not isinstance(node, dict):
-        raise HdbenchError(f"$ref {reference!r}: must name an object in the schema: #/$defs/name")
+        raise HdbenchError(
+            "$ref {reference!r}: must name an object in the schema: #/$defs/name",
+            reference=reference,
+        )
     return node

@@ -5,7 +5,7 @@ from typing import Any
 
 from hdbench import __version__
 from hdbench.common.names import bare, did_you_mean
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.metric import PERFECT, Metric
@@ -24,21 +24,28 @@ def _installed() -> dict[str, type[Metric]]:
         for metric in (ZettelF1, AvisblattCer, LettersF1, SciencemetaAccuracy, RecordF1, TextCer)
     }
     for entry in entry_points(group=GROUP):
-        of = f"metric {entry.name!r} of {entry.dist.name if entry.dist else entry.value}"
+        package = entry.dist.name if entry.dist else entry.value
+        of = Message("metric {name!r} of {package}", name=entry.name, package=package)
         try:
             metric = entry.load()
         except Exception as error:
-            raise HdbenchError(f"{of}: cannot be loaded: {error}: update or remove it") from error
+            raise HdbenchError(
+                "{of}: cannot be loaded: {why}: update or remove it", of=of, why=error
+            ) from error
         if not (isinstance(metric, type) and issubclass(metric, Metric)):
-            raise HdbenchError(f"{of}: must be a class derived from hdbench.scoring.metric.Metric")
+            raise HdbenchError(
+                "{of}: must be a class derived from hdbench.scoring.metric.Metric", of=of
+            )
         if not set(PERFECT) <= set(metric.figures):
-            raise HdbenchError(f"{of}: has no items_perfect among its figures: add *PERFECT")
+            raise HdbenchError("{of}: has no items_perfect among its figures: add *PERFECT", of=of)
         if metric.name != entry.name:
             raise HdbenchError(
-                f"{of}: its class is called {metric.name!r}: give both the same name"
+                "{of}: its class is called {name!r}: give both the same name",
+                of=of,
+                name=metric.name,
             )
         if metrics.setdefault(entry.name, metric) is not metric:
-            raise HdbenchError(f"{of}: another metric has this name already: rename it")
+            raise HdbenchError("{of}: another metric has this name already: rename it", of=of)
     return metrics
 
 
@@ -59,15 +66,20 @@ def make_metric(name: str, protocol: str = "documented", /, **options: Any) -> M
     name = bare(name)
     if name not in METRICS:
         raise HdbenchError(
-            f"no metric {name!r}: this hdbench has {', '.join(METRICS)}"
-            f"{did_you_mean(name, METRICS)}"
+            "no metric {name!r}: this hdbench has {choices}{near}",
+            name=name,
+            choices=", ".join(METRICS),
+            near=did_you_mean(name, METRICS),
         )
     known = METRICS[name].option_names
     for option in options:
         if option not in known:
             raise HdbenchError(
-                f"{name} has no option {option!r}: it has {', '.join(known)}"
-                f"{did_you_mean(option, known)}"
+                "{name} has no option {option!r}: it has {names}{near}",
+                name=name,
+                option=option,
+                names=", ".join(known),
+                near=did_you_mean(option, known),
             )
     return METRICS[name](protocol, **options)
 
@@ -86,16 +98,23 @@ def check_headline(name: str, headline: str, higher_is_better: bool | None = Non
     """
     if name not in METRICS:
         raise HdbenchError(
-            f"metric: no {name[:100]!r} in hdbench {__version__}, which has {', '.join(METRICS)}: "
-            "if it is of a newer hdbench, install that"
+            "metric: no {name!r} in hdbench {version}, which has {choices}: if it is of a "
+            "newer hdbench, install that",
+            name=name[:100],
+            version=__version__,
+            choices=", ".join(METRICS),
         )
     rates = {each.name: each for each in METRICS[name].figures if each.is_rate and each.always}
     if headline not in rates:
         raise HdbenchError(
-            f"headline: {headline[:100]!r} is not a rate of {name}: choose one of "
-            f"{', '.join(rates)}"
+            "headline: {headline!r} is not a rate of {name}: choose one of {choices}",
+            headline=headline[:100],
+            name=name,
+            choices=", ".join(rates),
         )
     if higher_is_better is not None and higher_is_better != rates[headline].higher_is_better:
         raise HdbenchError(
-            f"higher_is_better: must be {str(not higher_is_better).lower()} for {headline}"
+            "higher_is_better: must be {needed} for {headline}",
+            needed=str(not higher_is_better).lower(),
+            headline=headline,
         )

@@ -439,10 +439,12 @@ def _field(place: int) -> str:
 def _check_normalize(value: Any) -> list[str]:
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list | tuple):
-        raise HdbenchError(f"normalize: {value!r} is not a name or a list of names")
+        raise HdbenchError("normalize: {value} is not a name or a list of names", value=repr(value))
     for name in names:
         if not isinstance(name, str) or (name != "none" and name not in _NORMALIZERS):
             raise HdbenchError(
-                f"normalize: no {name!r}: choose from none, {', '.join(_NORMALIZERS)}"
+                "normalize: no {name}: choose from none, {choices}",
+                name=repr(name),
+                choices=", ".join(_NORMALIZERS),
             )
     return [name for name in _NORMALIZERS if name in names]

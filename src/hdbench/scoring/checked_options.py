@@ -19,7 +19,11 @@ def read_digits(value: Any, known: Sequence[str]) -> dict[str, int]:
         name in known and type(digits) is int and 0 <= digits <= _MAX_DIGITS
         for name, digits in value.items()
     ):
-        raise HdbenchError(f"round: {value!r} is not an object of {', '.join(known)} and decimals")
+        raise HdbenchError(
+            "round: {value} is not an object of {names} and decimals",
+            value=repr(value),
+            names=", ".join(known),
+        )
     return dict(value)
 
 
@@ -34,13 +38,23 @@ def read_figures(value: Any, known: Collection[str]) -> dict[str, tuple[str, flo
         HdbenchError: it is unusable, or repeats a figure that there is not.
     """
     if not isinstance(value, Mapping):
-        raise HdbenchError(f"figures: {value!r} is not an object of names and figures")
+        raise HdbenchError(
+            "figures: {value} is not an object of names and figures", value=repr(value)
+        )
     figures = {}
     for name, each in value.items():
         if not isinstance(each, Mapping) or not {"of"} <= each.keys() <= {"of", "scale"}:
-            raise HdbenchError(f'figures: {name}: {each!r} is not {{"of": FIGURE, "scale": 1}}')
+            raise HdbenchError(
+                'figures: {name}: {each} is not {{"of": FIGURE, "scale": 1}}',
+                name=name,
+                each=repr(each),
+            )
         if each["of"] not in (*known, "items"):
-            raise HdbenchError(f"figures: {name}: there is no figure {each['of']!r} to repeat")
+            raise HdbenchError(
+                "figures: {name}: there is no figure {figure} to repeat",
+                name=name,
+                figure=repr(each["of"]),
+            )
         figures[str(name)] = (str(each["of"]), number("figures", each.get("scale", 1)))
     return figures
 
@@ -52,9 +66,11 @@ def number(option: str, value: Any) -> float:
         HdbenchError: it is none.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise HdbenchError(f"{option}: {value!r} is not a number")
+        raise HdbenchError("{option}: {value} is not a number", option=option, value=repr(value))
     if not 0 <= value <= sys.float_info.max:  # nor NaN, nor an integer that is no float
-        raise HdbenchError(f"{option}: {value!r} is not a number of 0 or more")
+        raise HdbenchError(
+            "{option}: {value} is not a number of 0 or more", option=option, value=repr(value)
+        )
     return float(value)
 
 
@@ -65,7 +81,12 @@ def one_of(option: str, value: Any, choices: Sequence[str]) -> str:
         HdbenchError: it is none of them.
     """
     if not isinstance(value, str) or value not in choices:
-        raise HdbenchError(f"{option}: {value!r} is not one of {', '.join(choices)}")
+        raise HdbenchError(
+            "{option}: {value} is not one of {choices}",
+            option=option,
+            value=repr(value),
+            choices=", ".join(choices),
+        )
     return value
 
 

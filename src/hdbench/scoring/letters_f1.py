@@ -161,8 +161,9 @@ class LettersF1(Metric):
         for name, value in self._options.items():
             if check_flag(name, value) and self._published and name.startswith("inferred"):
                 raise HdbenchError(
-                    f"{name}: the published results never count inferred persons; "
-                    "choose the protocol documented"
+                    "{name}: the published results never count inferred persons; choose the "
+                    "protocol documented",
+                    name=name,
                 )
         if skip_signatures and skip_non_signatures:
             raise HdbenchError(
@@ -343,7 +344,9 @@ class LettersF1(Metric):
         if not isinstance(signed, bool):
             option = "skip_signatures" if with_ else "skip_non_signatures"
             raise HdbenchError(
-                f"{option}: has_signatures of a ground truth must be true or false, not {signed!r}"
+                "{option}: has_signatures of a ground truth must be true or false, not {signed}",
+                option=option,
+                signed=repr(signed),
             )
         return with_ if signed else without
 
@@ -440,11 +443,17 @@ def _person(category: str, person: Any) -> tuple[str, list[str]]:
         "function",
         "correspondence",
     ):
-        raise HdbenchError(f"{category}: {reprlib.repr(person)} is not a person of a ground truth")
+        raise HdbenchError(
+            "{category}: {person} is not a person of a ground truth",
+            category=category,
+            person=reprlib.repr(person),
+        )
     name, others = person.get("name"), person.get("alternateName")
     others = [] if others is None else others
     if not isinstance(name, str | None) or not isinstance(others, list):
         raise HdbenchError(
-            f"{category}: {reprlib.repr(person)} must have a name and a list of names"
+            "{category}: {person} must have a name and a list of names",
+            category=category,
+            person=reprlib.repr(person),
         )
     return name or "", [other for other in others if isinstance(other, str)]

@@ -378,7 +378,12 @@ def check_protocol(protocol: str) -> ProtocolName:
         if protocol == known:
             return known
     near = did_you_mean(protocol, PROTOCOLS)
-    raise HdbenchError(f"no protocol {protocol!r}: choose one of {', '.join(PROTOCOLS)}{near}")
+    raise HdbenchError(
+        "no protocol {protocol!r}: choose one of {choices}{near}",
+        protocol=protocol,
+        choices=", ".join(PROTOCOLS),
+        near=near,
+    )
 
 
 def check_flag(name: str, value: Any) -> bool:
@@ -388,5 +393,5 @@ def check_flag(name: str, value: Any) -> bool:
         HdbenchError: it is neither.
     """
     if not isinstance(value, bool):
-        raise HdbenchError(f"{name}: {value!r} is not true or false")
+        raise HdbenchError("{name}: {value} is not true or false", name=name, value=repr(value))
     return value

@@ -78,7 +78,12 @@ def normalizer(
         'die ehe'
     """
     if isinstance(steps, str) or not isinstance(steps, Sequence):
-        raise HdbenchError(f"{name}: {steps!r} is not a list of {', '.join(known)}")
+        raise HdbenchError(
+            "{name}: {steps} is not a list of {names}",
+            name=name,
+            steps=repr(steps),
+            names=", ".join(known),
+        )
     return tuple(_step(name, step, known, can_remove) for step in steps)
 
 
@@ -89,7 +94,12 @@ def _step(name: str, step: Any, known: dict[str, Normalizer], can_remove: bool) 
     if can_remove and is_remove and isinstance(step["remove"], str):
         return partial(_remove, str.maketrans("", "", step["remove"]))
     choices = [*known, '{"remove": "CHARACTERS"}'] if can_remove else known
-    raise HdbenchError(f"{name}: {step!r} is none of {', '.join(choices)}")
+    raise HdbenchError(
+        "{name}: {step} is none of {choices}",
+        name=name,
+        step=repr(step),
+        choices=", ".join(choices),
+    )
 
 
 def _remove(characters: dict[int, Any], text: str) -> str:

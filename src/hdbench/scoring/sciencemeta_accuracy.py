@@ -328,15 +328,19 @@ def _kind(reference: Mapping[str, Any]) -> str:
     if kind is None:
         return "paper" if "doi" in reference or "keyword" in reference else "book"
     if not isinstance(kind, str) or kind not in FIELDS:
-        raise HdbenchError(f"kind: {kind!r} must be one of {', '.join(FIELDS)}")
+        raise HdbenchError(
+            "kind: {kind} must be one of {choices}", kind=repr(kind), choices=", ".join(FIELDS)
+        )
     return kind
 
 
 def _check_same(answered: Any, expected: Any) -> None:
     if answered and expected and answered != expected:
         raise HdbenchError(
-            f"the answer is for sha256 {answered!r}, the reference for {expected!r}: predictions "
-            "and references must be in the same order"
+            "the answer is for sha256 {answered}, the reference for {expected}: predictions "
+            "and references must be in the same order",
+            answered=repr(answered),
+            expected=repr(expected),
         )
 
 

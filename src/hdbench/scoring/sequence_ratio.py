@@ -28,7 +28,7 @@ def as_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, dict | list) and is_too_deep(value):
-        raise HdbenchError(f"a field's value is nested more than {MAX_DEPTH} deep")
+        raise HdbenchError("a field's value is nested more than {most} deep", most=MAX_DEPTH)
     return "" if value is None else str(value)
 
 

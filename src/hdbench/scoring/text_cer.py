@@ -118,7 +118,7 @@ class TextCer(Metric):
         self._split = _graphemes if unit == "grapheme" else _as_it_is
         self._xml = self._options["xml"]
         if not isinstance(self._xml, bool):
-            raise HdbenchError(f"xml: {self._xml!r} is not true or false")
+            raise HdbenchError("xml: {value} is not true or false", value=repr(self._xml))
         one_of("unanswered", self._options["unanswered"], ("failure", "empty_object"))
         plain = one_of("sum", self._options["sum"], ("exact", "plain")) == "plain"
         self._total = added_plainly if plain else math.fsum
@@ -218,9 +218,10 @@ class TextCer(Metric):
         for rate in RATES:
             if not totals[f"{rate}_length"]:
                 raise HdbenchError(
-                    f"{rate}: the ground truths have no text to divide by in "
-                    f"{', '.join(self._options['texts'])}: name the paths of their texts with the "
-                    "option texts"
+                    "{rate}: the ground truths have no text to divide by in {texts}: name "
+                    "the paths of their texts with the option texts",
+                    rate=rate,
+                    texts=", ".join(self._options["texts"]),
                 )
 
     @property

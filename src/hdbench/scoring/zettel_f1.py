@@ -261,7 +261,9 @@ class ZettelF1(Metric):
         for name in self.weights or ():
             if not any(_is_within(field, name) for field in fields):
                 raise HdbenchError(
-                    f"weights: no field or group {name!r}: there are {', '.join(fields)}"
+                    "weights: no field or group {name!r}: there are {names}",
+                    name=name,
+                    names=", ".join(fields),
                 )
 
 
@@ -294,7 +296,12 @@ def _is_within(path: str, name: str) -> bool:
 
 def _check_number(name: str, value: Any, highest: float) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= highest:
-        raise HdbenchError(f"{name}: {value!r} is not a number from 0 to {highest:g}")
+        raise HdbenchError(
+            "{name}: {value} is not a number from 0 to {most:g}",
+            name=name,
+            value=repr(value),
+            most=highest,
+        )
     return float(value)
 
 
@@ -302,7 +309,10 @@ def _check_weights(weights: Any) -> dict[str, float] | None:
     if weights is None:
         return None
     if not isinstance(weights, Mapping) or not weights:
-        raise HdbenchError(f"weights: {weights!r} is not an object of field or group and weight")
+        raise HdbenchError(
+            "weights: {weights} is not an object of field or group and weight",
+            weights=repr(weights),
+        )
     return {
         str(name): _check_number(f"weights: {name}", weight, 1_000_000)
         for name, weight in weights.items()

@@ -112,9 +112,11 @@ def read_options(given: Mapping[str, Any], figures: Collection[str]) -> Options:
         one_of(name, values[name], choices)
     by_path = ByPath(**{name: values[name] for name in ByPath._fields})
     if by_path != ByPath() and values["lists"] != "position":
-        raise HdbenchError(f"{', '.join(ByPath._fields)}: these need lists: position")
+        raise HdbenchError("{names}: these need lists: position", names=", ".join(ByPath._fields))
     if not (values["root_list"] is None or isinstance(values["root_list"], str)):
-        raise HdbenchError(f"root_list: {values['root_list']!r} is not the name of a list")
+        raise HdbenchError(
+            "root_list: {value} is not the name of a list", value=repr(values["root_list"])
+        )
     return Options(
         values=values,
         rules=read_rules(given),
@@ -141,9 +143,11 @@ def read_rules(given: Mapping[str, Any]) -> Rules:
         comparators = by_pattern("compare", compare, None, _comparator)
     ignore, blank = values["ignore"], values["blank"]
     if not _is_list(ignore) or not all(isinstance(each, str) for each in ignore):
-        raise HdbenchError(f"ignore: {ignore!r} is not a list of paths")
+        raise HdbenchError("ignore: {ignore} is not a list of paths", ignore=repr(ignore))
     if not _is_list(blank) or not all(_is_scalar(each) for each in blank):
-        raise HdbenchError(f"blank: {blank!r} is not a list of values such as null and ''")
+        raise HdbenchError(
+            "blank: {blank} is not a list of values such as null and ''", blank=repr(blank)
+        )
     if len(set(ignore)) < len(ignore):
         raise HdbenchError("ignore: a path is given twice")
     return Rules(
@@ -175,9 +179,11 @@ def _check_key(option: Patterns[Any], key: tuple[str, ...], *, is_by_text: bool)
     if wrong:
         pattern = ".".join(min(wrong)).replace(".[]", "[]")
         raise HdbenchError(
-            f"{option.option}: {pattern}: a ground truth has the key "
-            f"{' in '.join(map(repr, reversed(key)))}, and a path is read at every dot and bracket,"
-            " so it cannot name a key that has one: rename the key"
+            "{option}: {pattern}: a ground truth has the key {key}, and a path is read at "
+            "every dot and bracket, so it cannot name a key that has one: rename the key",
+            option=option.option,
+            pattern=pattern,
+            key=" in ".join(map(repr, reversed(key))),
         )
 
 
@@ -199,14 +205,21 @@ def _steps(option: str, value: Any) -> tuple[Normalizer, ...]:
 def _threshold(option: str, value: Any) -> float:
     threshold = number(option, value)
     if threshold > 1:
-        raise HdbenchError(f"{option}: {value!r} is not a number from 0 to 1")
+        raise HdbenchError(
+            "{option}: {value} is not a number from 0 to 1", option=option, value=repr(value)
+        )
     return threshold
 
 
 def _weight(option: str, value: Any) -> float:
     weight = number(option, value)
     if weight > _MAX_WEIGHT:
-        raise HdbenchError(f"{option}: {value!r} is not a number from 0 to {_MAX_WEIGHT:g}")
+        raise HdbenchError(
+            "{option}: {value} is not a number from 0 to {most:g}",
+            option=option,
+            value=repr(value),
+            most=_MAX_WEIGHT,
+        )
     return weight
 
 

@@ -55,11 +55,15 @@ class Patterns(Generic[Value]):
         for pattern, value in values.items():
             if not isinstance(pattern, str) or not _PATTERN.fullmatch(pattern):
                 raise HdbenchError(
-                    f"{option}: {pattern!r} is not a path such as title or entries[].author"
+                    "{option}: {pattern} is not a path such as title or entries[].author",
+                    option=option,
+                    pattern=repr(pattern),
                 )
             segments = segments_of(pattern)
             if segments in self._values:
-                raise HdbenchError(f"{option}: {pattern!r} is given twice")
+                raise HdbenchError(
+                    "{option}: {pattern} is given twice", option=option, pattern=repr(pattern)
+                )
             self._values[segments] = value
 
     def __getitem__(self, path: Sequence[str]) -> Value:

@@ -124,7 +124,12 @@ def comparator(option: str, value: Any) -> Comparator:
     if isinstance(name, str) and name in _PLAIN:
         return _PLAIN[name]
     if not isinstance(name, str) or name not in _MAKERS:
-        raise HdbenchError(f"{option}: {value!r} is none of {', '.join((*_PLAIN, *_MAKERS))}")
+        raise HdbenchError(
+            "{option}: {value} is none of {choices}",
+            option=option,
+            value=repr(value),
+            choices=", ".join((*_PLAIN, *_MAKERS)),
+        )
     return _MAKERS[name](option, **parameters)
 
 
@@ -150,16 +155,29 @@ def _name(key: Any) -> str:
 def _number(option: str, locale: Any = "en") -> Comparator:
     signs = _LOCALES.get(str(locale).replace("_", "-"))
     if signs is None:
-        raise HdbenchError(f"{option}: no locale {locale!r}: choose one of {', '.join(_LOCALES)}")
+        raise HdbenchError(
+            "{option}: no locale {locale}: choose one of {choices}",
+            option=option,
+            locale=repr(locale),
+            choices=", ".join(_LOCALES),
+        )
     return partial(_same, partial(read_number, signs), _equal)
 
 
 def _date(option: str, formats: Any = ()) -> Comparator:
     if not _are_texts(formats):
-        raise HdbenchError(f'{option}: formats: {formats!r} is not a list such as ["%d.%m.%Y"]')
+        raise HdbenchError(
+            '{option}: formats: {formats} is not a list such as ["%d.%m.%Y"]',
+            option=option,
+            formats=repr(formats),
+        )
     for form in formats:
         if not _reads_years(form):
-            raise HdbenchError(f"{option}: formats: {form!r} is not a format of dates with a year")
+            raise HdbenchError(
+                "{option}: formats: {form!r} is not a format of dates with a year",
+                option=option,
+                form=form,
+            )
     return partial(_same, partial(read_date, tuple(formats)), _is_within)
 
 
@@ -176,7 +194,12 @@ def _boolean(option: str, **spellings: Any) -> Comparator:
     known = {"true": True, "false": False}
     for name, texts in spellings.items():
         if not _are_texts(texts):
-            raise HdbenchError(f"{option}: {name}: {texts!r} is not a list of texts")
+            raise HdbenchError(
+                "{option}: {name}: {texts} is not a list of texts",
+                option=option,
+                name=name,
+                texts=repr(texts),
+            )
         known |= {text.casefold(): known[name] for text in texts}
     return partial(_same, partial(_read_boolean, known), _equal)
 

@@ -43,15 +43,23 @@ class Texts(NamedTuple):
 def read_texts(value: Any) -> list[Texts]:
     """The paths of texts, by the list that they are in."""
     if not isinstance(value, Mapping) or not value:
-        raise HdbenchError(f"texts: {value!r} is not an object of paths and {', '.join(WHEN)}")
+        raise HdbenchError(
+            "texts: {value} is not an object of paths and {names}",
+            value=repr(value),
+            names=", ".join(WHEN),
+        )
     lists: dict[str | None, dict[str, str]] = {}
     for path, when in value.items():
         found = _PATH.fullmatch(path) if isinstance(path, str) else None
         if found is None:
-            raise HdbenchError(f"texts: {path!r} is not a path such as text or pages[].text")
+            raise HdbenchError(
+                "texts: {path} is not a path such as text or pages[].text", path=repr(path)
+            )
         one_of(f"texts: {path}", when, WHEN)
         if when == "until_absent" and not NUMBERED.fullmatch(found["field"]):
-            raise HdbenchError(f"texts: {path}: until_absent needs a number, as in addition1")
+            raise HdbenchError(
+                "texts: {path}: until_absent needs a number, as in addition1", path=path
+            )
         lists.setdefault(found["list"], {})[found["field"]] = when
     return [Texts(name, fields) for name, fields in lists.items()]
 

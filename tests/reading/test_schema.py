@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hdbench.common.told import told
 from hdbench.errors import HdbenchError
-from hdbench.reading.schema import MAX_NAME, MAX_VALUES, MAX_VIOLATIONS, AnswerSchema
+from hdbench.reading.schema import MAX_VALUES, MAX_VIOLATIONS, AnswerSchema
+from hdbench.reading.violations import MAX_NAME
 
 SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"
 CARD = {
@@ -128,6 +130,48 @@ def test_half_a_surrogate_pair_is_no_obstacle(cards):
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**400, -0.0])
 def test_numbers_that_are_no_json_are_no_obstacle(cards, value):
     assert ("publication.title", "type") in found(cards, changed(title=value))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "english", "german"),
+    [
+        (
+            {"type": "string"},
+            5,
+            'the value is not of type "string"',
+            'der Wert ist nicht vom Typ "string"',
+        ),
+        (
+            {"enum": ["a", "b", "c"]},
+            5,
+            'the value is not one of "a", "b" or "c"',
+            'der Wert ist weder "a", "b" noch "c"',
+        ),
+        (
+            {"maxItems": 1},
+            [1, 2],
+            "the value has more than 1 item",
+            "der Wert hat mehr als 1 Element",
+        ),
+        (
+            {"pattern": r"^\d \{type}$"},
+            "x",
+            r'the value does not match "^\d \{type}$"',
+            r'der Wert passt nicht zum Muster "^\d \{type}$"',
+        ),
+        (
+            False,
+            5,
+            "False schema does not allow the value",
+            "False schema does not allow the value",
+        ),
+    ],
+)
+def test_what_the_library_says_is_put_into_german(field, value, english, german):
+    schema = AnswerSchema({"type": "object", "properties": {"x": field}})
+    [violation] = schema.violations({"x": value})
+    assert violation.message == english
+    assert told(violation.message, "de") == german
 
 
 def test_violations_are_bounded(cards):

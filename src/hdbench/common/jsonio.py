@@ -11,7 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 
 MAX_DEPTH = 100
 """Maximum depth to which objects and lists are nested. Records here are three deep."""
@@ -214,7 +214,7 @@ def raw_lines(
                     number += 1
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=name, why=error.strerror
+            "{place}: cannot be read: {why}", place=name, why=os_reason(error)
         ) from error
 
 
@@ -284,5 +284,5 @@ def whole_file(path: Path) -> Iterator[Path]:
             beside.replace(path)
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be written: {why}", place=path, why=error.strerror or error
+            "{place}: cannot be written: {why}", place=path, why=os_reason(error)
         ) from error

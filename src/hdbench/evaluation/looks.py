@@ -11,7 +11,7 @@ from hdbench.errors import escaped
 from hdbench.evaluation.frequent import Seen
 from hdbench.evaluation.shared_fields import Names, names_of
 from hdbench.reading.answer import STATUSES, Answer, Kind, Status
-from hdbench.reading.schema import Violation
+from hdbench.reading.violations import Violation
 from hdbench.results.items import ScoredItem
 from hdbench.scoring.metric import FieldMatch
 

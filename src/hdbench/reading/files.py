@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.container import Container
 from hdbench.reading.encodings import UTF16_MARKS, write_as_utf8
 from hdbench.reading.folders import answers_files, open_members
@@ -103,7 +103,7 @@ def open_container(
         return _open_file(path, name, schema, all_are_loaded=all_are_loaded)
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=name, why=error.strerror or error
+            "{place}: cannot be read: {why}", place=name, why=os_reason(error)
         ) from error
 
 

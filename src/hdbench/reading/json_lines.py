@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from hdbench.common.jsonio import MAX_LINE, parse_line, plain_id, raw_lines
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.fields import EntryReader
 from hdbench.reading.place import Place
@@ -63,7 +63,7 @@ class AnswerLines:
         except OSError as error:
             name = self.files[number].name
             raise HdbenchError(
-                "{place}: cannot be read: {why}", place=name, why=error.strerror
+                "{place}: cannot be read: {why}", place=name, why=os_reason(error)
             ) from error
 
     def where(self, place: int) -> str:

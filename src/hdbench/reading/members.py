@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 
 from hdbench.common.jsonio import MAX_LINE
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, os_reason
 
 MAX_FILES = 1_000_000
 """Maximum number of files in a folder or ZIP."""
@@ -92,7 +92,7 @@ class Folder:
                         )
         except OSError as error:
             raise HdbenchError(
-                "{place}: cannot be read: {why}", place=path, why=error.strerror
+                "{place}: cannot be read: {why}", place=path, why=os_reason(error)
             ) from error
         self.names.sort()  # the order of a listing differs from one machine to the next
         self.others.sort()
@@ -108,7 +108,7 @@ class Folder:
                 return _bounded(file.read(MAX_LINE + 1), self.place(name))
         except OSError as error:
             raise HdbenchError(
-                "{place}: cannot be read: {why}", place=self.place(name), why=error.strerror
+                "{place}: cannot be read: {why}", place=self.place(name), why=os_reason(error)
             ) from error
 
     def unpacked(self, name: str, scratch: Path) -> Path:

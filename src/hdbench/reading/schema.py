@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
+from jsonschema_rs import Draft202012Validator, ValidationError
 
 from hdbench.common.jsonio import json_reason, parse_json
-from hdbench.errors import HdbenchError, os_reason
+from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.blocks import Blocks
 from hdbench.reading.schema_parts import (
     FieldSchema,
@@ -19,6 +19,7 @@ from hdbench.reading.schema_parts import (
     types_of,
     without_references,
 )
+from hdbench.reading.violations import MAX_NAME, Violation, found_by
 
 MAX_VIOLATIONS = 1_000
 """Maximum number of violations found in one answer: a hostile one can have millions."""
@@ -27,33 +28,10 @@ MAX_VALUES = 10_000
 """Maximum number of values in an answer that is searched for violations: each can be one. A page of
 advertisements has some 200."""
 
-MAX_NAME = 200
-"""Maximum number of characters in a field's name or a message; names come from answers."""
-
-
 _NESTED = (dict, list)
 
 _NOTHING = object()
 """Stands for a record before the first one."""
-
-
-class Violation(NamedTuple):
-    """One place where an answer does not conform to the schema.
-
-    Attributes:
-        field: the dotted path, such as `publication.year` or `advertisements[].date`; empty for the
-            record itself.
-        rule: the JSON Schema keyword that is violated, such as `type`, `required` or
-            `additionalProperties`; the latter two are reported for the missing and the extra field
-            itself.
-        message: what is wrong, without the value.
-        value: what is there; None if the field is missing.
-    """
-
-    field: str
-    rule: str
-    message: str
-    value: Any
 
 
 class AnswerSchema:
@@ -308,28 +286,16 @@ class AnswerSchema:
         if record is not self._checked[0] and self._is_valid(record):
             return []
         if _has_more_values(record, MAX_VALUES):
-            return [Violation("", "size", f"more than {MAX_VALUES:,} values: not checked", None)]
+            wrong = Message("more than {most:,} values: not checked", most=MAX_VALUES)
+            return [Violation("", "size", wrong, None)]
         several = len(self._fields) > 1
         fits = [field.fit(record) if several else 0 for field in self._fields]
         found = [
-            list(islice(_violations(validator, record), MAX_VIOLATIONS))
+            list(islice(found_by(validator, record), MAX_VIOLATIONS))
             for validator, fit in zip(self._validators, fits, strict=True)
             if fit == max(fits)
         ]
         return min(found, key=len, default=[])
-
-
-def _violations(validator: Draft202012Validator, record: Any) -> Iterator[Violation]:
-    for error in validator.iter_errors(record):
-        path, rule, kind = error.instance_path, error.kind.name, error.kind
-        if isinstance(kind, ValidationErrorKind.Required):
-            yield Violation(_dotted([*path, kind.property]), rule, "is missing", None)
-        elif isinstance(kind, ValidationErrorKind.AdditionalProperties):
-            extra = error.instance if isinstance(error.instance, dict) else {}
-            for name in kind.unexpected:
-                yield Violation(_dotted([*path, name]), rule, "is not in the schema", extra[name])
-        else:
-            yield Violation(_dotted(path), rule, error.message[:MAX_NAME], error.instance)
 
 
 def _leaves(value: Any) -> set[tuple[str, str]]:
@@ -345,17 +311,6 @@ def _leaves(value: Any) -> set[tuple[str, str]]:
         elif node not in (None, ""):
             found.add((path, str(node)))
     return found
-
-
-def _dotted(path: Iterable[str | int]) -> str:
-    """A path with `[]` for any item of a list.
-
-    Example:
-        >>> _dotted(["advertisements", 3, "date"])
-        'advertisements[].date'
-    """
-    parts = ("[]" if isinstance(part, int) else f".{part}" for part in path)
-    return "".join(parts).removeprefix(".")[:MAX_NAME]
 
 
 def _has_more_values(record: Any, limit: int) -> bool:

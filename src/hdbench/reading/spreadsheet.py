@@ -16,7 +16,7 @@ from xml.parsers import expat
 
 from python_calamine import CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, os_reason
 from hdbench.reading.cells import MAX_CELLS, Cell
 
 MAX_UNPACKED = 256 * 2**20
@@ -70,7 +70,7 @@ def read_sheets(file: Path, name: str) -> Iterator[Sheet]:
         checked, parts = _check(file, name)
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=name, why=error.strerror or error
+            "{place}: cannot be read: {why}", place=name, why=os_reason(error)
         ) from error
     yield from _sheets(checked, parts, name)
 

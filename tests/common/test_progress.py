@@ -4,6 +4,10 @@ import os
 import pty
 import subprocess
 import sys
+from contextvars import copy_context
+
+from hdbench.common.progress import in_lines, progress
+from hdbench.common.told import speak
 
 
 def build(folder, stderr):
@@ -32,3 +36,16 @@ def test_a_file_sees_nothing(tmp_path):
     with (tmp_path / "stderr").open("wb") as file:
         assert build(tmp_path, file).returncode == 0
     assert (tmp_path / "stderr").read_bytes() == b""
+
+
+def test_lines_are_in_the_language_that_is_spoken(capsys):
+    def count(language, total):
+        speak(language)
+        with in_lines(every=0):
+            list(progress(range(1_200), "Scoring", total))
+
+    copy_context().run(count, "en", 1_200)
+    copy_context().run(count, "de", 1_200)
+    copy_context().run(count, "de", None)
+    lines = capsys.readouterr().err.splitlines()
+    assert {"1,200 of 1,200 done", "1.200 von 1.200 erledigt", "1.200 erledigt"} <= set(lines)

@@ -11,7 +11,7 @@ import pytest
 import hdbench
 from hdbench.common.texts import LANGUAGES
 from hdbench.common.told import told, translations
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, shortened
 
 ROOT = Path(hdbench.__file__).parent
 OTHERS = [language for language in LANGUAGES if language != "en"]
@@ -89,6 +89,11 @@ def test_a_value_is_never_taken_for_a_message():
     """A file may be called like one of our messages, or have braces in its name."""
     error = HdbenchError("{place}: {why}", place="a PDF", why="{place}")
     assert told(error.message, "de") == "a PDF: {place}"
+
+
+def test_a_message_of_a_message_is_that_message():
+    kind = Message("{first} and {more} more", first="a", more=2)
+    assert told(Message(kind), "de") == told(shortened(list("abc"), 1), "de") == "a und 2 weitere"
 
 
 def test_a_message_without_a_translation_stays_english():

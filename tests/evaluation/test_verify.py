@@ -6,6 +6,10 @@ import shutil
 import pytest
 from helpers.run_folders import write_cards, write_run
 
+from hdbench import __version__
+from hdbench.common.told import told
+from hdbench.evaluation.verify import verify
+
 RIGHT = {"title": "Stellingen", "year": 1924}
 WRONG = {"title": "Stellingen", "year": 1942}
 
@@ -90,6 +94,25 @@ def test_a_figure_that_was_changed_is_listed(scored, cards):
     head, *lines = done.stdout.splitlines()
     assert head.startswith("differs under rules 2, reading 2: ")
     assert lines == ["  f1_micro: 0.9 → 0.5", '  invented: "x\\u001b[2J" → (absent)']
+
+
+def test_what_it_finds_is_put_into_german(scored, cards, monkeypatch):
+    edit(cards / "result.json", lambda record: record.pop("recall_micro"))
+    edit(cards / "result.json", lambda record: record["ids"].__setitem__(3, "0009"))
+    edit(cards / "result.json", lambda record: record["versions"].update(hdbench="0.0.1"))
+    write(cards / "p.jsonl", [("0000", RIGHT)])
+    monkeypatch.chdir(cards)
+    [found] = verify("result.json")
+    assert told(found.headline, "de").startswith(
+        "abweichend nach Version 2 der Regeln und Version 2 der Leseregeln: "
+    )
+    lines = [told(each, "de") for each in found.differences]
+    assert "recall_micro: (fehlt) → 0.25" in lines
+    assert "Eintrag 0009 ist nicht im Benchmark" in lines
+    [cause] = found.causes
+    assert told(cause, "de").startswith("p.jsonl ist nicht, was bewertet wurde (sha256 ")
+    [note] = found.notes
+    assert told(note, "de") == f"hdbench damals 0.0.1, jetzt {__version__}"
 
 
 def test_a_signature_that_was_changed_is_listed(scored, cards):

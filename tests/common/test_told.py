@@ -92,7 +92,7 @@ def test_a_value_is_never_taken_for_a_message():
 
 
 def test_a_message_of_a_message_is_that_message():
-    kind = Message("{first} and {more} more", first="a", more=2)
+    kind = Message("{shown} and {more} more", shown="a", more=2)
     assert told(Message(kind), "de") == told(shortened(list("abc"), 1), "de") == "a und 2 weitere"
 
 

@@ -8,8 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from hdbench import __version__
-from hdbench.cli.saying import said
-from hdbench.common.told import speak
+from hdbench.cli.saying import said, speak
 from hdbench.errors import HdbenchError, escaped
 
 MAKE = "Make a benchmark"

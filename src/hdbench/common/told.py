@@ -15,12 +15,12 @@ _LANGUAGE = ContextVar("language", default="en")
 
 
 def speak(language: str) -> None:
-    """Tell a terminal everything in this language from now on, one of `texts.LANGUAGES`."""
+    """Say everything in this language from now on, one of `hdbench.common.texts.LANGUAGES`."""
     _LANGUAGE.set(language)
 
 
 def spoken() -> str:
-    """The language in which a terminal is told everything."""
+    """The language that everything is said in; threads that are started later do not know it."""
     return _LANGUAGE.get()
 
 

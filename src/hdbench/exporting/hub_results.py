@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import reduce
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
@@ -14,7 +13,7 @@ from huggingface_hub.repocard_data import eval_results_to_model_index
 from hdbench import NAMESPACE
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.building.results_dataset import NAME as RESULTS
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, joined
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
 from hdbench.reading import READ_AS
@@ -114,12 +113,11 @@ def hub_results(
         index = eval_results_to_model_index(name, [_index_entry(result, of)])
         return _yaml({"model-index": index})
     if reasons := list(_not_ranked(result, of)):
-        why = reduce(lambda one, other: Message("{one}, {other}", one=one, other=other), reasons)
         raise HdbenchError(
             "{place}: {why}: the Hub would rank it among whole runs under the "
             "benchmark's own rules: use --format model-index, which says so",
             place=run,
-            why=why,
+            why=joined(reasons),
         )
     return _yaml(eval_result_entries_to_yaml([_ranked_entry(result, of)]))
 

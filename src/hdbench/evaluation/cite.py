@@ -7,7 +7,8 @@ from pathlib import Path
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.benchmarks.names import full_name
-from hdbench.errors import HdbenchError, escaped
+from hdbench.common.told import spoken, told
+from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.reading import READ_AS, READING
 from hdbench.results.files import given_options, read_results
 from hdbench.results.result import Result
@@ -25,6 +26,8 @@ SOFTWARE = """\
 
 def cite(path: Path | str) -> str:
     """What to cite: the benchmark and hdbench as BibTeX, and a sentence for each run.
+
+    The sentences are in the language that is spoken; see `hdbench.common.told`.
 
     Args:
         path: a result of `hdbench score --json`, with its benchmark where it was when scored; or
@@ -51,13 +54,16 @@ def cite(path: Path | str) -> str:
 
 def _text(benchmark: Benchmark, versions: Iterable[str], sentences: Iterable[str]) -> str:
     citation = benchmark.spec.citation.strip()
-    missing = f"% {benchmark.spec.name}: its benchmark.yaml has no citation"  # a comment in BibTeX
+    missing = Message(  # a comment in BibTeX
+        "% {name}: its benchmark.yaml has no citation", name=benchmark.spec.name
+    )
     software = [SOFTWARE.format(version=escaped(version)) for version in versions]
     # A line break in a model's name would start an entry of its own.
-    return "\n\n".join([citation or missing, *software, *map(escaped, sentences)])
+    told_sentences = [escaped(told(each, spoken())) for each in sentences]
+    return "\n\n".join([citation or told(missing, spoken()), *software, *told_sentences])
 
 
-def methods_sentence(result: Result, benchmark: Benchmark) -> str:
+def methods_sentence(result: Result, benchmark: Benchmark) -> Message:
     """How a result was computed, and its headline, in a sentence of plain text.
 
     Raises:
@@ -76,34 +82,58 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> str:
             metric=result.metric.name,
         )
     found = result.intervals
-    how = "delta method" if found.by_delta else "bootstrap"
-    method = "" if found.why else f", {how} over items"
-    if not found.why and result.weighed is not None:
-        method += " within strata"
-    estimated = f", {result.estimated}" if result.estimated else ""
-    subset = f" ({result.run['subset']})" if "subset" in result.run else ""
+    scored = Message(
+        "metric {metric} ({rules}), on {name} {version} ({count} items{subset}, sha256 {sha256}…), "
+        "{answered} of {items} answered; {headline} {value:.3f} ({interval}{method}){estimated}.",
+        metric=result.metric.name,
+        rules=joined(list(_conditions(result))),
+        name=benchmark.spec.name,
+        version=result.dataset["dataset_version"],
+        count=len(result.ids),
+        subset=joined(list(_subset(result)), ""),
+        sha256=result.dataset["dataset_sha256"][:12],
+        answered=figures["answered"],
+        items=figures["items"],
+        headline=headline,
+        value=value,
+        interval=found.describe(headline),
+        method="" if found.why else _method(result),
+        estimated=Message(", {estimated}", estimated=result.estimated) if result.estimated else "",
+    )
+    hdbench = result.versions["hdbench"]
+    if result.model is None:
+        return Message("Scored with hdbench {hdbench}, {scored}", hdbench=hdbench, scored=scored)
+    return Message(
+        "{model} was scored with hdbench {hdbench}, {scored}",
+        model=result.model,
+        hdbench=hdbench,
+        scored=scored,
+    )
+
+
+def _subset(result: Result) -> Iterator[str]:
+    """Which of the items, and whether the model saw them."""
+    if "subset" in result.run:
+        yield f" ({result.run['subset']})"
     if result.run.get("without_media"):
-        subset += ", asked without media"
-    rules = ", ".join(
-        [
-            f"rules {result.metric.rules}, reading {result.reading_version}",
-            *_conditions(result),
-        ]
-    )
-    scored = "Scored" if result.model is None else f"{result.model} was scored"
-    return (
-        f"{scored} with hdbench {result.versions['hdbench']}, metric {result.metric.name} "
-        f"({rules}), on {benchmark.spec.name} {result.dataset['dataset_version']} "
-        f"({len(result.ids)} items{subset}, sha256 {result.dataset['dataset_sha256'][:12]}…), "
-        f"{figures['answered']} of {figures['items']} answered; {headline} {value:.3f} "
-        f"({found.describe(headline)}{method}){estimated}."
-    )
+        yield Message(", asked without media")
+
+
+def _method(result: Result) -> Message:
+    """How the interval was computed."""
+    how = Message("delta method" if result.intervals.by_delta else "bootstrap")
+    if result.weighed is not None:
+        return Message(", {how} over items within strata", how=how)
+    return Message(", {how} over items", how=how)
 
 
 def _conditions(result: Result) -> Iterator[str]:
-    """The protocol, the threshold, and each option that was given."""
+    """The rules, the protocol, the threshold, and each option that was given."""
     metric = result.metric
-    yield f"protocol {metric.protocol}"
+    yield Message(
+        "rules {rules}, reading {reading}", rules=metric.rules, reading=result.reading_version
+    )
+    yield Message("protocol {protocol}", protocol=metric.protocol)
     given = given_options(metric)
     for name, value in metric.options.items():
         if name in given or isinstance(value, float):
@@ -112,11 +142,18 @@ def _conditions(result: Result) -> Iterator[str]:
     yield from (name for name in READ_AS if result.reading.get(name))
 
 
-def _of_benchmark(benchmark: Benchmark) -> str:
+def _of_benchmark(benchmark: Benchmark) -> Message:
     spec = benchmark.spec
     items = sum(1 for _ in benchmark.items())
-    return (
-        f"Scored with hdbench {__version__}, metric {spec.metric} "
-        f"(rules {METRICS[spec.metric].rules}, reading {READING}), on {spec.name} {spec.version} "
-        f"({items} items, sha256 {benchmark.content_hash()[:12]}…)."
+    return Message(
+        "Scored with hdbench {hdbench}, metric {metric} (rules {rules}, reading {reading}), on "
+        "{name} {version} ({items} items, sha256 {sha256}…).",
+        hdbench=__version__,
+        metric=spec.metric,
+        rules=METRICS[spec.metric].rules,
+        reading=READING,
+        name=spec.name,
+        version=spec.version,
+        items=items,
+        sha256=benchmark.content_hash()[:12],
     )

@@ -23,7 +23,7 @@ from hdbench.cli import (  # noqa: F401  each enters its commands
     trust_apply,
 )
 from hdbench.cli.app import app, one_line
-from hdbench.cli.saying import said
+from hdbench.cli.saying import said, say
 from hdbench.errors import HdbenchError
 
 
@@ -35,7 +35,7 @@ def main() -> None:
     try:
         app(arguments)
     except KeyboardInterrupt:
-        typer.echo("interrupted", err=True)
+        say("interrupted", err=True)
         sys.exit(130)
     except (HdbenchError, OSError) as error:
         if len(arguments) < len(sys.argv) - 1:  # --debug, wherever it stands

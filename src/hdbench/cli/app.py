@@ -1,14 +1,17 @@
 """The start of the command line: the application, what commands share, and how it ends."""
 
 import math
+import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperGroup
 
 from hdbench import __version__
-from hdbench.cli.saying import said, speak
+from hdbench.cli.helping import speak_of, usage_errors_told
+from hdbench.cli.saying import said, speak, spoken
+from hdbench.common.texts import LANGUAGES
 from hdbench.errors import HdbenchError, escaped
 
 MAKE = "Make a benchmark"
@@ -17,6 +20,8 @@ SCORE = "Score answers"
 COMPARE = "Compare models"
 TRUST = "Trust the figures"
 SHARE = "Share"
+
+_LANGUAGE = "HDBENCH_LANGUAGE"
 
 _ORDER = (
     *("demo", "sample", "new", "annotate", "agreement", "check", "build", "errata"),
@@ -28,16 +33,36 @@ _ORDER = (
 )
 
 
-class _ByTask(TyperGroup):
-    """Lists the commands in the order in which a user comes to need them."""
+class _AllCommands(TyperGroup):
+    """Lists the commands in the order in which a user comes to need them, in any language."""
 
     def list_commands(self, ctx: object) -> list[str]:
         """The names of all commands."""
         return sorted(self.commands, key=_ORDER.index)
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """Read the arguments, for the language first: help and errors are already in it."""
+        lenient = typer.Context(self, resilient_parsing=True, ignore_unknown_options=True)
+        given, _, _ = self.make_parser(lenient).parse_args([*args])
+        language = given.get("_language") or os.environ.get(_LANGUAGE)
+        speak(language if language in LANGUAGES else "en")
+        if spoken() != "en":
+            speak_of(self)
+            if "_language" in given:  # so that a command that is shown can be copied
+                info_name = f"{info_name} --language {language}"
+        with usage_errors_told():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        with usage_errors_told():
+            return super().invoke(ctx)
+
 
 app = typer.Typer(
-    cls=_ByTask,
+    cls=_AllCommands,
     help="Benchmarks of the digital humanities: build, load, run and score them.",
     no_args_is_help=True,
     add_completion=False,
@@ -116,11 +141,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _speak(language: str) -> str:
-    speak(language)
-    return language
-
-
 @app.callback()
 def _common(
     _version: Annotated[
@@ -136,9 +156,7 @@ def _common(
         Literal["en", "de"],
         typer.Option(
             "--language",
-            callback=_speak,
-            is_eager=True,
-            envvar="HDBENCH_LANGUAGE",
+            envvar=_LANGUAGE,
             help="The language of everything that is printed.",
         ),
     ] = "en",

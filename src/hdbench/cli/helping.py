@@ -1,0 +1,147 @@
+"""Help and usage errors in the language that is spoken: our own texts, and what Typer says."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from hdbench.cli.saying import spoken
+from hdbench.common.texts import read_texts
+
+_FOLDER = Path(__file__).parent
+
+
+class SpokenContext(typer.Context):
+    """The context of a command whose help is put into the language when it is shown."""
+
+    def make_formatter(self) -> Any:
+        """What usage is written with; whoever shows a command's help or usage asks for it first."""
+        _put_into_language(self)
+        formatter = super().make_formatter()
+        usage = typer_words(spoken())["words"]["Usage: "]
+        formatter.write_usage = partial(formatter.write_usage, prefix=usage)  # type: ignore[method-assign]
+        return formatter
+
+
+def speak_of(group: TyperGroup) -> None:
+    """Let a group and its commands speak of themselves in the language that is spoken."""
+    group.context_class = SpokenContext
+    for command in group.commands.values():
+        if isinstance(command, TyperGroup):
+            speak_of(command)
+        command.context_class = SpokenContext
+
+
+@contextmanager
+def usage_errors_told() -> Iterator[None]:
+    """Put usage errors into the language that is spoken."""
+    try:
+        yield
+    except (typer.TyperException, typer.Abort) as error:
+        if spoken() == "en":
+            raise
+        _name_panels()
+        if isinstance(error, typer.Abort):
+            raise
+        context = getattr(error, "ctx", None)
+        if context is not None:
+            _put_into_language(context)  # as errors name a command's arguments
+        if message := usage_error_told(error.format_message(), spoken()):
+            raise _Told(message, context) from error
+        raise
+
+
+class _Told(typer.BadParameter):
+    """A usage error whose message says everything."""
+
+    def format_message(self) -> str:
+        """The message."""
+        return self.message
+
+
+def usage_error_told(message: str, language: str) -> str | None:
+    """What Typer says of a mistake, in a language; nothing if there is no translation.
+
+    Args:
+        message: the whole message in English.
+        language: one of `hdbench.common.texts.LANGUAGES`, but English.
+
+    Example:
+        >>> usage_error_told("Missing option '--model'.", "de")
+        "Die Option '--model' fehlt."
+    """
+    for template, translation in typer_words(language)["errors"].items():
+        if found := _pattern(template).fullmatch(message):
+            values = found.groupdict()
+            for name in values.keys() & {"where", "why"}:  # which are Typer's words too
+                values[name] = usage_error_told(values[name], language) or values[name]
+            return str(translation).format(**values)
+    return None
+
+
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs of a help text, each on one line, as they stand in `help/`."""
+    return [" ".join(each.split()) for each in text.split("\n\n")]
+
+
+@cache
+def help_texts(language: str) -> dict[str, str]:
+    """The paragraphs of all help texts: English → translation."""
+    return dict(read_texts(_FOLDER / "help" / f"{language}.yaml"))
+
+
+@cache
+def typer_words(language: str) -> dict[str, dict[str, str]]:
+    """What Typer says: `panels`, `words` and `errors`, each English → translation."""
+    return dict(read_texts(_FOLDER / "typer_words" / f"{language}.yaml"))
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    """What matches each message of a template, with a group for each placeholder."""
+    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", re.escape(template)), re.DOTALL)
+
+
+def _put_into_language(context: typer.Context) -> None:
+    """Put what a command says of itself into the language; it may be there already."""
+    _name_panels()
+    words = typer_words(spoken())["words"]
+    command: Any = context.command  # whose own type lacks what Typer adds
+    command.help = _help_told(command.help)
+    command.options_metavar = words.get(command.options_metavar or "", command.options_metavar)
+    for parameter in command.get_params(context):
+        parameter.help = _help_told(parameter.help)
+        shown = parameter.metavar
+        if not shown:
+            shown = (
+                parameter.name
+                if parameter.param_type_name == "argument"
+                else parameter.display_type(context)
+            )
+        parameter.metavar = words.get(shown, parameter.metavar)
+    if isinstance(command, TyperGroup):
+        arguments = command.subcommand_metavar
+        command.subcommand_metavar = words.get(arguments, arguments)
+        for each in command.commands.values():
+            each.help = _help_told(each.help)
+            if isinstance(each.rich_help_panel, str):
+                each.rich_help_panel = _help_told(each.rich_help_panel)
+
+
+def _help_told(text: str | None) -> str | None:
+    if text is None:
+        return None
+    texts = help_texts(spoken())
+    return "\n\n".join(texts.get(each, each) for each in paragraphs(text))
+
+
+def _name_panels() -> None:
+    from typer import rich_utils  # noqa: PLC0415  slow to import
+
+    for name, text in typer_words(spoken())["panels"].items():
+        setattr(rich_utils, name, text)

@@ -8,7 +8,13 @@ import typer
 from typer import rich_utils
 
 from hdbench.cli import app
-from hdbench.cli.helping import help_texts, paragraphs, typer_words, usage_error_told
+from hdbench.cli.helping import (
+    help_texts,
+    paragraphs,
+    typer_words,
+    usage_error_told,
+    usage_errors_told,
+)
 from hdbench.cli.saying import speak
 from hdbench.common.texts import LANGUAGES
 
@@ -159,6 +165,13 @@ def test_a_usage_error_is_in_german(shown, arguments, message):
     assert f"│ {message} " in error
     assert "╭─ Fehler ─" in error
     assert not re.search(r"Usage|Try|for help|Error", error)
+
+
+def test_whoever_says_no_is_told_so_in_german():
+    speak("de")
+    with pytest.raises(typer.Abort), usage_errors_told():
+        raise typer.Abort
+    assert rich_utils.ABORTED_TEXT == "Abgebrochen."
 
 
 def test_what_was_typed_is_never_taken_for_a_message():

@@ -116,14 +116,9 @@ def _put_into_language(context: typer.Context) -> None:
     command.options_metavar = words.get(command.options_metavar or "", command.options_metavar)
     for parameter in command.get_params(context):
         parameter.help = _help_told(parameter.help)
-        shown = parameter.metavar
-        if not shown:
-            shown = (
-                parameter.name
-                if parameter.param_type_name == "argument"
-                else parameter.display_type(context)
-            )
-        parameter.metavar = words.get(shown, parameter.metavar)
+        is_argument = parameter.param_type_name == "argument"
+        by_default = parameter.name if is_argument else parameter.display_type(context)
+        parameter.metavar = words.get(parameter.metavar or by_default, parameter.metavar)
     if isinstance(command, TyperGroup):
         arguments = command.subcommand_metavar
         command.subcommand_metavar = words.get(arguments, arguments)

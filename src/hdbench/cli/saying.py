@@ -2,10 +2,8 @@
 
 import typer
 
-from hdbench.common.told import speak, spoken, told
+from hdbench.common.told import spoken, told
 from hdbench.errors import Message, escaped
-
-__all__ = ["said", "say", "speak", "spoken"]
 
 
 def said(template: str, /, **values: object) -> str:

@@ -1,6 +1,5 @@
 """Messages, which are made in English, put into another language where they are shown."""
 
-from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -11,17 +10,18 @@ from hdbench.errors import Message
 
 _PACKAGES = Path(__file__).parents[1]
 
-_LANGUAGE = ContextVar("language", default="en")
+_language = "en"
 
 
 def speak(language: str) -> None:
-    """Say everything in this language from now on, one of `hdbench.common.texts.LANGUAGES`."""
-    _LANGUAGE.set(language)
+    """Tell a terminal everything in this language from now on, one of `texts.LANGUAGES`."""
+    global _language  # noqa: PLW0603  one for the process, as its threads tell something too
+    _language = language
 
 
 def spoken() -> str:
-    """The language that everything is said in; threads that are started later do not know it."""
-    return _LANGUAGE.get()
+    """The language in which a terminal is told everything."""
+    return _language
 
 
 def told(message: str, language: str) -> str:

@@ -122,7 +122,8 @@ def _put_into_language(context: typer.Context) -> None:
     if isinstance(command, TyperGroup):
         arguments = command.subcommand_metavar
         command.subcommand_metavar = words.get(arguments, arguments)
-        for each in command.commands.values():
+        listed: list[Any] = [*command.commands.values()]
+        for each in listed:
             each.help = _help_told(each.help)
             if isinstance(each.rich_help_panel, str):
                 each.rich_help_panel = _help_told(each.rich_help_panel)

@@ -15,8 +15,8 @@ from hdbench.cli.helping import (
     usage_error_told,
     usage_errors_told,
 )
-from hdbench.cli.saying import speak
 from hdbench.common.texts import LANGUAGES
+from hdbench.common.told import speak
 
 OTHERS = [language for language in LANGUAGES if language != "en"]
 OF_TYPER = r"Usage|Options|Arguments|Commands|COMMAND|default|required|env var|range|this message"

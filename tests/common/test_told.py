@@ -28,7 +28,29 @@ MAKERS = {"HdbenchError", "Message", "said"} | {
 } - {"TextError"}  # it takes a key of the Space's texts
 """What takes a template as its first argument; in `cli`, also `say`."""
 
-COMPLETE = ["annotating", "audit", "benchmarks", "building", "collecting", "common", "evaluation", "exporting", "hdbench", "integrations", "leaderboard", "publishing", "reading", "report", "results", "running", "scoring", "space", "statistics", "trust", "truths"]
+COMPLETE = [
+    "annotating",
+    "audit",
+    "benchmarks",
+    "building",
+    "collecting",
+    "common",
+    "evaluation",
+    "exporting",
+    "hdbench",
+    "integrations",
+    "leaderboard",
+    "publishing",
+    "reading",
+    "report",
+    "results",
+    "running",
+    "scoring",
+    "space",
+    "statistics",
+    "trust",
+    "truths",
+]
 """The packages whose messages are all told in every language; `hdbench`: the modules in none."""
 
 

@@ -10,8 +10,9 @@ from typer.core import TyperGroup
 
 from hdbench import __version__
 from hdbench.cli.helping import speak_of, usage_errors_told
-from hdbench.cli.saying import said, speak, spoken
+from hdbench.cli.saying import said
 from hdbench.common.texts import LANGUAGES
+from hdbench.common.told import speak, spoken
 from hdbench.errors import HdbenchError, escaped
 
 MAKE = "Make a benchmark"

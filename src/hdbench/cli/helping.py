@@ -10,8 +10,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from hdbench.cli.saying import spoken
 from hdbench.common.texts import read_texts
+from hdbench.common.told import spoken
 
 _FOLDER = Path(__file__).parent
 

@@ -6,7 +6,7 @@ from contextvars import copy_context
 import pytest
 
 from hdbench.cli.problems import lines_of
-from hdbench.cli.saying import speak
+from hdbench.common.told import speak
 from hdbench.errors import HdbenchError
 
 EVERYTHING = {

@@ -25,7 +25,7 @@ class Card(Strict):
     share: float = 0.5
     day: date = date(1900, 1, 1)
     key: UUID | None = None
-    names: tuple[str, ...] = ()
+    names: Annotated[tuple[str, ...], Field(min_length=1)] = ("a",)
     inner: Inner = Inner()
     is_new: bool = False
 
@@ -54,6 +54,7 @@ class Card(Strict):
         ({"share": "half"}, "share: muss eine Zahl sein"),
         ({"day": "1.5."}, "day: muss ein Datum sein (input is too short)"),
         ({"names": "x"}, "names: muss eine Liste sein"),
+        ({"names": []}, "names: Tuple: mindestens 1 Element, nicht 0"),
         ({"inner": 3}, "inner: muss ein Objekt sein (Inner)"),
         ({"inner": {"number": []}}, "inner.number: muss eine ganze Zahl sein"),
         ({"is_new": "perhaps"}, "is_new: muss true oder false sein"),

@@ -155,10 +155,10 @@ def _reason(error: Any) -> Message:
     others, or_, last = str(about.get("expected", "")).rpartition(" or ")
     if or_:
         about["expected"] = Message("{others} or {last}", others=others, last=last)
+    plural = "" if 1 in about.values() else "s"
     try:
         template = PydanticKnownError(error["type"], about).message_template
-    except KeyError:  # another package's own
+        message = Message(template.replace("{expected_plural}", plural), **about)
+    except KeyError:  # another package's own, or with values that pydantic does not tell
         return Message(error["msg"])
-    plural = "" if 1 in about.values() else "s"
-    message = Message(template.replace("{expected_plural}", plural), **about)
     return message if message == error["msg"] else Message(error["msg"])

@@ -1,36 +1,21 @@
 """The Space in German as a visitor walks through it, and what axe-core finds in both languages."""
 
 import io
-import re
 
 import openpyxl
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from helpers.english import english, words
 from playwright.sync_api import expect
 from space.pages import report, save, upload
 from space.servers import APP, serving, wait_for_client
 
-from hdbench.common.told import translations as messages
 from hdbench.reading.answer import STATUSES
 from hdbench.report.rendering import TEXTS
-from hdbench.results.warning_texts import _TEXTS as WARNINGS
 from hdbench.scoring import make_metric
 from hdbench.space.texts import translations
 
 pytestmark = pytest.mark.slow
-
-COMMON = frozenset(
-    """
-    the of and to is are with for this that not from by on which you your it as be at have has no
-    can here more than been being will would should their there they them these those what when
-    where who why how if only other another each every any some such into out up down over under
-    again before after then does did done or but error errors please try files
-    choose upload uploaded download scored answer item field reports
-    truth reference models run rank ranks figure figures values settings language
-    close clear remove loading queue search page new next back yes
-    """.split()  # noqa: SIM905  a list would have a line for each
-)
-"""English words that a page would have if a text of ours, or of Gradio, were left in English."""
 
 SHORT_LIST = {
     *("score", "open", "answers"),  # hdbench score, Open Source, answers.jsonl
@@ -38,8 +23,6 @@ SHORT_LIST = {
     "a",  # A and B are runs that are compared
 }
 """What may stand there all the same: names of commands, files and figures."""
-
-WORD = re.compile(r"[A-Za-zÄÖÜäöüß]+(?:[-_.][A-Za-zÄÖÜäöüß0-9]+)*")
 
 SEEN = """() => {
   const shown = (each) => each.checkVisibility({ visibilityProperty: true });
@@ -61,21 +44,8 @@ SEEN = """() => {
 }"""
 
 
-def words(texts):
-    return {word.lower() for text in texts for word in WORD.findall(re.sub(r"\{.*?\}", "", text))}
-
-
-def english():
-    """The words of our own English texts that are in none of our German ones, and `COMMON`."""
-    texts = [TEXTS.translations, translations(), WARNINGS.translations]
-    own = {
-        language: words([each for those in texts for each in those[language].values()])
-        for language in ("en", "de")
-    }
-    own["en"] |= words(messages("de"))
-    own["de"] |= words(messages("de").values())
-    figures = {name for kind in NAMES for name in words([kind])}
-    return ((own["en"] - own["de"]) | COMMON) - figures - SHORT_LIST
+def english_words():
+    return english([TEXTS.translations, translations()], NAMES) - SHORT_LIST
 
 
 NAMES = [
@@ -140,7 +110,7 @@ class Walk:
                 self.left[f"{state}: {' '.join(text.split())[:200]}"] = wrong
 
 
-ENGLISH = english()
+ENGLISH = english_words()
 
 
 def test_the_words_that_are_looked_for_are_english():

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from hdbench.cli.app import MAKE, app
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 
 @app.command(rich_help_panel=MAKE)
@@ -32,10 +32,12 @@ def agreement(
     finished, unfinished = read_assigned(folder)
     found = agreement_of(folder, finished, seed=seed)
     if found is None:
-        why = "assign some with hdbench annotate --assign"
+        why = Message("assign some with hdbench annotate --assign")
         if unfinished:
-            why = f"{unfinished} assigned, and not all are done with them"
-        raise HdbenchError(f"{folder}: no item yet that several people are done with: {why}")
+            why = Message("{count} assigned, and not all are done with them", count=unfinished)
+        raise HdbenchError(
+            "{folder}: no item yet that several people are done with: {why}", folder=folder, why=why
+        )
     if json_out:
         write_json(json_out, found.model_dump(mode="json"))
     print_agreement(Console(), found, unfinished)

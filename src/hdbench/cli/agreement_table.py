@@ -4,8 +4,10 @@ from rich.console import Console
 from rich.text import Text
 
 from hdbench.benchmarks.agreement import Agreement, Estimate
-from hdbench.building.agreement_card import estimate_in_words
-from hdbench.common.printing import plain_table, printable
+from hdbench.cli.said_tables import print_line, said_table
+from hdbench.cli.saying import ends, number, spoken
+from hdbench.common.printing import printable
+from hdbench.errors import Message
 from hdbench.results.warning_texts import in_words, people_in_words
 from hdbench.statistics.agreement import MAX_DIFFERENT, MIN_ITEMS
 
@@ -21,52 +23,67 @@ def print_agreement(console: Console, agreement: Agreement, unfinished: int) -> 
         agreement: the figures.
         unfinished: how many assigned items not all their annotators are done with.
     """
-    heads: list[str | Text] = ["values", "same", "alpha", Text("alpha by\nsimilarity")]
-    table = plain_table(None, "field", right=heads)
+    table = said_table(None, "field", right=("values", "same", "alpha", "alpha by\nsimilarity"))
     table.columns[0].min_width = LEAST_ROOM
     for name, each in agreement.fields.items():
         figures = map(_cell, (each.share, each.alpha, each.alpha_similarity))
-        table.add_row(printable(name), f"{each.units:,}", *figures)
-    items = _count(agreement.items, "item")
-    console.print(f"{agreement.annotators} annotators, {items}", style="bold", highlight=False)
+        table.add_row(printable(name), number(each.units, ","), *figures)
+    title = Message(
+        "{annotators} annotators, {items:,} item"
+        if agreement.items == 1
+        else "{annotators} annotators, {items:,} items",
+        annotators=agreement.annotators,
+        items=agreement.items,
+    )
+    print_line(console, title, style="bold")
     console.print(table)
     for line in _lines(agreement, unfinished):
-        console.print(Text(line), soft_wrap=True)
+        print_line(console, line)
 
 
 def _cell(estimate: Estimate) -> Text:
     """A figure, and its interval below it."""
-    value, _, ends = estimate_in_words(estimate).partition(" ")
-    return Text.assemble(value, ("\n" + ends.strip("()"), "dim")) if ends else Text(value)
+    if estimate.value is None:
+        return Text("–")
+    value = number(estimate.value, ".3f")
+    if estimate.interval is None:
+        return Text(value)
+    return Text.assemble(value, ("\n" + ends(*estimate.interval, form=".3f"), "dim"))
 
 
 def _lines(agreement: Agreement, unfinished: int) -> list[str]:
-    lines = []
+    lines: list[str] = []
     if agreement.ceiling is not None:
-        lines.append(f"{agreement.ceiling.headline}, {people_in_words(agreement.ceiling)}")
-        lines.append(in_words("people_means", {}))
+        reached = people_in_words(agreement.ceiling, spoken())
+        lines.append(f"{agreement.ceiling.headline}, {reached}")
+        lines.append(in_words("people_means", {}, spoken()))
     if agreement.items < MIN_ITEMS:
-        lines.append(f"fewer than {MIN_ITEMS} items: too few for intervals")
+        lines.append(Message("fewer than {least} items: too few for intervals", least=MIN_ITEMS))
     if agreement.without_truth:
-        of = _count(agreement.without_truth, "item")
-        lines.append(
-            f"{of}: at least one annotator entered nothing, or said that nobody can know the "
-            "ground truth"
+        told = Message(
+            "{count:,} item: at least one annotator entered nothing, or said that nobody can know "
+            "the ground truth"
+            if agreement.without_truth == 1
+            else "{count:,} items: at least one annotator entered nothing, or said that nobody can "
+            "know the ground truth",
+            count=agreement.without_truth,
         )
+        lines.append(told)
     fields = agreement.fields.values()
     if any(each.alpha.value is None for each in fields):
-        lines.append("–: alpha is not defined where all values are equal")
+        lines.append(Message("–: alpha is not defined where all values are equal"))
     defined = (each for each in fields if each.alpha.value is not None)
     if any(each.alpha_similarity.value is None for each in defined):
-        lines.append(f"–: no alpha by similarity for more than {MAX_DIFFERENT:,} different values")
-    if unfinished:
-        are = "is" if unfinished == 1 else "are"
-        lines.append(
-            f"{_count(unfinished, 'assigned item')} {are} not here yet: not all are done with "
-            f"{'it' if unfinished == 1 else 'them'}"
+        told = Message(
+            "–: no alpha by similarity for more than {most:,} different values", most=MAX_DIFFERENT
         )
+        lines.append(told)
+    if unfinished:
+        told = Message(
+            "{count:,} assigned item is not here yet: not all are done with it"
+            if unfinished == 1
+            else "{count:,} assigned items are not here yet: not all are done with them",
+            count=unfinished,
+        )
+        lines.append(told)
     return lines
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")

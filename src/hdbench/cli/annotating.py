@@ -1,24 +1,17 @@
 """The command with which people make and correct a ground truth."""
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from hdbench.cli.app import MAKE, app
-from hdbench.errors import HdbenchError, escaped
+from hdbench.cli.saying import said, say, shown, spoken
+from hdbench.errors import HdbenchError, Message, escaped
 
 MAX_CONFLICTS = 20
 """How many conflicts are named."""
-
-
-class Language(StrEnum):
-    """A language of the editor."""
-
-    en = "en"
-    de = "de"
 
 
 @app.command(rich_help_panel=MAKE)
@@ -60,7 +53,11 @@ def annotate(
         int, typer.Option(help="The port of the page; 0 for any that is free.", min=0, max=65535)
     ] = 7870,
     language: Annotated[
-        Language | None, typer.Option(help="The page's language; by default the browser's.")
+        Literal["en", "de"] | None,
+        typer.Option(
+            help="The page's language; by default that of hdbench --language, and the browser's "
+            "where that is English."
+        ),
     ] = None,
     assigned: Annotated[
         str | None,
@@ -121,6 +118,7 @@ def annotate(
         from hdbench.annotating.server import serve  # noqa: PLC0415  Starlette is slow to import
     from hdbench.annotating.editor import Editor  # noqa: PLC0415
 
+    page_language = language or (None if spoken() == "en" else spoken())
     if review and drafts:
         raise HdbenchError("--review: second looks are blind, so that --drafts does not go with it")
     if review and only:
@@ -129,16 +127,23 @@ def annotate(
         from hdbench.annotating.reviewing.review import Review  # noqa: PLC0415
         from hdbench.benchmarks.names import full_name  # noqa: PLC0415
 
-        reviewed = Review(Path(full_name(str(folder))), review, annotator, language)
+        reviewed = Review(Path(full_name(str(folder))), review, annotator, page_language)
         serve(reviewed, port=port, started=_say_address)
         return
     listed = _listed(only, with_drafts=bool(drafts)) if only else None
-    editor = Editor(folder, annotator, drafts or (), language, listed)
+    editor = Editor(folder, annotator, drafts or (), page_language, listed)
     for note in editor.notes:
-        typer.echo(f"note: {escaped(note)}", err=True)
+        say("note: {note}", note=note, err=True)
     if waiting := editor.waiting():
-        names = ", ".join(f"{name} ({number:,})" for name, number in sorted(waiting.items()))
-        typer.echo(f"note: assigned items have no ground truth yet, waiting for {names}", err=True)
+        names = ", ".join(
+            said("{name} ({count:,})", name=name, count=count)
+            for name, count in sorted(waiting.items())
+        )
+        say(
+            "note: assigned items have no ground truth yet, waiting for {names}",
+            names=names,
+            err=True,
+        )
     serve(editor, port=port, started=_say_address)
 
 
@@ -149,14 +154,16 @@ def _listed(path: Path, *, with_drafts: bool) -> Mapping[str, Sequence[str]]:
     listed = read_listed(path)
     if listed.blind and with_drafts:
         raise HdbenchError(
-            f"{path}: a sample that is checked blind: leave out --drafts, since people overlook "
-            "what a draft has wrong"
+            "{path}: a sample that is checked blind: leave out --drafts, since people overlook "
+            "what a draft has wrong",
+            path=path,
         )
     return listed.fields
 
 
 def _say_address(url: str) -> None:
-    typer.echo(f"{url}\nCtrl+C ends it.")
+    typer.echo(url)
+    say("Ctrl+C ends it.")
 
 
 def _assign(folder: Path, annotators: list[str], number: int | None, seed: int) -> None:
@@ -165,12 +172,18 @@ def _assign(folder: Path, annotators: list[str], number: int | None, seed: int) 
     from hdbench.annotating.assigning import assign  # noqa: PLC0415
 
     done = assign(folder, [each.strip() for each in annotators], items=number, seed=seed)
-    names = " and ".join(done.assignment.annotators)
-    typer.echo(
-        f"{folder / ANNOTATION}: {len(done.assignment.items):,} of {done.of:,} items that nobody "
-        f"has started are now assigned to {names}\n"
-        "Each opens the folder with --as; --hand-over takes the assignment along to a copy."
+    first, *others = done.assignment.annotators
+    names = Message("{name}", name=first)
+    for name in others:
+        names = Message("{names} and {name}", names=names, name=name)
+    say(
+        "{path}: {count:,} of {of:,} items that nobody has started are now assigned to {names}",
+        path=folder / ANNOTATION,
+        count=len(done.assignment.items),
+        of=done.of,
+        names=names,
     )
+    say("Each opens the folder with --as; --hand-over takes the assignment along to a copy.")
 
 
 def _exchange(folder: Path, annotator: str, handed_over: Path | None, merged: Path | None) -> None:
@@ -179,14 +192,26 @@ def _exchange(folder: Path, annotator: str, handed_over: Path | None, merged: Pa
 
     if merged:
         done = merge(folder, merged)
-        counted = {"new changes": done.taken, "known": done.known, "conflicts": len(done.conflicts)}
-        if done.assigned:
-            counted["newly assigned items"] = done.assigned
-        typer.echo(f"{merged}: " + ", ".join(f"{what}: {n:,}" for what, n in counted.items()))
+        say(
+            "{path}: new changes: {taken:,}, known: {known:,}, conflicts: {conflicts:,}, newly "
+            "assigned items: {assigned:,}"
+            if done.assigned
+            else "{path}: new changes: {taken:,}, known: {known:,}, conflicts: {conflicts:,}",
+            path=merged,
+            taken=done.taken,
+            known=done.known,
+            conflicts=len(done.conflicts),
+            assigned=done.assigned,
+        )
         for conflict in done.conflicts[:MAX_CONFLICTS]:
-            typer.echo(f"  {escaped(conflict.item)}: {escaped(conflict.field or conflict.what)}")
+            typer.echo(f"  {escaped(conflict.item)}: {shown(conflict.field or conflict.what)}")
         if done.conflicts:
-            typer.echo("hdbench annotate shows both values of each: take one")
+            say("hdbench annotate shows both values of each: take one")
     if handed_over:
-        number = hand_over(folder, annotator, handed_over)
-        typer.echo(f"{handed_over}: {number:,} changes by {annotator}")
+        count = hand_over(folder, annotator, handed_over)
+        say(
+            "{path}: {count:,} changes by {annotator}",
+            path=handed_over,
+            count=count,
+            annotator=annotator,
+        )

@@ -119,6 +119,10 @@ OfBenchmark = Annotated[
 ]
 
 
+PageLanguage = Annotated[
+    Literal["en", "de"] | None,
+    typer.Option(help="The page's language; by default that of hdbench --language."),
+]
 By = Annotated[
     str | None,
     typer.Option(

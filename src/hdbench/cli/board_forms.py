@@ -29,12 +29,12 @@ def write_boards(boards: "Sequence[Board]", form: Form, language: str) -> None:
     Args:
         boards: the leaderboards.
         form: how they are written.
-        language: the language of a page.
+        language: the language of a table or page; the other forms are English.
     """
     from hdbench.leaderboard import formats  # noqa: PLC0415  slow to import
 
     if form is Form.table:
-        formats.print_boards(Console(), boards)
+        formats.print_boards(Console(), boards, language)
     elif form is Form.csv:
         sys.stdout.buffer.write(formats.csv(boards))
     elif form is Form.html:

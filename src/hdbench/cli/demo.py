@@ -14,6 +14,7 @@ from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import read_spec
 from hdbench.building.builder import build, install_spaces
 from hdbench.building.recipe import find_recipe
+from hdbench.cli.saying import said
 from hdbench.cli.tables import print_result
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
@@ -37,7 +38,10 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
     built = build(recipe, out)
     install_spaces(out)
     name, metric_name = f"{out}/{benchmark}", f"{out}/{recipe.spec.metric}"
-    console.print(f"Built the sample, {built.rows} items, into {built.folder}.\n")
+    line = said(
+        "Built the sample, {count} items, into {folder}.", count=built.rows, folder=built.folder
+    )
+    console.print(f"{line}\n")
 
     datasets.disable_progress_bars()
     split = recipe.spec.split
@@ -70,7 +74,7 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
     result["higher_is_better"] = recipe.spec.higher_is_better
     if recipe.spec.item_name is not None:
         result["item_name"] = recipe.spec.item_name.model_dump(mode="json")
-    title = f"{name} (sample), {result['protocol']}"
+    title = said("{name} (sample), {protocol}", name=name, protocol=result["protocol"])
     print_result(console, title, rules, result, fields, worst=worst)
     hdbench = _command()
     another = next(
@@ -78,17 +82,18 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
         for other in recipe_names()
         if other != benchmark and find_recipe(other, sample=True).spec.media != "text"
     )
-    console.print("\n[bold]Where to go next[/]")
-    console.print(
-        f"  look at the items and ground truths:    {built.folder}/README.md, metadata.jsonl\n"
-        f"  score a file of answers:                {hdbench} score {name} {example}\n"
-        f"  score as the published results were:    … --protocol published\n"
-        f"  see the sample of another benchmark:    {hdbench} demo {another}\n"
-        f"  build the real benchmark:               {hdbench} build {benchmark}",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
-    )
+    steps = {
+        said("look at the items and ground truths:"): f"{built.folder}/README.md, metadata.jsonl",
+        said("score a file of answers:"): f"{hdbench} score {name} {example}",
+        said("score as the published results were:"): "… --protocol published",
+        said("see the sample of another benchmark:"): f"{hdbench} demo {another}",
+        said("build the real benchmark:"): f"{hdbench} build {benchmark}",
+    }
+    width = max(map(len, steps)) + 4
+    console.print(f"\n[bold]{said('Where to go next')}[/]")
+    for what, how in steps.items():
+        line = f"  {what:{width}}{how}"
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _command() -> str:
@@ -104,6 +109,7 @@ def _refuse_to_replace(folder: Path) -> None:
     path = folder / "benchmark.yaml"
     if folder.exists() and not (path.is_file() and read_spec(path).version.endswith("+sample")):
         raise HdbenchError(
-            f"{folder}: exists already and is not the sample, so the demo leaves it as it is: run "
-            "the demo in an empty folder"
+            "{folder}: exists already and is not the sample, so the demo leaves it as it is: run "
+            "the demo in an empty folder",
+            folder=folder,
         )

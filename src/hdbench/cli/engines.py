@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hdbench.cli.app import RUN, app
-from hdbench.errors import HdbenchError, escaped
+from hdbench.cli.saying import shown
+from hdbench.errors import HdbenchError
 
 if TYPE_CHECKING:
     from hdbench.running.cluster.launching import Engine
@@ -52,7 +53,7 @@ def ask(plan: "Plan", folder: Path, engine: "Engine | None", *, retry_failed: bo
     launched = launch(plan, folder, engine, retry_failed=retry_failed)
     if isinstance(launched, Launched):
         for line in launched.lines():
-            typer.echo(escaped(line))
+            typer.echo(shown(line))
         raise typer.Exit
     return launched
 
@@ -65,7 +66,8 @@ def read_engine(
         given = {"--tasks": tasks, "--workers": workers, "--engine-option": options}
         if useless := [option for option, value in given.items() if value]:
             raise HdbenchError(
-                f"{useless[0]} only matters with --engine: choose one, or leave it out"
+                "{option} only matters with --engine: choose one, or leave it out",
+                option=useless[0],
             )
         return None
     from hdbench.running.cluster.launching import (  # noqa: PLC0415
@@ -75,7 +77,7 @@ def read_engine(
 
     if tasks is None:
         raise HdbenchError(
-            f"--engine {name}: say with --tasks into how many parts to split the items"
+            "--engine {name}: say with --tasks into how many parts to split the items", name=name
         )
     return Engine(name, tasks, workers, read_engine_options(options or []))
 
@@ -112,4 +114,4 @@ def status(
         typer.echo(found.as_json())
         return
     for line in found.lines():
-        typer.echo(escaped(line))
+        typer.echo(shown(line))

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from hdbench.cli.app import SCORE, OfBenchmark, Protocol, app
+from hdbench.cli.saying import say
 from hdbench.cli.standard_input import answers_at
-from hdbench.errors import HdbenchError, escaped
+from hdbench.errors import HdbenchError
 
 
 class ExportForm(StrEnum):
@@ -79,23 +80,34 @@ def export(
             else:
                 write_whole(out, text.encode())
                 size = in_bytes(out.stat().st_size)
-                typer.echo(escaped(f"note: {out}: {size}: the score. {STAYS}."), err=True)
+                say(
+                    "note: {path}: {size}: the score. {stays}.",
+                    path=out,
+                    size=size,
+                    stays=STAYS,
+                    err=True,
+                )
         case table_form:
             from hdbench.exporting.export import export as export_run  # noqa: PLC0415
 
             if protocol != "documented":
                 raise HdbenchError(
-                    f"--protocol only matters for scores: --format {table_form} writes the "
-                    "answers, leave it out"
+                    "--protocol only matters for scores: --format {form} writes the answers, leave "
+                    "it out",
+                    form=table_form,
                 )
             with answers_at(run_path) as (path, called):
                 done = export_run(path, table_form, out=out, benchmark=benchmark, called=called)
             size = in_bytes(done.path.stat().st_size)
-            typer.echo(
-                escaped(f"{done.path}: {done.rows} rows, {size}: the model's answers. {STAYS}.")
+            say(
+                "{path}: {rows} rows, {size}: the model's answers. {stays}.",
+                path=done.path,
+                rows=done.rows,
+                size=size,
+                stays=STAYS,
             )
             for note in done.notes:
-                typer.echo(escaped(f"note: {note}"), err=True)
+                say("note: {note}", note=note, err=True)
 
 
 def _form_of(out: Path | None) -> ExportForm:
@@ -105,6 +117,8 @@ def _form_of(out: Path | None) -> ExportForm:
     ending = out.suffix.lower().removeprefix(".")
     if ending not in TABLES:
         raise HdbenchError(
-            f"{out}: its ending says no format: choose one of {', '.join(ExportForm)} with --format"
+            "{path}: its ending says no format: choose one of {forms} with --format",
+            path=out,
+            forms=", ".join(ExportForm),
         )
     return ExportForm(ending)

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from hdbench.common.printing import MAX_NOTE, plain_table, printable
+from hdbench.cli.said_tables import print_line, print_marked, said_table
+from hdbench.cli.saying import ends, number, said, spoken
+from hdbench.common.printing import printable
+from hdbench.errors import Message
 from hdbench.results.warning_texts import in_words
 from hdbench.statistics.bootstrap import MIN_ITEMS
 
@@ -28,21 +31,29 @@ def print_sample(console: Console, drawn: "Sample", notes: Sequence[str]) -> Non
         drawn: the sample.
         notes: what a person should know about it.
     """
-    kind = f"stratified by {', '.join(drawn.by)}" if drawn.by else "simple"
-    title = f"{drawn.items:,} of {drawn.of:,} items drawn, {kind}, seed {drawn.seed}"
-    console.print(printable(title, MAX_NOTE), style="bold", soft_wrap=True)
+    kind = Message("simple")
+    if drawn.by:
+        kind = Message("stratified by {columns}", columns=", ".join(drawn.by))
+    title = Message(
+        "{items:,} of {of:,} items drawn, {kind}, seed {seed}",
+        items=drawn.items,
+        of=drawn.of,
+        kind=kind,
+        seed=drawn.seed,
+    )
+    print_line(console, title, style="bold")
     if drawn.by:
         columns = [printable(name) for name in drawn.by]
-        table = plain_table(None, *columns, right=("in the whole", "drawn"))
+        table = said_table(None, *columns, right=("in the whole", "drawn"))
         for stratum in drawn.strata[:MAX_ROWS]:
             values = (stratum.values.get(name) for name in drawn.by)
-            shown = (Text("(none)") if value is None else printable(value) for value in values)
-            table.add_row(*shown, f"{stratum.of:,}", f"{stratum.items:,}")
+            cells = (Text(said("(none)")) if each is None else printable(each) for each in values)
+            table.add_row(*cells, number(stratum.of, ","), number(stratum.items, ","))
         if len(drawn.strata) > MAX_ROWS:
-            table.add_row(f"and {len(drawn.strata) - MAX_ROWS} more")
+            table.add_row(said("and {count} more", count=len(drawn.strata) - MAX_ROWS))
         console.print(table)
     for note in notes:
-        console.print(Text.assemble("note: ", printable(note, MAX_NOTE)), soft_wrap=True)
+        print_marked(console, "note: ", note, style="")
 
 
 def print_groups(console: Console, found: "ByColumn[Group] | ByColumn[GroupDifference]") -> None:
@@ -55,29 +66,30 @@ def print_groups(console: Console, found: "ByColumn[Group] | ByColumn[GroupDiffe
     differ = bool(found.groups) and hasattr(found.groups[0], "difference")
     figures = {"a": "A", "b": "B", "difference": "A - B"} if differ else {"figure": found.headline}
     counts = ["items"] if differ else ["items", "answered"]
-    title = f"{found.headline} by {found.column}" if differ else f"By {found.column}"
-    table = plain_table(
-        printable(title).plain,
+    title = Message("By {column}", column=found.column)
+    if differ:
+        title = Message("{figure} by {column}", figure=found.headline, column=found.column)
+    table = said_table(
+        printable(said(title)).plain,
         printable(found.column),
         right=(*counts, *figures.values(), "95 % interval"),
     )
     for group in found.groups:
-        ends, sign = group.interval, "+" if differ else ""
-        few = "too few" if group.items < MIN_ITEMS else ""
+        interval, sign = group.interval, "+" if differ else ""
+        few = said("too few") if group.items < MIN_ITEMS else ""
         table.add_row(
-            Text("(none)") if group.value is None else printable(group.value),
+            Text(said("(none)")) if group.value is None else printable(group.value),
             *(_shown(getattr(group, name), "d") for name in counts),
             *(_shown(getattr(group, name), _SIGNED.get(name, ".4f")) for name in figures),
-            f"{ends.low:{sign}.4f} to {ends.high:{sign}.4f}" if ends else few,
+            ends(interval.low, interval.high, form=f"{sign}.4f") if interval else few,
         )
     console.print()
     console.print(table)
     if found.note:
-        console.print(Text.assemble("note: ", printable(found.note, MAX_NOTE)), soft_wrap=True)
+        print_marked(console, "note: ", found.note, style="")
     if found.warning:
-        told = printable(in_words(**found.warning), MAX_NOTE)
-        console.print(Text.assemble(("warning: ", "bold yellow"), told), soft_wrap=True)
+        print_marked(console, "warning: ", in_words(**found.warning, language=spoken()))
 
 
-def _shown(number: float | None, form: str) -> str:
-    return "" if number is None else format(number, form)
+def _shown(value: float | None, form: str) -> str:
+    return "" if value is None else number(value, form)

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from hdbench.common.printing import MAX_NOTE, plain_table, printable
+from hdbench.cli.said_tables import print_line, said_table
+from hdbench.cli.saying import number, said
+from hdbench.common.printing import MAX_NOTE, printable
+from hdbench.errors import Message
 
 if TYPE_CHECKING:  # slow to import
     from hdbench.publishing.repositories import Repository
@@ -15,7 +18,7 @@ if TYPE_CHECKING:  # slow to import
 MAX_ALIKE = 5
 """Files below one folder, with one extension, that are each listed; more are counted."""
 
-STAYS = "History, comments and annotators of a collection stay on this computer"
+STAYS = Message("History, comments and annotators of a collection stay on this computer")
 """What is told where something leaves."""
 
 
@@ -27,14 +30,19 @@ def print_repositories(console: Console, repositories: Sequence["Repository"]) -
         repositories: from `hdbench.publishing.repositories`.
     """
     for each in repositories:
-        heading = (
-            f"{each.id} ({each.kind}, {each.licence}, {each.tag or 'no tag'}): "
-            f"{len(each.files)} files, {in_bytes(each.size)}"
+        heading = Message(
+            "{id} ({kind}, {licence}, {tag}): {count} files, {size}",
+            id=each.id,
+            kind=each.kind,
+            licence=each.licence,
+            tag=each.tag or Message("no tag"),
+            count=len(each.files),
+            size=in_bytes(each.size),
         )
-        console.print(printable(heading, MAX_NOTE), style="bold", soft_wrap=True)
+        print_line(console, heading, style="bold")
         if each.rights:
-            console.print(printable(f"rights: {each.rights}", MAX_NOTE), soft_wrap=True)
-        table = plain_table(None, "file", right=["size"])
+            print_line(console, Message("rights: {rights}", rights=each.rights))
+        table = said_table(None, "file", right=["size"])
         alike: dict[str, dict[str, int]] = defaultdict(dict)
         for path in each.files:
             folder = path.rpartition("/")[0].partition("/")[0]
@@ -42,14 +50,17 @@ def print_repositories(console: Console, repositories: Sequence["Repository"]) -
             alike[pattern][path] = each.file_size(path)
         for pattern, sizes in sorted(alike.items()):
             if len(sizes) > MAX_ALIKE:
-                sizes = {f"{pattern} ({len(sizes)} files)": sum(sizes.values())}  # noqa: PLW2901
+                several = said("{pattern} ({count} files)", pattern=pattern, count=len(sizes))
+                sizes = {several: sum(sizes.values())}  # noqa: PLW2901
             for path, size in sizes.items():
                 table.add_row(printable(path, MAX_NOTE), in_bytes(size))
         console.print(table)
     if any(each.kind == "dataset" for each in repositories):
-        console.print(f"{STAYS}.\n", soft_wrap=True)
+        console.print(f"{said(STAYS)}.\n", soft_wrap=True)
 
 
 def in_bytes(size: int) -> str:
     """A size for people, in powers of 1,000."""
-    return f"{size:,} B" if size < 10_000 else f"{size / 1000:,.0f} kB"  # noqa: PLR2004
+    if size < 10_000:  # noqa: PLR2004
+        return f"{number(size, ',')} B"
+    return f"{number(size / 1000, ',.0f')} kB"

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from hdbench import NAMESPACE
 from hdbench.cli.app import DEFAULT_OUT, SHARE, app
-from hdbench.cli.saying import say
-from hdbench.errors import HdbenchError
+from hdbench.cli.saying import said, say, shown
+from hdbench.errors import HdbenchError, Message
 
 
 @app.command(rich_help_panel=SHARE)
@@ -65,9 +65,13 @@ def publish(
     owner, own = repositories[0].id.partition("/")[0], token_namespaces()
     print_repositories(Console(), repositories)
     if owner not in own:
-        _ask(f"{owner} is not a namespace of this token ({', '.join(own)})", owner, yes=yes)
+        why = Message(
+            "{owner} is not a namespace of this token ({names})", owner=owner, names=", ".join(own)
+        )
+        _ask(why, owner, yes=yes)
     elif owner == NAMESPACE and namespace is None:
-        _ask(f"no --namespace was given, and the folder is called {owner}", owner, yes=yes)
+        why = Message("no --namespace was given, and the folder is called {owner}", owner=owner)
+        _ask(why, owner, yes=yes)
     for published in send(repositories, private=private):
         say(published.line())
 
@@ -81,5 +85,9 @@ def _ask(why: str, owner: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise HdbenchError(f"{why}: nothing was sent: name yours with --namespace, or add --yes")
-    typer.confirm(f"{why[0].upper()}{why[1:]}. Publish under {owner}?", abort=True)
+        raise HdbenchError(
+            "{why}: nothing was sent: name yours with --namespace, or add --yes", why=why
+        )
+    told = shown(why)
+    asked = said("Publish under {owner}?", owner=owner)
+    typer.confirm(f"{told[0].upper()}{told[1:]}. {asked}", abort=True)

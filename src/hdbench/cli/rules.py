@@ -41,15 +41,20 @@ def read_options(texts: Sequence[str], where: str = "--option") -> dict[str, Any
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign:
-            raise HdbenchError(f"{where} {text}: must be NAME=VALUE")
+            raise HdbenchError("{where} {text}: must be NAME=VALUE", where=where, text=text)
         if name in options:
-            raise HdbenchError(f"{where} {text}: {name} is given twice: keep one")
+            raise HdbenchError(
+                "{where} {text}: {name} is given twice: keep one", where=where, text=text, name=name
+            )
         try:
             options[name] = parse_json(value, unique=True)
         except ValueError as error:
             if not _WORD.fullmatch(value):
                 raise HdbenchError(
-                    f"{where} {text}: the value is not usable JSON: {error}"
+                    "{where} {text}: the value is not usable JSON: {why}",
+                    where=where,
+                    text=text,
+                    why=error,
                 ) from error
             options[name] = value
     return options
@@ -78,6 +83,8 @@ def beside(settings: "Settings", also: Sequence[str]) -> dict[str, "Settings"]:
             protocol, options = first, {}
         found = replace(settings, protocol=protocol, options=options | read_options(more, "--also"))
         if text in rules or found in rules.values():
-            raise HdbenchError(f"--also {text}: these rules are there already: leave it out")
+            raise HdbenchError(
+                "--also {text}: these rules are there already: leave it out", text=text
+            )
         rules[text] = found
     return rules

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from hdbench.cli.said_tables import print_line, print_marked, said_table
+from hdbench.cli.saying import ends, number, said, shown
 from hdbench.cli.tables import MAX_FIELDS
-from hdbench.common.printing import MAX_NOTE, plain_table, printable
+from hdbench.common.printing import printable
+from hdbench.errors import Message
 
 if TYPE_CHECKING:  # scipy takes long to import
     from hdbench.running.evaluating import Evaluation
@@ -25,44 +28,52 @@ def print_comparison(console: Console, comparison: "Comparison") -> None:
     console.print(Text.assemble("A ", (a.plain, "bold"), ", B ", (b.plain, "bold")))
     told = any(each.interval for each in comparison.figures.values())
     head = ["95 % interval"] if told else []
-    table = plain_table(None, "figure", right=("A", "B", "A - B", *head))
+    table = said_table(None, "figure", right=("A", "B", "A - B", *head))
     for name, difference in comparison.figures.items():
         interval = difference.interval
         table.add_row(
             name,
-            f"{difference.a:.4f}",
-            f"{difference.b:.4f}",
-            f"{difference.difference:+.4f}",
-            *([f"{interval.low:+.4f} to {interval.high:+.4f}"] if interval else []),
+            number(difference.a, ".4f"),
+            number(difference.b, ".4f"),
+            number(difference.difference, "+.4f"),
+            *([ends(interval.low, interval.high, form="+.4f")] if interval else []),
         )
     if comparison.estimated:
-        console.print(Text(comparison.estimated), soft_wrap=True)
+        print_line(console, comparison.estimated)
     console.print(table)
-    verdict = f"{printable(comparison.better)} is better" if comparison.better else "not separable"
-    console.print(
-        f"{comparison.headline}: {verdict}: {comparison.why}", soft_wrap=True, markup=False
+    verdict = Message("not separable")
+    if comparison.better:
+        verdict = Message("{better} is better", better=printable(comparison.better).plain)
+    line = said(
+        "{headline}: {verdict}: {why}",
+        headline=comparison.headline,
+        verdict=verdict,
+        why=comparison.why,
     )
+    console.print(line, soft_wrap=True, markup=False)
     if told and not comparison.resamples:
-        console.print(f"intervals by the {comparison.method}", soft_wrap=True)
+        line = said("intervals by the {method}", method=Message(comparison.method))
+        console.print(line, soft_wrap=True)
     if comparison.detectable is not None:
-        console.print(
-            f"{comparison.items} items can show a difference of {comparison.detectable:.3f} "
-            "or more, four times in five",
-            soft_wrap=True,
+        line = said(
+            "{items} items can show a difference of {detectable:.3f} or more, four times in five",
+            items=comparison.items,
+            detectable=comparison.detectable,
         )
+        console.print(line, soft_wrap=True)
     if comparison.fields:
-        fields = plain_table("Fields", "field", right=("A", "B", "A - B"))
+        fields = said_table("Fields", "field", right=("A", "B", "A - B"))
         for name, effect in list(comparison.fields.items())[:MAX_FIELDS]:
             rates = (effect.a, effect.b, effect.difference)
-            shown = ("" if rate is None else f"{rate:.3f}" for rate in rates)
-            fields.add_row(printable(name), *shown)
+            cells = ("" if rate is None else number(rate, ".3f") for rate in rates)
+            fields.add_row(printable(name), *cells)
         console.print()
         console.print(fields)
     if comparison.items_apart:
-        title = f"Items that differ most ({comparison.item_figure})"
-        items = plain_table(title, "id", right=("A", "B"))
+        title = Message("Items that differ most ({figure})", figure=comparison.item_figure)
+        items = said_table(title, "id", right=("A", "B"))
         for item in comparison.items_apart:
-            items.add_row(printable(item.id), f"{item.a:.3f}", f"{item.b:.3f}")
+            items.add_row(printable(item.id), number(item.a, ".3f"), number(item.b, ".3f"))
         console.print()
         console.print(items)
 
@@ -77,15 +88,19 @@ def print_evaluations(console: Console, evaluations: Sequence["Evaluation"]) -> 
     for each in evaluations:
         figures = each.result.figures()
         headline = each.result.headline
+        interval = shown(each.result.intervals.describe(headline))
+        answered = {name: figures[name] for name in ("answered", "items")}
         parts = [
-            f"{headline} {each.value:.3f} ({each.result.intervals.describe(headline)})",
-            f"{figures['answered']} of {figures['items']} answered",
+            f"{headline} {number(each.value, '.3f')} ({interval})",
+            said("{answered} of {items} answered", **answered),
         ]
         if "subset" in each.result.run:
-            parts.append(each.result.run["subset"])
+            parts.append(shown(each.result.run["subset"]))
         if each.least is not None:
-            parts.append(f"{'reaches' if each.passed else 'below'} {each.least:g}")
-        line = f"{each.benchmark.spec.name}: {', '.join(parts)}"
-        console.print(printable(line, MAX_NOTE), soft_wrap=True)
-        for said in each.outcome.lines(each.folder):
-            console.print(Text("  ") + printable(said, MAX_NOTE), soft_wrap=True)
+            least = each.least
+            parts.append(
+                said("reaches {least:g}" if each.passed else "below {least:g}", least=least)
+            )
+        print_line(console, f"{each.benchmark.spec.name}: {', '.join(parts)}")
+        for line in each.outcome.lines(each.folder):
+            print_marked(console, "  ", line, style="")

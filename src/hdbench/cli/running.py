@@ -7,7 +7,8 @@ import typer
 
 from hdbench.cli.app import BENCHMARK, RUN, app, finite
 from hdbench.cli.engines import EngineName, EngineOptions, Tasks, Workers, ask, read_engine
-from hdbench.errors import HdbenchError, escaped
+from hdbench.cli.saying import said, say, shown
+from hdbench.errors import HdbenchError, Message
 
 INTERRUPTED = 130
 """The exit status of a program that Ctrl-C ended."""
@@ -18,7 +19,9 @@ def _at_once(value: str) -> int | None:
     if value == "auto":
         return None
     if not value.isdecimal() or not int(value):
-        raise typer.BadParameter(f"{value} is neither auto nor a number from 1 on.")
+        raise typer.BadParameter(
+            said("{value} is neither auto nor a number from 1 on.", value=value)
+        )
     return int(value)
 
 
@@ -205,14 +208,16 @@ def run(
     loaded = load_benchmark(benchmark or as_benchmark or "", media=media)
     if images is not None:
         if loaded.spec.media == "text":
-            raise HdbenchError(f"--images: {loaded.id} is asked with texts, not with images")
+            raise HdbenchError(
+                "--images: {benchmark} is asked with texts, not with images", benchmark=loaded.id
+            )
         choice = own_images(images, limit=limit)
     else:
         choice = of_benchmark(
             loaded, ids=named_ids(ids), limit=limit, quick=quick, without_media=without_media
         )
     for name in choice.passed_over:
-        typer.echo(escaped(f"passed over: {name} is not an image"), err=True)
+        say("passed over: {name} is not an image", name=name, err=True)
     asked = Asked(
         model,
         backend=backend,
@@ -231,20 +236,24 @@ def run(
     plan = Plan(loaded, choice, asked, prompt, own_images=images is not None)
     if dry_run:
         for line in describe_run(plan, folder, engine=chosen_engine, retry_failed=retry_failed):
-            typer.echo(escaped(line))
+            typer.echo(shown(line))
         if chosen_engine is not None:
-            typer.echo(escaped(chosen_engine.described(plan, folder)))
+            typer.echo(shown(chosen_engine.described(plan, folder)))
         return
     outcome = ask(plan, folder, chosen_engine, retry_failed=retry_failed)
     for line in outcome.lines(folder):
-        typer.echo(escaped(line))
+        typer.echo(shown(line))
     if outcome.interrupted:
         raise typer.Exit(INTERRUPTED)
     if trouble := outcome.trouble(max_failed):
-        typer.echo(escaped(f"error: {folder}: {trouble}"), err=True)
+        _say_trouble(folder, trouble)
         raise typer.Exit(1)
-    next_step = "export" if images is not None else f"score {loaded.id}"
-    typer.echo(escaped(f"next: hdbench {next_step} {folder}"))
+    step = "export" if images is not None else f"score {loaded.id}"
+    say("next: hdbench {step} {folder}", step=step, folder=folder)
+
+
+def _say_trouble(folder: Path, trouble: str) -> None:
+    say("{error}: {folder}: {why}", error=Message("error"), folder=folder, why=trouble, err=True)
 
 
 @app.command("eval", rich_help_panel=RUN)
@@ -335,16 +344,18 @@ def evaluate(
     )
     for each in found:
         if isinstance(each, Skipped):
-            typer.echo(escaped(f"note: skipped {each.name}: {each.why}"), err=True)
+            say("note: skipped {name}: {why}", name=each.name, why=each.why, err=True)
     evaluations = [each for each in found if isinstance(each, Evaluation)]
     if not evaluations:
-        raise HdbenchError(f"{model} answers none of the benchmarks in {DEFAULT_OUT}")
+        raise HdbenchError(
+            "{model} answers none of the benchmarks in {folder}", model=model, folder=DEFAULT_OUT
+        )
     if json_out:
         write_results(json_out, [each.result for each in evaluations])
     print_evaluations(Console(), evaluations)
     troubles = [(each.folder, each.outcome.trouble(max_failed)) for each in evaluations]
     for folder, trouble in troubles:
         if trouble:
-            typer.echo(escaped(f"error: {folder}: {trouble}"), err=True)
+            _say_trouble(folder, trouble)
     if not all(each.passed for each in evaluations) or any(trouble for _, trouble in troubles):
         raise typer.Exit(1)

@@ -22,7 +22,8 @@ from hdbench.cli.app import (
 )
 from hdbench.cli.board_forms import Form, write_boards
 from hdbench.cli.rules import Also, beside
-from hdbench.errors import HdbenchError, escaped
+from hdbench.cli.saying import say, spoken
+from hdbench.errors import HdbenchError, Message
 
 if TYPE_CHECKING:
     from hdbench.evaluation.score import Settings
@@ -114,8 +115,11 @@ def leaderboard(
         ),
     ] = Form.table,
     language: Annotated[
-        Literal["en", "de"], typer.Option(help="With --format html: the page's language.")
-    ] = "en",
+        Literal["en", "de"] | None,
+        typer.Option(
+            help="With --format html: the page's language; by default that of hdbench --language."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The seed of the random numbers.")] = 0,
     revision: Annotated[
         list[str] | None,
@@ -143,19 +147,26 @@ def leaderboard(
     side_by_side = {
         "--changes": show_changes,
         "--also": bool(also),
-        "several revisions": len(asked) > 1,
+        Message("several revisions"): len(asked) > 1,
     }
     chosen = [name for name, given in side_by_side.items() if given]
     if show_changes and asked:
         raise HdbenchError("--changes and --revision: give only one of them")
     if len(chosen) > 1:
-        raise HdbenchError(f"{' and '.join(chosen)}: give only one of them")
+        one, other = chosen
+        raise HdbenchError("{one} and {other}: give only one of them", one=one, other=other)
     if chosen and form is not Form.table:
-        raise HdbenchError(f"{chosen[0]}: cannot be written as {form}: leave out --format")
-    if language != "en" and form is not Form.html:
+        raise HdbenchError(
+            "{option}: cannot be written as {form}: leave out --format",
+            option=chosen[0],
+            form=form.value,
+        )
+    if language is not None and form is not Form.html:
         raise HdbenchError("--language: only matters with --format html: leave it out")
     if chosen and strict:
-        raise HdbenchError(f"--strict: does not go with {chosen[0]}: leave one of them out")
+        raise HdbenchError(
+            "--strict: does not go with {option}: leave one of them out", option=chosen[0]
+        )
     if benchmark is None and not asked:
         runs, missing = without_unbuilt(runs)
         if missing:
@@ -166,19 +177,20 @@ def leaderboard(
             revisions(
                 runs, asked, benchmark=benchmark, protocol=protocol, models=name or (), seed=seed
             ),
+            spoken(),
         )
         return
     settings = Settings(protocol, revision=asked[0] if asked else None)
     if chosen:
         rules = beside(settings, also) if also else RULES
         found = changes(runs, rules, benchmark=benchmark, names=name or (), seed=seed)
-        formats.print_changes(Console(), found)
+        formats.print_changes(Console(), found, spoken())
         return
     loaded = load_runs(runs, benchmark=benchmark, settings=settings, names=name or ())
     results = [strictly(result, name) if strict else result for name, result in loaded.items()]
     boards = leaderboards(results, facts=_facts(runs), seed=seed)
     _say_unseen(unplaced(dict(zip(loaded, results, strict=True)), boards), boards)
-    write_boards(boards, form, language)
+    write_boards(boards, form, language or spoken())
 
 
 def _facts(runs: list[Path]) -> "dict[str, ModelFacts]":
@@ -195,13 +207,14 @@ def _say_unseen(names: list[str], boards: "list[Board]") -> None:
     """Say in one line which runs without media are not shown."""
     if not names:
         return
-    said = (
-        f"not ranked: {', '.join(names)}: a run without media stands beside the same model's run "
-        "with media, on the same items and with the same prompt"
+    told = Message(
+        "not ranked: {names}: a run without media stands beside the same model's run with media, "
+        "on the same items and with the same prompt",
+        names=", ".join(names),
     )
     if not boards:
-        raise HdbenchError(said)
-    typer.echo(escaped(f"note: {said}"), err=True)
+        raise HdbenchError(told)
+    say("note: {note}", note=told, err=True)
 
 
 def _load_comparable(
@@ -214,13 +227,14 @@ def _load_comparable(
         load_runs(runs, benchmark=benchmark, settings=settings, names=names), runs
     )
     if left_out:
-        count = "1 run that was" if len(left_out) == 1 else f"{len(left_out)} runs that were"
-        items = len(next(iter(loaded.values())).ids)
-        typer.echo(
-            escaped(
-                f"note: left out {count} not asked the same {items} items as most: "
-                f"{', '.join(left_out)}"
-            ),
+        say(
+            "note: left out 1 run that was not asked the same {items} items as most: {names}"
+            if len(left_out) == 1
+            else "note: left out {count} runs that were not asked the same {items} items as most: "
+            "{names}",
+            count=len(left_out),
+            items=len(next(iter(loaded.values())).ids),
+            names=", ".join(left_out),
             err=True,
         )
     return loaded
@@ -230,11 +244,13 @@ def _say_left_out(missing: dict[str, int]) -> None:
     """Say in one line which benchmarks are not there, and how to build them."""
     count = sum(missing.values())
     build = shlex.join(["hdbench", "build", *(name.rpartition("/")[2] for name in missing)])
-    typer.echo(
-        escaped(
-            f"note: left out {count} {'run' if count == 1 else 'runs'} of {', '.join(missing)}, "
-            f"not built here: build with: {build}"
-        ),
+    say(
+        "note: left out {count} run of {names}, not built here: build with: {build}"
+        if count == 1
+        else "note: left out {count} runs of {names}, not built here: build with: {build}",
+        count=count,
+        names=", ".join(missing),
+        build=build,
         err=True,
     )
 
@@ -314,7 +330,7 @@ def audit(
     for name in no_witness:
         del loaded[name]
     if no_witness:
-        typer.echo(escaped(f"note: left out, as no witness: {', '.join(no_witness)}"), err=True)
+        say("note: left out, as no witness: {names}", names=", ".join(no_witness), err=True)
     found = audit_runs(loaded)
     if json_out:
         write_json(json_out, asdict(found))
@@ -332,4 +348,4 @@ def audit(
         from hdbench.audit.review import review_list  # noqa: PLC0415
 
         write_review_list(list_out, review_list(found, loaded, agreeing=agreeing, seed=seed))
-    print_audit(Console(), found)
+    print_audit(Console(), found, spoken())

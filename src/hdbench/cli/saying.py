@@ -2,6 +2,7 @@
 
 import typer
 
+from hdbench.common.texts import NUMBERS
 from hdbench.common.told import spoken, told
 from hdbench.errors import Message, escaped
 
@@ -19,9 +20,21 @@ def said(template: str, /, **values: object) -> str:
 def shown(text: str) -> str:
     """A text for a terminal: a message in the language that is spoken, any other as it is.
 
-    Control characters are escaped.
+    Control characters are escaped. Where a language has no-break spaces, as before its percent
+    signs, they are spaces, as they would be escaped, too.
     """
-    return escaped(told(text, spoken()))
+    text = told(text, spoken())
+    return escaped(text if spoken() == "en" else text.replace("\N{NO-BREAK SPACE}", " "))
+
+
+def number(value: float, form: str) -> str:
+    """A number in a format such as `.4f`, as the language that is spoken writes it."""
+    return NUMBERS[spoken()].written(format(value, form)).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def ends(low: float, high: float, *, form: str) -> str:
+    """Both ends of an interval, as `number` writes them."""
+    return said("{low} to {high}", low=number(low, form), high=number(high, form))
 
 
 def say(template: str, /, *, err: bool = False, **values: object) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -15,14 +15,16 @@ from hdbench.cli.app import (
     By,
     Name,
     OfBenchmark,
+    PageLanguage,
     Protocol,
     Revision,
     app,
     finite,
 )
 from hdbench.cli.rules import Also, beside, read_options
+from hdbench.cli.saying import say, shown, spoken
 from hdbench.cli.standard_input import answers_at
-from hdbench.errors import HdbenchError, escaped
+from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.reading import ReadAs
 
 if TYPE_CHECKING:
@@ -188,10 +190,14 @@ def _require(results: "Mapping[str | None, Result]", least: float) -> None:
     """End with status 1 if a headline is worse than what was demanded."""
     worse = {model: each for model, each in results.items() if not each.reaches(least)}
     for model, each in worse.items():
-        named = "" if model is None else f"{model}: "
-        value = each.figures()[each.headline]
-        said = f"{named}{each.headline} {value:.6g} is worse than --fail-under {least:.6g}"
-        typer.echo(escaped(said), err=True)
+        say(
+            "{named}{headline} {value:.6g} is worse than --fail-under {least:.6g}",
+            named="" if model is None else f"{model}: ",
+            headline=each.headline,
+            value=each.figures()[each.headline],
+            least=least,
+            err=True,
+        )
     if worse:
         raise typer.Exit(1)
 
@@ -209,7 +215,10 @@ def _naming_another(benchmark: str, predictions: Path) -> Iterator[None]:
         if other is None:
             raise
         raise HdbenchError(
-            f"{error.what}: the ids are those of {other}: hdbench score {other} {predictions}"
+            "{what}: the ids are those of {other}: hdbench score {other} {predictions}",
+            what=error.what,
+            other=other,
+            predictions=predictions,
         ) from error
 
 
@@ -262,11 +271,11 @@ def verify(
     else:
         verified = verify_result(result, answers=answers, benchmark=benchmark, revision=revision)
     for found in verified:
-        typer.echo(escaped(found.headline))
-        causes = (f"cause: {cause}" for cause in found.causes)
-        notes = (f"note: {note}" for note in found.notes)
+        typer.echo(shown(found.headline))
+        causes = (Message("cause: {cause}", cause=cause) for cause in found.causes)
+        notes = (Message("note: {note}", note=note) for note in found.notes)
         for line in [*found.differences, *causes, *notes]:
-            typer.echo(f"  {escaped(line)}")
+            typer.echo(f"  {shown(line)}")
         differs = differs or bool(found.differences)
     if differs:
         raise typer.Exit(1)
@@ -289,7 +298,7 @@ def report(
     name: Name = None,
     protocol: Protocol = "documented",
     by: By = None,
-    language: Annotated[Literal["en", "de"], typer.Option(help="The page's language.")] = "en",
+    language: PageLanguage = None,
     without_media: Annotated[
         Path | None,
         typer.Option(
@@ -312,14 +321,14 @@ def report(
         name=name,
         protocol=protocol,
         by=by,
-        language=language,
+        language=language or spoken(),
         without_media=without_media,
     )
     for path in written.files:
         typer.echo(escaped(str(path)))
     for note in written.notes:
-        typer.echo(escaped(f"note: {note}"), err=True)
-    typer.echo(escaped(f"open {written.page}"))
+        say("note: {note}", note=note, err=True)
+    say("open {page}", page=written.page)
 
 
 @app.command(rich_help_panel=TRUST)

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.unpacking import MAX_UNPACKED
 
-STANDARD_INPUT = "standard input"
+STANDARD_INPUT = Message("standard input")
 _BLOCK = 2**20
 
 
@@ -45,7 +45,9 @@ def answers_at(path: Path) -> Iterator[Source]:
                 size += len(block)
                 if size > MAX_UNPACKED:
                     raise HdbenchError(
-                        f"{STANDARD_INPUT}: larger than {MAX_UNPACKED >> 30} GiB: name a file"
+                        "{place}: larger than {most} GiB: name a file",
+                        place=STANDARD_INPUT,
+                        most=MAX_UNPACKED >> 30,
                     )
                 file.write(block)
         yield Source(copy, STANDARD_INPUT)

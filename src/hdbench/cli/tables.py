@@ -9,15 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from hdbench.benchmarks.agreement import Ceiling
+from hdbench.cli.said_tables import print_line, print_marked, said_table
+from hdbench.cli.saying import ends, number, said, shown, spoken
 from hdbench.cli.warning_lines import print_warnings
-from hdbench.common.printing import (
-    HEADING_WIDTH,
-    MAX_NOTE,
-    MAX_VALUE,
-    heading,
-    plain_table,
-    printable,
-)
+from hdbench.common.printing import HEADING_WIDTH, MAX_NOTE, MAX_VALUE, heading, printable
+from hdbench.errors import Message
 from hdbench.results.error_counts import LOST
 from hdbench.results.items import WORST
 from hdbench.results.lead import lead, resources
@@ -100,22 +96,26 @@ def print_result(
         all_warnings: print more warnings than the gravest.
     """
     console.print(printable(title, MAX_NOTE), style="bold")
-    for said in (str(lead(figures)), resources(figures)):
-        if said:
-            console.print(Text(said), soft_wrap=True)
+    for line in (str(lead(figures, spoken())), resources(figures, spoken())):
+        if line:
+            print_line(console, line)
     if "estimated" in figures:
-        console.print(Text(figures["estimated"]), soft_wrap=True)
+        print_line(console, figures["estimated"])
     console.print(_figures_table(metric, figures))
-    better = "higher" if figures["higher_is_better"] else "lower"
-    console.print(f"headline: {figures['headline']}, {better} is better", markup=False)
+    higher = figures["higher_is_better"]
+    direction = Message("higher is better" if higher else "lower is better")
+    line = said(
+        "headline: {headline}, {direction}", headline=figures["headline"], direction=direction
+    )
+    console.print(line, markup=False)
     console.print(_coverage(figures))
     if strictly := _strictly(figures):
         console.print(strictly)
     if people := figures.get("people"):
-        said = people_in_words(Ceiling.model_validate(people))
-        console.print(Text(f"{said}. {in_words('people_means', {})}"), soft_wrap=True)
+        reached = people_in_words(Ceiling.model_validate(people), spoken())
+        print_line(console, f"{reached}. {in_words('people_means', {}, spoken())}")
     for note in figures.get("notes", ()):
-        console.print(Text.assemble("note: ", printable(note, MAX_NOTE)), soft_wrap=True)
+        print_marked(console, "note: ", note, style="")
     print_warnings(console, figures.get("warnings", ()), all_of_them=all_warnings)
     if figures.get("schema_violations"):
         console.print()
@@ -146,7 +146,7 @@ def print_under(console: Console, results: Mapping[str, "Result"]) -> None:
     width = room // len(results) - COLUMN_SPACE
     heads = [heading(each, min(HEADING_WIDTH, width)) for each in results]
     widths = [max(map(len, head.plain.split("\n"))) for head in heads]
-    table = plain_table("Under other rules (difference)", "figure", right=heads)
+    table = said_table("Under other rules (difference)", "figure", right=heads)
     table.columns[0].no_wrap = True
     for least, column in zip(widths, table.columns[1:], strict=True):
         # Where there is little room, the difference goes below; a heading is broken last.
@@ -158,16 +158,20 @@ def print_under(console: Console, results: Mapping[str, "Result"]) -> None:
         value = figures.get(figure.name)
         if not figure.is_rate or value is None:
             continue
-        cells = [f"{value:.4f}"]
+        cells = [number(value, ".4f")]
         for other in of_others:
             under = other.get(figure.name)
-            cells.append("" if under is None else f"{under:.4f} ({under - value:+.4f})")
+            cells.append("" if under is None else _with_difference(under, under - value))
         table.add_row(figure.name, *cells)
     console.print()
     console.print(table)
     for name, each in list(results.items())[1:]:
         text = f"{name}: {each.figures()['signature']}"
         console.print(Text.assemble((printable(text, MAX_NOTE).plain, "dim")), soft_wrap=True)
+
+
+def _with_difference(value: float, difference: float) -> str:
+    return f"{number(value, '.4f')} ({number(difference, '+.4f')})"
 
 
 def _headline_first(metric: Metric | type[Metric], headline: str) -> list[Figure]:
@@ -181,50 +185,65 @@ def print_held_out(console: Console, totals: Mapping[str, Any]) -> None:
         console: where to.
         totals: from `hdbench.evaluation.held_out`.
     """
-    ends = totals["intervals"]
-    head = [] if "why" in ends else ["95 % interval"]
-    table = plain_table(f"Held out ({totals['items']} items)", "figure", right=("value", *head))
+    found = totals["intervals"]
+    head = [] if "why" in found else ["95 % interval"]
+    title = Message("Held out ({count} items)", count=totals["items"])
+    table = said_table(title, "figure", right=("value", *head))
     for name, value in totals["figures"].items():
-        shown = [f"{ends[name][0]:.4f} to {ends[name][1]:.4f}"] if head else []
-        table.add_row(name, f"{value:.4f}", *shown)
+        within = [ends(*found[name], form=".4f")] if head else []
+        table.add_row(name, number(value, ".4f"), *within)
     console.print()
     console.print(table)
-    console.print(
-        ", ".join(f"{totals[name]} {name}" for name in ("answered", "unanswered", "unparsable"))
-    )
+    console.print(shown(_answered(totals)))
     gap = totals["gap"]
-    within = gap.get("why") or "95 % interval {:+.4f} to {:+.4f}".format(*gap["interval"])
-    console.print(f"{gap['figure']}, public minus held out: {gap['difference']:+.4f} ({within})")
+    why = gap.get("why") or Message(
+        "95 % interval {ends}", ends=ends(*gap["interval"], form="+.4f")
+    )
+    console.print(
+        said(
+            "{figure}, public minus held out: {difference:+.4f} ({why})",
+            figure=gap["figure"],
+            difference=gap["difference"],
+            why=why,
+        )
+    )
 
 
 def _figures_table(metric: Metric | type[Metric], figures: Mapping[str, Any]) -> Table:
     found = figures["intervals"]
-    head, ends = ("95 % interval", found["figures"])
+    head, ranges = ("95 % interval", found["figures"])
     if "why" in found:
-        head, ends = ("single items", found["item_ranges"])
-    table = plain_table(None, "figure", right=("value", head))
+        head, ranges = ("single items", found["item_ranges"])
+    table = said_table(None, "figure", right=("value", head))
     for figure in _headline_first(metric, figures["headline"]):
         value = figures.get(figure.name)
         if figure.is_rate and value is not None:
-            low, high = ends.get(figure.name, (None, None))
-            shown = "" if low is None else f"{low:.4f} to {high:.4f}"
-            table.add_row(figure.name, f"{value:.4f}", shown)
+            within = ranges.get(figure.name)
+            cell = "" if within is None else ends(*within, form=".4f")
+            table.add_row(figure.name, number(value, ".4f"), cell)
     return table
 
 
 def _coverage(figures: Mapping[str, Any]) -> Text:
-    counts = {name: figures[name] for name in ("answered", "unanswered", "unparsable")}
-    parts = ", ".join(f"{count} {name}" for name, count in counts.items())
-    text = Text(f"{figures['items']} items: {parts}")
+    line = Message("{count} items: {parts}", count=figures["items"], parts=_answered(figures))
+    text = Text(shown(line))
     if "why" in figures["intervals"]:
-        text.append(f"\n{figures['intervals']['why']}", style="yellow")
-    read = [f"{figures['status'][name]} {name}" for name in _READ if figures["status"][name]]
+        text.append("\n" + shown(figures["intervals"]["why"]), style="yellow")
+    read = [f"{figures['status'][name]} {said(name)}" for name in _READ if figures["status"][name]]
     if read:
-        text.append(f"\nof the answered, {', '.join(read)}")
+        text.append("\n" + said("of the answered, {parts}", parts=", ".join(read)))
     if figures.get("unparsable_kinds"):
-        kinds = (f"{_KINDS[kind]} ({count})" for kind, count in figures["unparsable_kinds"].items())
-        text.append(f"\nunparsable: {', '.join(kinds)}")
+        found = figures["unparsable_kinds"].items()
+        kinds = ", ".join(f"{said(_KINDS[kind])} ({count})" for kind, count in found)
+        text.append("\n" + said("unparsable: {kinds}", kinds=kinds))
     return text
+
+
+def _answered(figures: Mapping[str, Any]) -> Message:
+    counts = {name: figures[name] for name in ("answered", "unanswered", "unparsable")}
+    return Message(
+        "{answered} answered, {unanswered} unanswered, {unparsable} unparsable", **counts
+    )
 
 
 def _strictly(figures: Mapping[str, Any]) -> str:
@@ -233,13 +252,17 @@ def _strictly(figures: Mapping[str, Any]) -> str:
     strictly, value = figures.get("strictly", {}).get(headline), figures[headline]
     if strictly is None or strictly == value:
         return ""
-    with_both = f"{headline} {strictly:.4f} instead of {value:.4f}"
-    return f"if only valid JSON counted (--strict): {with_both}"
+    return said(
+        "if only valid JSON counted (--strict): {headline} {strictly:.4f} instead of {value:.4f}",
+        headline=headline,
+        strictly=strictly,
+        value=value,
+    )
 
 
 def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:
     """The fields in which most answers break the benchmark's schema."""
-    table = plain_table("Against the schema", "field", "rule", right=["times"])
+    table = said_table("Against the schema", "field", "rule", right=["times"])
     rows = [
         (count, field, rule) for field, rules in violations.items() for rule, count in rules.items()
     ]
@@ -247,32 +270,32 @@ def _violations_table(violations: Mapping[str, Mapping[str, int]]) -> Table:
     for count, field, rule in rows[:MAX_VIOLATIONS]:
         table.add_row(printable(field), rule, str(count))
     if len(rows) > MAX_VIOLATIONS:
-        table.add_row(f"and {len(rows) - MAX_VIOLATIONS} more")
+        table.add_row(said("and {count} more", count=len(rows) - MAX_VIOLATIONS))
     return table
 
 
 def _reading_table(details: Sequence[Mapping[str, Any]]) -> Table:
     """The ids of each status except `clean`."""
-    table = plain_table("What was done to read the answers", "status", "ids", right=())
+    table = said_table("What was done to read the answers", "status", "ids", right=())
     by_status: dict[str, list[str]] = {}
     for item in details:
         by_status.setdefault(item["status"], []).append(item["id"])
     for status, ids in by_status.items():
         few = status != "clean" or len(ids) == 1
-        shown = ", ".join(ids) if few else f"{len(ids)} items"
-        table.add_row(status, printable(shown, 10 * MAX_NOTE))
+        items = ", ".join(ids) if few else said("{count} items", count=len(ids))
+        table.add_row(said(status), printable(items, 10 * MAX_NOTE))
     return table
 
 
 def _fields_table(fields: Mapping[str, Mapping[str, Any]]) -> Table:
     columns = [_SHORT.get(name, name) for name in next(iter(fields.values()), {})]
-    table = plain_table("Fields", "field", right=columns)
+    table = said_table("Fields", "field", right=columns)
     # Fields of the ground truth come first: a model can invent any number of others.
     ordered = sorted(fields.items(), key=lambda item: _is_invented(item[1]))
     for field, rates in ordered[:MAX_FIELDS]:
         table.add_row(printable(field), *(_number(value) for value in rates.values()))
     if len(ordered) > MAX_FIELDS:
-        table.add_row(f"and {len(ordered) - MAX_FIELDS} more")
+        table.add_row(said("and {count} more", count=len(ordered) - MAX_FIELDS))
     return table
 
 
@@ -283,13 +306,15 @@ def _is_invented(rates: Mapping[str, Any]) -> bool:
 def _worst_table(worst: Sequence[Mapping[str, Any]], figure: str) -> Table:
     """The worst items; the figure that says how good one is is named if it has no column."""
     numbers = [name for name in _SHORT if name in worst[0]]
-    title = "Worst items" if figure in numbers else f"Worst items, by {figure}"
-    table = plain_table(title, "id", "status", right=[_SHORT[name] for name in numbers])
-    table.add_column("what is wrong: reference → answer", overflow="fold", ratio=1)
+    title = Message("Worst items")
+    if figure not in numbers:
+        title = Message("Worst items, by {figure}", figure=figure)
+    table = said_table(title, "id", "status", right=[_SHORT[name] for name in numbers])
+    table.add_column(said("what is wrong: reference → answer"), overflow="fold", ratio=1)
     for item in worst:
         table.add_row(
             printable(item["id"]),
-            item["status"],
+            said(item["status"]),
             *(_number(item[name] if name in _COUNTS else float(item[name])) for name in numbers),
             _errors(item),
         )
@@ -306,7 +331,7 @@ def _wrong(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _errors(item: Mapping[str, Any]) -> Text:
     if item["status"] in LOST:
-        return Text("everything")
+        return Text(said("everything"))
     wrong = _wrong(item)
     lines = []
     for match in wrong[:MAX_ERRORS]:
@@ -317,28 +342,28 @@ def _errors(item: Mapping[str, Any]) -> Text:
             )
         )
     if len(wrong) > MAX_ERRORS:
-        lines.append(Text(f"and {len(wrong) - MAX_ERRORS} more"))
+        lines.append(Text(said("and {count} more", count=len(wrong) - MAX_ERRORS)))
     return Text("\n").join(lines)
 
 
 def _side_by_side(reference: Any, prediction: Any) -> tuple[str, str]:
     """Two values as text; of long ones what comes before their first difference is left out."""
-    shown = _shown(reference), _shown(prediction)
-    is_long = max(map(len, shown)) > MAX_VALUE
+    both_shown = _shown(reference), _shown(prediction)
+    is_long = max(map(len, both_shown)) > MAX_VALUE
     if not (is_long and isinstance(reference, str) and isinstance(prediction, str)):
-        return shown
+        return both_shown
     both = enumerate(zip(reference, prediction, strict=False))
     shorter = min(len(reference), len(prediction))
     first = next((at for at, (one, other) in both if one != other), shorter)
     if first < MAX_VALUE // 2:  # it is seen from the start
-        return shown
+        return both_shown
     ours, theirs = (_shown(text[first - BEFORE :])[1:] for text in (reference, prediction))
     return f"…{ours}", f"…{theirs}"
 
 
 def _shown(value: Any) -> str:
-    return "(absent)" if value is None else json.dumps(value, ensure_ascii=False)
+    return said("(absent)") if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _number(value: float) -> str:
-    return str(value) if isinstance(value, int) or value == int(value) > 1 else f"{value:.3f}"
+    return str(value) if isinstance(value, int) or value == int(value) > 1 else number(value, ".3f")

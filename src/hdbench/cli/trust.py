@@ -2,12 +2,13 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from hdbench.cli.app import TRUST, app
+from hdbench.cli.app import TRUST, PageLanguage, app
+from hdbench.cli.saying import say, spoken
 from hdbench.errors import escaped
 
 
@@ -152,7 +153,7 @@ def decide(
             help="Write a page with the sentences, the curve and the tables.", metavar="OUT.html"
         ),
     ] = None,
-    language: Annotated[Literal["en", "de"], typer.Option(help="The page's language.")] = "en",
+    language: PageLanguage = None,
 ) -> None:
     """Decide what can be taken over, from the ground truth of the sample.
 
@@ -179,7 +180,7 @@ def decide(
     if json_out:
         write_json(json_out, decision.model_dump(mode="json"))
     if page:
-        write_decision_page(page, decision, language)
+        write_decision_page(page, decision, language or spoken())
     print_decision(Console(), decision)
     for written in filter(None, (json_out, page)):
         typer.echo(escaped(str(written)))
@@ -207,7 +208,11 @@ def consensus(
     from hdbench.trust.consensus import write_consensus  # noqa: PLC0415
 
     answered = write_consensus(load_benchmark(benchmark), runs, out)
-    typer.echo(escaped(f"{out}: {answered:,} {'answer' if answered == 1 else 'answers'}"))
+    say(
+        "{out}: {count:,} answer" if answered == 1 else "{out}: {count:,} answers",
+        out=out,
+        count=answered,
+    )
 
 
 def _names(text: str | None) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
+from hdbench.cli.saying import say
 from hdbench.cli.trust import OfPlan, trust
 from hdbench.errors import HdbenchError, escaped
 
@@ -96,7 +97,7 @@ def apply(
             path = write_table(out, table, of) if table else None
             marc = write_marc(out, fields, records) if fields else None
     except KeyboardInterrupt:
-        typer.echo(f"interrupted: the same command resumes in {escaped(str(out))}", err=True)
+        say("interrupted: the same command resumes in {folder}", folder=out, err=True)
         raise typer.Exit(130) from None
     print_applied(Console(), applied, out)
     if path:

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from hdbench.common.printing import MAX_NOTE, heading, plain_table, printable
+from hdbench.cli.said_tables import print_line, print_marked, said_table
+from hdbench.cli.saying import number, said, spoken
+from hdbench.common.printing import heading, printable
+from hdbench.errors import Message
 from hdbench.exporting.applied_marc import LEFT_LIST, RECORDS, TAKEN_LIST
 from hdbench.trust.out import CONTROL, WORK_LIST
 from hdbench.trust.words import control_sentences, sentences, warning_in_words
@@ -21,7 +24,7 @@ if TYPE_CHECKING:  # numpy takes long to import
 FIELD_WIDTH = 30
 """How many characters of a field's path stand in one line."""
 
-_VERDICTS = {"rule": "the rule", "exact": "the exact verdict"}
+_VERDICTS = {"rule": Message("the rule"), "exact": Message("the exact verdict")}
 
 
 def print_plan(console: Console, plan: "Plan", path: Path) -> None:
@@ -32,38 +35,55 @@ def print_plan(console: Console, plan: "Plan", path: Path) -> None:
         plan: the plan.
         path: where it was written.
     """
-    title = f"{len(plan.sample):,} of {plan.whole.of:,} items drawn, seed {plan.whole.seed}"
-    console.print(Text(title), style="bold", highlight=False)
-    names = ", ".join(run.name for run in plan.runs)
-    lines = [
-        f"runs: {names}",
-        *([f"trust scores: {plan.scores.path}"] if plan.scores else []),
-        f"fields: {', '.join(plan.fields)}",
-        f"at most {100 * plan.limit:g}% wrong with {plan.confidence:.0%} confidence, counted "
-        f"{_right(plan)}, decided by {_VERDICTS[plan.verdict]}",
-    ]
-    if plan.several_values:
-        left = ", ".join(plan.several_values)
-        lines.append(f"left out, as an item may have several values of them: {left}")
-    for line in lines:
-        console.print(printable(line, MAX_NOTE), soft_wrap=True, highlight=False)
-    if plan.known:
-        text = (
-            f"{plan.known:,} items of the sample have a ground truth already: what is decided by "
-            "this plan will be no promise"
-        )
-        console.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
-    console.print(f"hash: {plan.hash()}", markup=False, highlight=False)
-    then = (
-        f"next: hdbench annotate FOLDER --only {path}, without drafts; then hdbench trust decide "
-        f"{path}"
+    title = said(
+        "{count:,} of {of:,} items drawn, seed {seed}",
+        count=len(plan.sample),
+        of=plan.whole.of,
+        seed=plan.whole.seed,
     )
-    console.print(printable(str(path)), highlight=False)
-    console.print(printable(then, MAX_NOTE), highlight=False, soft_wrap=True)
+    console.print(Text(title), style="bold")
+    lines = [Message("runs: {names}", names=", ".join(run.name for run in plan.runs))]
+    if plan.scores:
+        lines.append(Message("trust scores: {path}", path=plan.scores.path))
+    lines.append(Message("fields: {names}", names=", ".join(plan.fields)))
+    promise = Message(
+        "at most {limit:g}% wrong with {confidence:.0%} confidence, counted {right}, decided by "
+        "{verdict}",
+        limit=100 * plan.limit,
+        confidence=plan.confidence,
+        right=_right(plan),
+        verdict=_VERDICTS[plan.verdict],
+    )
+    lines.append(promise)
+    if plan.several_values:
+        left = Message(
+            "left out, as an item may have several values of them: {names}",
+            names=", ".join(plan.several_values),
+        )
+        lines.append(left)
+    for line in lines:
+        print_line(console, line)
+    if plan.known:
+        known = Message(
+            "{count:,} items of the sample have a ground truth already: what is decided by this "
+            "plan will be no promise",
+            count=plan.known,
+        )
+        print_marked(console, "warning: ", known)
+    console.print(said("hash: {hash}", hash=plan.hash()), markup=False, highlight=False)
+    console.print(printable(str(path)))
+    then = Message(
+        "next: hdbench annotate FOLDER --only {path}, without drafts; then hdbench trust decide "
+        "{path}",
+        path=path,
+    )
+    print_line(console, then)
 
 
-def _right(plan: "Plan") -> str:
-    return "to the letter" if plan.right == "letter" else "by the benchmark's own threshold"
+def _right(plan: "Plan") -> Message:
+    return Message(
+        "to the letter" if plan.right == "letter" else "by the benchmark's own threshold"
+    )
 
 
 def print_decision(console: Console, decision: "Decision") -> None:
@@ -73,56 +93,56 @@ def print_decision(console: Console, decision: "Decision") -> None:
         console: where to.
         decision: the decision.
     """
-    first, *others = sentences(decision)
-    console.print(printable(first, MAX_NOTE), style="bold", highlight=False, soft_wrap=True)
+    first, *others = sentences(decision, spoken())
+    print_line(console, first, style="bold")
     for line in others:
-        console.print(printable(line, MAX_NOTE), soft_wrap=True, highlight=False)
+        print_line(console, line)
     console.print()
     _print_walks(console, decision)
     if decision.outcome is not None:
         console.print()
         _print_fields(console, decision.outcome)
     for warned in decision.warnings:
-        text = printable(warning_in_words(warned), MAX_NOTE)
-        console.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
-    console.print(
-        Text(f"plan {decision.plan[:12]}… of {decision.created}", style="dim"), highlight=False
-    )
+        print_marked(console, "warning: ", warning_in_words(warned, spoken()))
+    made = Message("plan {hash}… of {created}", hash=decision.plan[:12], created=decision.created)
+    print_line(console, made, style="dim")
 
 
 def _print_walks(console: Console, decision: "Decision") -> None:
     heads = ("threshold", "taken over", "wrong", "bound")
-    table = plain_table("Loosest thresholds that pass", "right", "verdict", right=heads)
+    table = said_table("Loosest thresholds that pass", "right", "verdict", right=heads)
     values = decision.checked
     for walk in decision.walks:
         accepted = [step for step in walk.steps if step.accepted]
         counts = walk is decision.counting
         style = "bold" if counts else ""
-        right = "to the letter" if walk.right == "letter" else "by threshold"
+        right = said("to the letter" if walk.right == "letter" else "by threshold")
         of = values * (len(walk.fields) + len(walk.left_out))
         if accepted:
             last = accepted[-1]
             cells = [
-                f"{last.threshold:g}",
-                f"{last.passing / of:.1%}",
-                f"{last.wrong / last.passing:.1%}",
-                f"{last.bound:.2%}" if walk.verdict == "rule" else f"won {last.bound:.3g} times",
+                number(last.threshold, "g"),
+                number(last.passing / of, ".1%"),
+                number(last.wrong / last.passing, ".1%"),
+                number(last.bound, ".2%")
+                if walk.verdict == "rule"
+                else said("won {times:.3g} times", times=last.bound),
             ]
         else:
-            cells = ["none", "", "", ""]
-        table.add_row(right, walk.verdict, *cells, style=style)
+            cells = [said("none"), "", "", ""]
+        table.add_row(right, said(walk.verdict), *cells, style=style)
     console.print(table)
 
 
 def _print_fields(console: Console, outcome: "Outcome") -> None:
     heads = ("taken over", "wrong", "bound", "empty", "wrong")
-    table = plain_table("Fields, each by itself, and their empty values", "field", right=heads)
+    table = said_table("Fields, each by itself, and their empty values", "field", right=heads)
     for name, each in outcome.by_field.items():
-        upper = f"{each.share.upper:.1%}" if each.passing else ""
-        cells = (f"{each.passing:,}", f"{each.wrong:,}", upper)
-        table.add_row(
-            heading(name, FIELD_WIDTH), *cells, f"{each.empty:,}", f"{each.wrong_empty:,}"
+        upper = number(each.share.upper, ".1%") if each.passing else ""
+        passing, wrong, empty, wrong_empty = (
+            number(count, ",") for count in (each.passing, each.wrong, each.empty, each.wrong_empty)
         )
+        table.add_row(heading(name, FIELD_WIDTH), passing, wrong, upper, empty, wrong_empty)
     console.print(table)
 
 
@@ -135,35 +155,44 @@ def print_applied(console: Console, applied: "Applied", out: Path) -> None:
         out: the folder.
     """
     values = applied.taken + applied.checked + sum(applied.check.values())
-    items = _counted(applied.items, "item", "items")
-    title = f"{applied.taken:,} of {values:,} values taken over, in {items}"
-    console.print(Text(title), style="bold", highlight=False, soft_wrap=True)
-    reasons = [f"{why}: {number:,}" for why, number in applied.check.items()]
-    lines = [f"checked by people already: {applied.checked:,}", *reasons]
-    for line in lines:
-        console.print(printable(line, MAX_NOTE), highlight=False, soft_wrap=True)
+    title = Message(
+        "{taken:,} of {values:,} values taken over, in {items:,} item"
+        if applied.items == 1
+        else "{taken:,} of {values:,} values taken over, in {items:,} items",
+        taken=applied.taken,
+        values=values,
+        items=applied.items,
+    )
+    print_line(console, title, style="bold")
+    print_line(console, Message("checked by people already: {count:,}", count=applied.checked))
+    for why, count in applied.check.items():
+        print_line(console, Message("{why}: {count:,}", why=Message(why), count=count))
     console.print()
     heads = ("taken over", "to look at", "checked")
-    table = plain_table("By field", "field", right=heads)
+    table = said_table("By field", "field", right=heads)
     for name, counts in applied.by_field.items():
         taken, checked = counts.get("taken", 0), counts.get("checked", 0)
         look = sum(counts.values()) - taken - checked
-        table.add_row(heading(name, FIELD_WIDTH), f"{taken:,}", f"{look:,}", f"{checked:,}")
+        cells = (number(count, ",") for count in (taken, look, checked))
+        table.add_row(heading(name, FIELD_WIDTH), *cells)
     console.print(table)
-    annotate = "hdbench annotate FOLDER --only"
-    left = _counted(applied.to_look_at, "item", "items")
-    lines = [f"{left} to look at"]
-    if applied.to_look_at:
-        lines = [f"{left} to look at: {annotate} {out / WORK_LIST}"]
     if applied.taken:
         # First: an item that was checked with a draft in sight says nothing about the others.
-        lines = [
-            f"first check the control sample, without drafts: {annotate} {out / CONTROL}, then "
-            f"hdbench trust control {out}",
-            *lines,
-        ]
-    for line in lines:
-        console.print(printable(line, MAX_NOTE), soft_wrap=True, highlight=False)
+        first = Message(
+            "first check the control sample, without drafts: hdbench annotate FOLDER --only "
+            "{control}, then hdbench trust control {out}",
+            control=out / CONTROL,
+            out=out,
+        )
+        print_line(console, first)
+    left = Message(
+        "{count:,} item to look at" if applied.to_look_at == 1 else "{count:,} items to look at",
+        count=applied.to_look_at,
+    )
+    if applied.to_look_at:
+        work_list = out / WORK_LIST
+        left = Message("{left}: hdbench annotate FOLDER --only {path}", left=left, path=work_list)
+    print_line(console, left)
 
 
 def print_marc(console: Console, written: "Written", out: Path) -> None:
@@ -174,16 +203,30 @@ def print_marc(console: Console, written: "Written", out: Path) -> None:
         written: what it was.
         out: the folder.
     """
-    records = _counted(written.records, "record", "records")
-    added = _counted(written.values, "subfield", "subfields")
-    left = _counted(written.left, "value", "values")
-    lines = (
-        f"{out / RECORDS}: {records}, {written.touched:,} of them filled",
-        f"{out / TAKEN_LIST}: {added} added",
-        f"{out / LEFT_LIST}: {left} taken over, but in no record, and why",
+    records = Message(
+        "{path}: {count:,} record, {filled:,} of them filled"
+        if written.records == 1
+        else "{path}: {count:,} records, {filled:,} of them filled",
+        path=out / RECORDS,
+        count=written.records,
+        filled=written.touched,
     )
-    for line in lines:
-        console.print(printable(line, MAX_NOTE), soft_wrap=True, highlight=False)
+    added = Message(
+        "{path}: {count:,} subfield added"
+        if written.values == 1
+        else "{path}: {count:,} subfields added",
+        path=out / TAKEN_LIST,
+        count=written.values,
+    )
+    left = Message(
+        "{path}: {count:,} value taken over, but in no record, and why"
+        if written.left == 1
+        else "{path}: {count:,} values taken over, but in no record, and why",
+        path=out / LEFT_LIST,
+        count=written.left,
+    )
+    for line in (records, added, left):
+        print_line(console, line)
 
 
 def print_controlled(console: Console, found: "Controlled") -> None:
@@ -193,18 +236,14 @@ def print_controlled(console: Console, found: "Controlled") -> None:
         console: where to.
         found: what it says.
     """
-    first, *others = control_sentences(found)
-    console.print(Text(first), style="bold", highlight=False, soft_wrap=True)
+    first, *others = control_sentences(found, spoken())
+    print_line(console, first, style="bold")
     for line in others:
-        console.print(printable(line, MAX_NOTE), soft_wrap=True, highlight=False)
+        print_line(console, line)
     console.print()
-    table = plain_table("By field", "field", right=("taken over", "wrong", "upper bound"))
+    table = said_table("By field", "field", right=("taken over", "wrong", "upper bound"))
     for name, each in found.by_field.items():
-        cells = (f"{each.taken:,}", f"{each.wrong:,}", f"{each.share.upper:.1%}")
+        cells = (number(each.taken, ","), number(each.wrong, ","), number(each.share.upper, ".1%"))
         table.add_row(heading(name, FIELD_WIDTH), *cells)
     console.print(table)
-    console.print(Text(f"plan {found.plan[:12]}", style="dim"), highlight=False)
-
-
-def _counted(number: int, one: str, more: str) -> str:
-    return f"{number:,} {one if number == 1 else more}"
+    print_line(console, Message("plan {hash}", hash=found.plan[:12]), style="dim")

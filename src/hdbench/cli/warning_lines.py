@@ -6,8 +6,10 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from hdbench.common.printing import MAX_NOTE, printable
+from hdbench.cli.said_tables import print_marked
+from hdbench.cli.saying import said, spoken
 from hdbench.evaluation.run_warning import gravest_first
+from hdbench.results.warning_texts import in_language
 
 GRAVEST = 3
 """How many warnings are printed, unless all of them are asked for: more would bury the score."""
@@ -19,7 +21,8 @@ def print_warnings(
     """Print warnings, the gravest first, and how many more there are."""
     shown = len(warnings) if all_of_them else GRAVEST
     for warning in gravest_first(warnings)[:shown]:
-        text = printable(warning["message"], MAX_NOTE)
-        console.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
+        print_marked(console, "warning: ", in_language(warning, spoken()).text)
     if len(warnings) > shown:
-        console.print(Text(f"{len(warnings) - shown} more: --warnings", "bold yellow"))
+        console.print(
+            Text(said("{count} more: --warnings", count=len(warnings) - shown), "bold yellow")
+        )

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from hdbench import __version__
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.sample import Sample, Weighed, weighed
+from hdbench.common.told import told
+from hdbench.errors import Message
 from hdbench.reading import READ_AS, READING
 from hdbench.reading.answer import KINDS, OTHER_FORMATS, STATUSES, Kind, Status
-from hdbench.results.warning_texts import in_words
 from hdbench.scoring.metric import (
     OUTCOMES,
     FieldMatch,
@@ -134,15 +135,19 @@ class Result:
     @cached_property
     def estimated(self) -> str | None:
         """That the rates are estimates for the whole; None unless the items are a sample of one."""
-        return self.estimated_in("en")
+        if self.sample is None:
+            return None
+        return Message(
+            "estimated for the whole of {whole:,} items from a stratified sample of {items:,}"
+            if self.sample.by
+            else "estimated for the whole of {whole:,} items from a sample of {items:,}",
+            whole=self.sample.of,
+            items=len(self.ids),
+        )
 
     def estimated_in(self, language: str) -> str | None:
         """The same in a language of `hdbench.common.texts.LANGUAGES`."""
-        if self.sample is None:
-            return None
-        kind = "stratified" if self.sample.by else "simple"
-        values = {"whole": self.sample.of, "items": len(self.ids)}
-        return in_words(f"estimated_{kind}", values, language)
+        return self.estimated and told(self.estimated, language)
 
     @cached_property
     def people(self) -> Ceiling | None:

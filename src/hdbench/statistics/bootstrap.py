@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hdbench.errors import Message
 from hdbench.statistics.delta import covariances, interval_ends, is_large
 from hdbench.statistics.resampling import (
     Array,
@@ -40,7 +41,9 @@ class Interval:
             >>> Interval(0.25, 1.0).shown(3)
             '0.250 to 1.000'
         """
-        return f"{self.low:.{digits}f} to {self.high:.{digits}f}"
+        return Message(
+            "{low:.{digits}f} to {high:.{digits}f}", low=self.low, high=self.high, digits=digits
+        )
 
 
 @dataclass(frozen=True)
@@ -80,9 +83,14 @@ class Intervals:
     def describe(self, figure: str, digits: int = 3) -> str:
         """The interval of a figure in words, or why there is none, and the range of the items."""
         if self.why is None:
-            return f"{100 * self.level:g} % interval {self.figures[figure].shown(digits)}"
+            level = 100 * self.level
+            return Message(
+                "{level:g} % interval {ends}", level=level, ends=self.figures[figure].shown(digits)
+            )
         apart = self.item_ranges.get(figure)
-        return self.why + ("" if apart is None else f"; single items {apart.shown(digits)}")
+        if apart is None:
+            return self.why
+        return Message("{why}; single items {ends}", why=self.why, ends=apart.shown(digits))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON data: the settings, and figure → both ends."""
@@ -224,7 +232,12 @@ def too_few(items: int) -> str:
         >>> too_few(5)
         '5 items: too few for an interval'
     """
-    return f"{items} {'item' if items == 1 else 'items'}: too few for an interval"
+    return Message(
+        "{items} item: too few for an interval"
+        if items == 1
+        else "{items} items: too few for an interval",
+        items=items,
+    )
 
 
 def item_ranges(result: Scored, names: Sequence[str]) -> dict[str, Interval]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import NormalDist
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading import READ_AS
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
 from hdbench.statistics.differences import DrawnDifferences, differences
@@ -310,16 +310,29 @@ def check_comparable(name: str, result: Scored, other_name: str, other: Scored) 
 
 def _listed(ids: set[str]) -> str:
     shown = ", ".join(map(repr, sorted(ids)[:_SHOWN]))
-    return f"{len(ids)} ({shown}{', …' if len(ids) > _SHOWN else ''})" if ids else "none"
+    return f"{len(ids)} ({shown}{', …' if len(ids) > _SHOWN else ''})" if ids else Message("none")
 
 
 def _why(items: int, p_holm: float, comparisons: int, level: float) -> str:
     if items < MIN_ITEMS:
-        count = f"{items} independent item" + ("" if items == 1 else "s")
-        return f"{count}, fewer than {MIN_ITEMS}: nothing is called separable"
-    corrected = f", corrected for {comparisons} comparisons," if comparisons > 1 else ""
-    verb = "is" if p_holm < 1 - level else "is not"
-    return f"p = {p_holm:.2g}{corrected} {verb} below {1 - level:.2g}"
+        return Message(
+            "{items} independent item, fewer than {least}: nothing is called separable"
+            if items == 1
+            else "{items} independent items, fewer than {least}: nothing is called separable",
+            items=items,
+            least=MIN_ITEMS,
+        )
+    corrected = Message("")
+    if comparisons > 1:
+        corrected = Message(", corrected for {count} comparisons,", count=comparisons)
+    return Message(
+        "p = {p:.2g}{corrected} is below {level:.2g}"
+        if p_holm < 1 - level
+        else "p = {p:.2g}{corrected} is not below {level:.2g}",
+        p=p_holm,
+        corrected=corrected,
+        level=1 - level,
+    )
 
 
 def _detectable(spread: float, level: float) -> float:

@@ -1,0 +1,43 @@
+"""English words that are left in something that is to be German."""
+
+import re
+
+from hdbench.common.told import translations as messages
+from hdbench.results.warning_texts import _TEXTS as WARNINGS
+
+COMMON = frozenset(
+    """
+    the of and to is are with for this that not from by on which you your it as be at have has no
+    can here more than been being will would should their there they them these those what when
+    where who why how if only other another each every any some such into out up down over under
+    again before after then does did done or but error errors please try files
+    choose upload uploaded download scored answer item field reports
+    truth reference models run rank ranks figure figures values settings language
+    close clear remove loading queue search page new next back yes
+    """.split()  # noqa: SIM905  a list would have a line for each
+)
+"""English words that a page would have if a text of ours, or of Gradio, were left in English."""
+
+WORD = re.compile(r"[A-Za-zÄÖÜäöüß]+(?:[-_.][A-Za-zÄÖÜäöüß0-9]+)*")
+
+
+def words(texts):
+    return {word.lower() for text in texts for word in WORD.findall(re.sub(r"\{.*?\}", "", text))}
+
+
+def english(texts, names):
+    """The words of our own English texts that are in none of our German ones, and `COMMON`.
+
+    Args:
+        texts: language → key → text, of each part; messages and warnings come with them.
+        names: what is neither English nor German, such as the names of figures.
+    """
+    own = {
+        language: words(
+            each for those in (*texts, WARNINGS.translations) for each in those[language].values()
+        )
+        for language in ("en", "de")
+    }
+    own["en"] |= words(messages("de"))
+    own["de"] |= words(messages("de").values())
+    return ((own["en"] - own["de"]) | COMMON) - words(names)

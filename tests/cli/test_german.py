@@ -13,9 +13,8 @@ from rich.console import Console
 from hdbench import cli
 from hdbench.benchmarks.agreement import Agreement, Ceiling, Estimate, FieldAgreement
 from hdbench.cli.agreement_table import print_agreement
-from hdbench.cli.saying import speak
 from hdbench.common.texts import Texts
-from hdbench.common.told import translations
+from hdbench.common.told import speak, translations
 from hdbench.leaderboard import words as leaderboard_words
 from hdbench.reading.answer import STATUSES
 from hdbench.report.rendering import TEXTS

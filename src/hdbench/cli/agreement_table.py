@@ -5,8 +5,9 @@ from rich.text import Text
 
 from hdbench.benchmarks.agreement import Agreement, Estimate
 from hdbench.cli.said_tables import print_line, said_table
-from hdbench.cli.saying import ends, number, spoken
+from hdbench.cli.saying import ends, number
 from hdbench.common.printing import printable
+from hdbench.common.told import spoken
 from hdbench.errors import Message
 from hdbench.results.warning_texts import in_words, people_in_words
 from hdbench.statistics.agreement import MAX_DIFFERENT, MIN_ITEMS

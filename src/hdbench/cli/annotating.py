@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 import typer
 
 from hdbench.cli.app import MAKE, app
-from hdbench.cli.saying import said, say, shown, spoken
+from hdbench.cli.saying import said, say, shown
+from hdbench.common.told import spoken
 from hdbench.errors import HdbenchError, Message, escaped
 
 MAX_CONFLICTS = 20

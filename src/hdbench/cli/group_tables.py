@@ -7,8 +7,9 @@ from rich.console import Console
 from rich.text import Text
 
 from hdbench.cli.said_tables import print_line, print_marked, said_table
-from hdbench.cli.saying import ends, number, said, spoken
+from hdbench.cli.saying import ends, number, said
 from hdbench.common.printing import printable
+from hdbench.common.told import spoken
 from hdbench.errors import Message
 from hdbench.results.warning_texts import in_words
 from hdbench.statistics.bootstrap import MIN_ITEMS

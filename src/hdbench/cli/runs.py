@@ -22,7 +22,8 @@ from hdbench.cli.app import (
 )
 from hdbench.cli.board_forms import Form, write_boards
 from hdbench.cli.rules import Also, beside
-from hdbench.cli.saying import say, spoken
+from hdbench.cli.saying import say
+from hdbench.common.told import spoken
 from hdbench.errors import HdbenchError, Message
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hdbench.cli.saying import said, shown, spoken
+from hdbench.cli.saying import said, shown
 from hdbench.common.printing import MAX_NOTE, plain_table, printable
-from hdbench.common.told import told
+from hdbench.common.told import spoken, told
 from hdbench.errors import Message
 
 

@@ -22,8 +22,9 @@ from hdbench.cli.app import (
     finite,
 )
 from hdbench.cli.rules import Also, beside, read_options
-from hdbench.cli.saying import say, shown, spoken
+from hdbench.cli.saying import say, shown
 from hdbench.cli.standard_input import answers_at
+from hdbench.common.told import spoken
 from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.reading import ReadAs
 

@@ -10,9 +10,10 @@ from rich.text import Text
 
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.cli.said_tables import print_line, print_marked, said_table
-from hdbench.cli.saying import ends, number, said, shown, spoken
+from hdbench.cli.saying import ends, number, said, shown
 from hdbench.cli.warning_lines import print_warnings
 from hdbench.common.printing import HEADING_WIDTH, MAX_NOTE, MAX_VALUE, heading, printable
+from hdbench.common.told import spoken
 from hdbench.errors import Message
 from hdbench.results.error_counts import LOST
 from hdbench.results.items import WORST

@@ -8,7 +8,8 @@ import typer
 from rich.console import Console
 
 from hdbench.cli.app import TRUST, PageLanguage, app
-from hdbench.cli.saying import say, spoken
+from hdbench.cli.saying import say
+from hdbench.common.told import spoken
 from hdbench.errors import escaped
 
 

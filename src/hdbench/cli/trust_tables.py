@@ -7,8 +7,9 @@ from rich.console import Console
 from rich.text import Text
 
 from hdbench.cli.said_tables import print_line, print_marked, said_table
-from hdbench.cli.saying import number, said, spoken
+from hdbench.cli.saying import number, said
 from hdbench.common.printing import heading, printable
+from hdbench.common.told import spoken
 from hdbench.errors import Message
 from hdbench.exporting.applied_marc import LEFT_LIST, RECORDS, TAKEN_LIST
 from hdbench.trust.out import CONTROL, WORK_LIST

@@ -7,7 +7,8 @@ from rich.console import Console
 from rich.text import Text
 
 from hdbench.cli.said_tables import print_marked
-from hdbench.cli.saying import said, spoken
+from hdbench.cli.saying import said
+from hdbench.common.told import spoken
 from hdbench.evaluation.run_warning import gravest_first
 from hdbench.results.warning_texts import in_language
 

@@ -14,6 +14,7 @@ from report.test_browser import CONTRAST
 from space.servers import serving, wait_for_client
 
 from hdbench.errors import HdbenchError
+from hdbench.reading.titles import FieldTitles
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.comparing import MAX_COMPARED, Wanted, compare_wanted, recorded_runs
 from hdbench.space.views.verdict import comparison_page, verdict
@@ -396,7 +397,7 @@ def test_fewer_than_twenty_items_tell_nothing_apart(sample, tmp_path):
     assert words(found).startswith("right and none cannot be told apart: f1_micro 1.000 against 0")
     assert f"with fewer than 20 items (here {len(right)}) a difference of 1.000" in words(found)
     runs, comparisons = compare_wanted(context, Wanted("zettelkatalog", files, []))
-    assert "interval" not in comparison_page(runs, comparisons, "en")
+    assert "interval" not in comparison_page(runs, comparisons, "en", FieldTitles(None, "en"))
 
 
 def test_too_many_runs_are_refused(context, tmp_path):

@@ -17,6 +17,7 @@ from space.servers import serving, wait_for_client
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
+from hdbench.reading.titles import FieldTitles
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.running_model import (
     GOING,
@@ -388,7 +389,7 @@ def test_a_models_text_is_escaped_wherever_it_is_shown():
     for html in (
         run_answers(answers, {HOSTILE: None}, "en"),
         run_answers(failed, {HOSTILE: None}, "de"),
-        run_record([(HOSTILE, HOSTILE)] * 300, "en"),
+        run_record([(HOSTILE, HOSTILE)] * 300, "en", FieldTitles(None, "en")),
         run_status(
             Progress(failed, Ended.FAILED, HOSTILE), 3, "en", elapsed=1, left=None, limit=60
         ),

@@ -6,6 +6,7 @@ from typing import Any
 from hdbench.common.texts import LANGUAGES
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.schema_parts import choices_of, types_of
+from hdbench.reading.titles import title_of
 from hdbench.truths.fields import field_paths
 
 LONG = frozenset({"text", "transcription", "abstract", "note", "notes", "comment"})
@@ -54,7 +55,7 @@ def _object(name: str, labels: Mapping[str, str], fields: list[dict[str, Any]]) 
 def _field(name: str, schema: Any) -> dict[str, Any]:
     choices = [each for each in choices_of(schema) if isinstance(each, dict)]
     types = types_of(schema)
-    labels = _labels(name, [schema, *choices])
+    labels = {each: title_of(schema, each) or name for each in LANGUAGES}
     nullable = "null" in types
     inner = next((each for each in choices if "properties" in each), None)
     if inner is not None:
@@ -85,13 +86,3 @@ def _leaf(name: str, types: frozenset[str], choices: list[dict[str, Any]]) -> di
         kind = next(iter(kinds)) if len(kinds) == 1 else "number"
         return {"kind": kind, "empty": None}
     return {"kind": "text", "long": name in LONG, "empty": None if "null" in types else ""}
-
-
-def _labels(name: str, schemas: list[Any]) -> dict[str, str]:
-    """What a field is called in each language: its `titles`, else its `title`, else its name."""
-    known = [each for each in schemas if isinstance(each, dict)]
-    title = next((each["title"] for each in known if isinstance(each.get("title"), str)), name)
-    titles: dict[str, Any] = next(
-        (each["titles"] for each in known if isinstance(each.get("titles"), dict)), {}
-    )
-    return {each: str(titles.get(each) or title) for each in LANGUAGES}

@@ -25,8 +25,12 @@ from hdbench.common.jsonio import (
 from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.schema import AnswerSchema
+from hdbench.reading.titles import FieldTitles
 
 METADATA = "metadata.jsonl"
+EXAMPLE = "example_predictions.jsonl"
+"""Answers to some of the items, to try the scoring with; a benchmark need not have it."""
+
 PROMPTS = "prompt*.txt"
 """The prompts that models were given: the benchmark's own, and others from published runs."""
 
@@ -120,6 +124,14 @@ class Benchmark:
             return None
         own = [read_text_file(path) for path in sorted(self.folder.glob(PROMPTS))]
         return AnswerSchema.load(self.schema, [*own, *prompts])
+
+    def field_titles(self, language: str) -> FieldTitles:
+        """What people call the fields of an answer in a language, as the schema says.
+
+        Raises:
+            HdbenchError: the schema is unusable.
+        """
+        return FieldTitles(self.schema and AnswerSchema.load(self.schema, []), language)
 
     @property
     def agreement(self) -> Agreement | None:

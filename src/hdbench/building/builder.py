@@ -12,7 +12,7 @@ from typing import Any, Literal
 import yaml
 
 from hdbench.benchmarks.agreement import AGREEMENT, Agreement
-from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.benchmark import EXAMPLE, METADATA
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.building.archive import write_archive
@@ -109,7 +109,7 @@ def build(
         for name, data in recipe.files(files).items():
             (folder / name).write_bytes(data)
         if recipe.sample:
-            _copy(recipe.plain_folder / "predictions.jsonl", folder / "example_predictions.jsonl")
+            _copy(recipe.plain_folder / "predictions.jsonl", folder / EXAMPLE)
         description = yaml.safe_dump(
             _plain(spec),
             sort_keys=False,

@@ -9,7 +9,7 @@ import evaluate
 from rich.console import Console
 from rich.markup import escape
 
-from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import EXAMPLE, load_benchmark
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import read_spec
 from hdbench.building.builder import build, install_spaces
@@ -56,7 +56,7 @@ def run_demo(benchmark: str, out: Path, console: Console) -> None:
         f"{escape(given)})\n",
         soft_wrap=True,
     )
-    example = built.folder / "example_predictions.jsonl"
+    example = built.folder / EXAMPLE
     with OpenedRun.opened(example, load_benchmark(name)) as run:
         answers = run.answers(None)
         taken = [answers.take(item_id) for item_id in items["id"]]

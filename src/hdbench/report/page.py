@@ -120,8 +120,8 @@ def report_page(
         beside: the files beside the page that it links, file → key of its label.
 
     Raises:
-        HdbenchError: the result was scored without details, or the benchmark's metadata cannot be
-            read.
+        HdbenchError: the result was scored without details, or the benchmark's metadata or schema
+            cannot be read.
     """
     if result.ids and not result.per_item and excerpt is None:
         raise HdbenchError("the result does not have its items: score with --details")
@@ -147,6 +147,7 @@ def report_page(
         "report.html",
         language,
         title=benchmark.spec.title_in(language),
+        titles=benchmark.field_titles(language),
         result=result,
         licence=benchmark.spec.licence,
         run=_run(result),

@@ -165,7 +165,8 @@ def comparison(send: Send, context: SpaceContext, wanted: Wanted, folder: Path) 
     runs, comparisons = compare_wanted(context, wanted, loaded)
     path = folder / f"hdbench-compare-{wanted.benchmark}.json"
     write_json(path, {"comparisons": [asdict(each) for each in comparisons]})
-    return Compared(comparison_page(runs, comparisons, wanted.language), path)
+    titles = context.benchmark(wanted.benchmark).field_titles(wanted.language)
+    return Compared(comparison_page(runs, comparisons, wanted.language, titles), path)
 
 
 def comparison_records(_: Send, context: SpaceContext, wanted: Wanted) -> list[dict[str, Any]]:

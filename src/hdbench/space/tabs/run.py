@@ -34,7 +34,12 @@ from hdbench.space.jobs.scoring import Upload
 from hdbench.space.jobs.turns import Turn, Turns
 from hdbench.space.jobs.working import Waits, Workers
 from hdbench.space.server.asking import uploads
-from hdbench.space.tabs.result_view import DOWNLOADS, download_buttons, result_views
+from hdbench.space.tabs.result_view import (
+    DOWNLOAD_ROW,
+    DOWNLOADS,
+    download_buttons,
+    result_views,
+)
 from hdbench.space.tabs.run_view import run_answers, run_line, run_record, run_status, time_left
 from hdbench.space.tabs.telling import Visitor, refusal, visitor_of, waits
 from hdbench.space.texts import Say, TextError, text
@@ -218,7 +223,7 @@ def _shown(say: Say) -> _Shown:
         status = gr.HTML(elem_id="run-status")
         cancel = gr.Button(say("run_cancel"), visible=False, elem_id="run-cancel")
     first = gr.HTML(elem_id="run-first")
-    with gr.Row():
+    with gr.Row(**DOWNLOAD_ROW):
         lines = gr.DownloadButton(
             say("run_download"),
             visible=False,
@@ -276,7 +281,8 @@ def _views(  # noqa: PLR0917  what a visitor asked for, and where it is shown
     ended = partial(_outputs, status, going=False, answers=answers, lines=str(path))
     if run.own_image:
         record = fields_of(run.benchmark, state.answers[0].get("text", ""))
-        yield ended(first=run_record(record, language))
+        titles = run.benchmark.field_titles(language)
+        yield ended(first=run_record(record, language, titles))
         return
     upload = Upload(run.benchmark.spec.name, run.path)
     views = result_views(workers, context, upload, None, visitor, progress)

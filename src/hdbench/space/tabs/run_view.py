@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hdbench.errors import escaped
+from hdbench.reading.titles import FieldTitles
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
 from hdbench.space.jobs.running_model import Ended, Progress
@@ -87,10 +88,11 @@ def run_answers(
     )
 
 
-def run_record(fields: Sequence[tuple[str, str]], language: str) -> str:
-    """The fields of a record as HTML: untrusted text is escaped."""
+def run_record(fields: Sequence[tuple[str, str]], language: str, titles: FieldTitles) -> str:
+    """The fields of a record, by their titles, as HTML: untrusted text is escaped."""
     few = [(cut(path), cut(value, MAX_TEXT)) for path, value in fields[:MAX_FIELDS]]
-    return render("run_record.html", language, fields=few, more=len(fields) - len(few))
+    more = len(fields) - len(few)
+    return render("run_record.html", language, fields=few, more=more, titles=titles)
 
 
 def time_left(

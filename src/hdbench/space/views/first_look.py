@@ -120,12 +120,15 @@ class FirstLooks:
         Raises:
             HdbenchError: there is no such benchmark.
         """
+        found = self._context.benchmark(benchmark)
+        look = self._of(benchmark)
         return render(
             "first_look.html",
             language,
-            name=self._context.benchmark(benchmark).spec.name,
-            title=next(t for t, each in self._context.choices_in(language) if each == benchmark),
-            look=self._of(benchmark),
+            name=found.spec.name,
+            title=found.spec.title_in(language),
+            look=look,
+            titles=look and found.field_titles(language),
             annotate=self._context.annotate is not None,
             tutorial=documentation(_TUTORIALS[language]),
         )

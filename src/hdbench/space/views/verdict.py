@@ -8,6 +8,7 @@ from string import ascii_uppercase
 from markupsafe import Markup
 
 from hdbench.common.texts import decimal
+from hdbench.reading.titles import FieldTitles
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
 from hdbench.results.result import Result
@@ -26,7 +27,10 @@ MAX_WARNINGS = 3
 
 
 def comparison_page(
-    runs: Mapping[str, Result], comparisons: Sequence[Comparison], language: str
+    runs: Mapping[str, Result],
+    comparisons: Sequence[Comparison],
+    language: str,
+    titles: FieldTitles,
 ) -> str:
     """A comparison as HTML: untrusted text is escaped.
 
@@ -34,6 +38,7 @@ def comparison_page(
         runs: name → result.
         comparisons: the comparison of each pair.
         language: the interface's language.
+        titles: what people call the fields in it.
     """
     metric = next(iter(runs.values())).metric
     return render(
@@ -47,6 +52,7 @@ def comparison_page(
         signed=partial(_signed, language=language),
         direction=lambda name: _direction(higher_is_better(metric, name), language),
         fields_apart=fields_apart,
+        titles=titles,
         lost=any(result.figures()["answered"] < len(result.ids) for result in runs.values()),
         warnings={
             name: [in_language(each, language) for each in islice(found, MAX_WARNINGS)]

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from helpers.run_folders import SPEC
+from helpers.run_folders import SPEC, write_run
 
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -52,6 +52,23 @@ def test_a_benchmark_that_ranks_no_models_has_no_leaderboard(cards):
     assert boards()
     shutil.rmtree(cards / "hdb/cards")
     assert not boards()
+
+
+def test_the_first_choice_has_the_most_runs_else_answers_to_try_and_pictures(cards):
+    def first():
+        return SpaceContext(cards / "hdb").first
+
+    for name, own in (("lines", {"media": "text"}), ("pages", {})):
+        other = shutil.copytree(cards / "hdb/cards", cards / "hdb" / name)
+        spec = SPEC | own | {"name": name, "report_errors_at": None}
+        (other / "benchmark.yaml").write_text(json.dumps(spec))
+    assert first() == "cards"
+    (cards / "hdb/lines/example_predictions.jsonl").touch()
+    assert first() == "lines"
+    (cards / "hdb/pages/example_predictions.jsonl").touch()
+    assert first() == "pages"
+    write_run(cards / "hdb/results/cards/one", {}, benchmark="hdb/cards")
+    assert first() == "cards"
 
 
 def test_a_benchmark_without_an_example_gets_one_made_from_its_truth(cards, tmp_path):

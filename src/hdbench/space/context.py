@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark
 from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError
 from hdbench.reading.run_info import RUN_FILE, is_run
@@ -79,15 +79,15 @@ class SpaceContext:
     def first(self) -> str:
         """The benchmark that is chosen at first: the one with the most recorded runs.
 
-        Without any, the first one that has pictures.
+        Without any, the first one that has example answers of its own, better one with pictures.
         """
-        return max(
-            self.benchmarks,
-            key=lambda name: (
-                len(self.run_folders(name)),
-                self.benchmarks[name].spec.media != "text",
-            ),
-        )
+
+        def order(name: str) -> tuple[int, bool, bool]:
+            benchmark = self.benchmarks[name]
+            has_example = (benchmark.folder / EXAMPLE).is_file()
+            return len(self.run_folders(name)), has_example, benchmark.spec.media != "text"
+
+        return max(self.benchmarks, key=order)
 
     @property
     def choices(self) -> list[tuple[str, str]]:

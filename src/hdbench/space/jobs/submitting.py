@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 import pyarrow as pa
 
 from hdbench import __version__
-from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark
 from hdbench.building.run_tables import (
     ANSWERS_TABLE,
     RUN_TABLE,
@@ -34,7 +34,7 @@ from hdbench.running.planning import PROMPT, read_prompt
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload, score_upload
 from hdbench.space.texts import TextError
-from hdbench.space.views.example import MADE, OWN
+from hdbench.space.views.example import MADE
 
 LICENCE = "CC-BY-4.0"
 """The licence under which submitted answers are published."""
@@ -145,7 +145,7 @@ def make_submission(
     """
     statement = statement.checked()
     upload = scored.upload
-    if upload.path.name in (OWN, MADE):
+    if upload.path.name in (EXAMPLE, MADE):
         raise SubmissionError("submit_example")
     if upload.strict or upload.reread:
         raise SubmissionError("submit_as_default")

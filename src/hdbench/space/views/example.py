@@ -5,11 +5,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark
 from hdbench.common.jsonio import write_whole
 from hdbench.scoring.metric import perfect_answer
 
-OWN = "example_predictions.jsonl"
 MADE = "example_made_from_the_truth.jsonl"
 
 ITEMS = 300
@@ -31,9 +30,9 @@ def write_example(benchmark: Benchmark, folder: Path) -> Path:
     Raises:
         HdbenchError: the benchmark's metadata cannot be read.
     """
-    own = benchmark.folder / OWN
+    own = benchmark.folder / EXAMPLE
     if own.is_file():
-        return Path(shutil.copyfile(own, folder / OWN))
+        return Path(shutil.copyfile(own, folder / EXAMPLE))
     metric, lines = benchmark.spec.make_metric(), []
     for position, item in enumerate(benchmark.items()):
         if position >= ITEMS:

@@ -5,6 +5,7 @@ from functools import partial
 
 import httpx
 import pytest
+from playwright.sync_api import expect
 from space.pages import as_jsonl, choose, report, upload
 
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -66,17 +67,28 @@ def test_the_benchmark_is_chosen_once_and_a_file_of_another_one_is_recognized(vi
 
 
 @pytest.mark.slow
-def test_on_a_phone_all_tabs_are_in_sight_and_so_is_the_result(visit):
+def test_on_a_phone_what_comes_first_is_in_sight_and_so_is_the_result(visit):
     page = visit(width=390, height=844, language="de-CH")
     for tab in page.get_by_role("tab").all():
         box = tab.bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
+    # A document and what can be done are seen at once; what the document says comes after that.
+    for first in (".hdb-look img", "#file button:has(input)", "#score", "#example"):
+        expect(page.locator(first)).to_be_in_viewport(ratio=0.95)
+    below = page.locator(".hdb-look table").bounding_box()["y"]
+    assert below > page.locator("#example").bounding_box()["y"]
     page.locator("#example").click()
     report(page)
     top = page.locator(".hdb-big").bounding_box()["y"]
     assert 0 <= top < 844 / 2
     assert page.evaluate("document.activeElement.closest('#first') !== null")
+    page.locator("#download-html").wait_for()
+    rows = {
+        page.locator(f"#download-{kind}").bounding_box()["y"]
+        for kind in ("xlsx", "csv", "json", "html")
+    }
+    assert len(rows) <= 2
 
 
 def test_nothing_hostile_in_an_item_or_an_answer_runs(cards):

@@ -23,6 +23,10 @@ from hdbench.space.views.summary import frame, problem
 DOWNLOADS = ("xlsx", "csv", "json", "html")
 
 
+DOWNLOAD_ROW: dict[str, Any] = {"elem_classes": "hdb-downloads", "equal_height": True}
+"""How the row of the buttons looks."""
+
+
 def download_buttons(say: Say, prefix: str = "") -> list[gr.DownloadButton]:
     """A button for each of `DOWNLOADS`, hidden until there is something.
 

@@ -17,7 +17,12 @@ from hdbench.space.jobs.scoring import Upload
 from hdbench.space.jobs.submitting import Scored
 from hdbench.space.jobs.tasks import records
 from hdbench.space.jobs.working import Workers
-from hdbench.space.tabs.result_view import download_buttons, refused_view, result_views
+from hdbench.space.tabs.result_view import (
+    DOWNLOAD_ROW,
+    download_buttons,
+    refused_view,
+    result_views,
+)
 from hdbench.space.tabs.settings import protocol_choice
 from hdbench.space.tabs.submit_panel import submit_panel
 from hdbench.space.tabs.telling import RESULT, STARTS, refusal, visitor_of
@@ -69,7 +74,7 @@ def score_tab(
             run = gr.Dropdown(
                 [], visible=False, label=say("run"), info=say("run_info"), elem_id="run"
             )
-            with gr.Row():
+            with gr.Row(**DOWNLOAD_ROW):
                 files = download_buttons(say)
             repository = context.results_repository
             scored = submit_panel(context, workers, say, repository) if repository else None
@@ -136,11 +141,11 @@ class _Controls(NamedTuple):
 
 def _controls(say: Say) -> _Controls:
     file = gr.File(label=say("file"), elem_id="file", height=150)
-    gr.Markdown(say("file_info"))
     looks: dict[str, Any] = {"elem_classes": STARTS, "size": "md", "min_width": 180}
     with gr.Row():
         score = gr.Button(say("score"), elem_id="score", **looks)
         example = gr.Button(say("example"), variant="primary", elem_id="example", **looks)
+    gr.Markdown(say("file_info"))
     with gr.Accordion(say("advanced"), open=False):
         protocol = protocol_choice(say)
         strict = gr.Checkbox(label=say("strict"), info=say("strict_info"))

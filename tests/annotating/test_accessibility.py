@@ -7,6 +7,7 @@ import pytest
 from annotating.pages import serving, truths, write_collection
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
+from space.german import Walk
 
 from hdbench.annotating.handing_over import hand_over, merge
 from hdbench.annotating.store import Store
@@ -51,11 +52,17 @@ def saved(page):
         ("de-DE", [("light", NARROW), ("dark", WIDE)]),
     ],
 )
-def test_axe_core_finds_no_violation_in_any_state(folder, visit_at, language, views):
+def test_axe_core_finds_no_violation_in_any_state_and_german_is_german(
+    folder, visit_at, language, views
+):
     drafts = [f"--drafts={folder.parent / name}.jsonl" for name in ("one", "two")]
     found = []
 
     def look(page, state):
+        if language == "de-DE":
+            walk = Walk(page)
+            walk.see(state)
+            found.extend(walk.left.items())
         for scheme, width in views:
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             page.set_viewport_size({"width": width, "height": 844})

@@ -15,6 +15,7 @@ import pytest
 from annotating.pages import truths, write_collection
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
+from space.german import ENGLISH, words
 from space.servers import APP, forks, free_port, wait_for_client
 from starlette.testclient import TestClient
 
@@ -75,6 +76,26 @@ def test_only_those_with_an_account_see_anything(client):
     assert (
         "default-src 'none'" in client.get("/cards/", auth=anna).headers["content-security-policy"]
     )
+
+
+def test_all_that_a_person_is_told_before_the_editor_opens_is_german(client, monkeypatch):
+    auth = ("anna", client.passwords["anna"])
+    german = {"accept-language": "de-CH"}
+    monkeypatch.setattr(accounts_module, "MAX_TRIES", 1)
+    asked = [
+        ("https://space.example/", {"auth": auth}),
+        ("https://space.example/none/", {"auth": auth}),
+        ("https://space.example/", {}),
+        ("http://space.example/", {"auth": auth}),
+        ("https://space.example/", {"auth": ("ben", "no")}),
+        ("https://space.example/", {"auth": ("ben", "no")}),
+    ]
+    told = [client.get(address, headers=german, **options) for address, options in asked]
+    evil = client.get("/", auth=auth, headers=german | {"origin": "https://evil.example"})
+    assert [each.status_code for each in (*told, evil)] == [200, 404, 401, 403, 401, 429, 403]
+    texts = [re.sub(r"<bdi>.*?</bdi>|<[^>]*>", " ", each.text) for each in (*told, evil)]
+    assert [words([each]) & ENGLISH for each in texts] == [set()] * len(texts)
+    assert all(words([each]) for each in texts)
 
 
 def test_each_account_is_the_pseudonym_of_its_history(client, place):

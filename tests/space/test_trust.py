@@ -10,6 +10,7 @@ from helpers.run_folders import SPEC, write_run
 from hypothesis import given
 from hypothesis import strategies as st
 from report.test_trust_page import hostile
+from space.german import Walk
 from space.servers import serving, wait_for_client
 
 from hdbench.errors import HdbenchError
@@ -235,7 +236,7 @@ def test_an_uploaded_decision_is_shown_as_its_page_and_can_be_kept(visit, decisi
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_example_is_there_at_once_in_german_and_axe_core_finds_nothing(
-    visit_at, namespace, width
+    visit_at, namespace, decision, width
 ):
     with serving("-c", SERVED, cwd=namespace) as url:
         wait_for_client(url)
@@ -247,3 +248,16 @@ def test_the_example_is_there_at_once_in_german_and_axe_core_finds_nothing(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         found = Axe().run(page, {"include": [["#decision"], ["#decision-file"]]}).response
         assert [each["id"] for each in found["violations"]] == []
+        walk = Walk(page)
+        walk.see("example")
+        drop(page, "{}", "keine.json")
+        page.locator("#decision .hdb-problem").wait_for()
+        walk.see("no decision")
+        page.locator("#decision-file").get_by_role("button", name="Leeren").click()
+        drop(page, as_file(decision))
+        inside.get_by_text("ungesehen übernommen").first.wait_for()
+        walk.see("decision")
+        [frame] = [each for each in page.frames if each != page.main_frame]
+        within = Walk(frame)
+        within.see("its page")
+        assert walk.left | within.left == {}

@@ -131,7 +131,8 @@ class Benchmark:
         Raises:
             HdbenchError: the schema is unusable.
         """
-        return FieldTitles(self.schema and AnswerSchema.load(self.schema, []), language)
+        schema = None if self.schema is None else AnswerSchema.load(self.schema)
+        return FieldTitles(schema, language)
 
     @property
     def agreement(self) -> Agreement | None:

@@ -6,10 +6,15 @@
 
   // What Gradio says in English only, and what axe-core finds in its elements.
   const LABELS = ["aria-label", "title", "placeholder", "alt"];
+  const patterns = Object.entries(TEXTS.patterns).map(([each, told]) => [new RegExp(each), told]);
+  const reworded = (said) =>
+    patterns.reduce((text, [pattern, told]) => text.replace(pattern, told), said);
   const amend = (node) => {
     for (const name of LABELS) {
-      const told = gradio[node.getAttribute(name)];
-      if (told && told !== node.getAttribute(name)) node.setAttribute(name, told);
+      const said = node.getAttribute(name);
+      if (!said) continue;
+      const told = gradio[said] ?? reworded(said);
+      if (told !== said) node.setAttribute(name, told);
     }
     // A drop zone is named by what stands in it.
     if (node.matches("button[aria-label]:has(input[type=file])")) node.removeAttribute("aria-label");
@@ -20,18 +25,18 @@
     if (!node) return;
     const words = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
     for (let each = words.nextNode(); each; each = words.nextNode()) {
-      for (const [pattern, told] of patterns) {
-        if (pattern.test(each.data)) each.data = each.data.replace(pattern, told);
-      }
+      const told = reworded(each.data);
+      if (told !== each.data) each.data = told;
     }
   };
-  const patterns = Object.entries(TEXTS.toasts).map(([each, told]) => [new RegExp(each), told]);
   const look = (node) => {
     if (!node.querySelectorAll) return;
     if (node.matches(SOME)) amend(node);
     node.querySelectorAll(SOME).forEach(amend);
     const cards = [...node.querySelectorAll(".hdb-english"), node.closest(".hdb-english")];
     for (const each of cards) if (each) each.lang = "en";
+    // Lines of code that are longer than a phone is wide are scrolled to with the keyboard, too.
+    for (const each of node.querySelectorAll(".hdb-english pre")) each.tabIndex = 0;
     if (node.closest(SAID)) reword(node);
     node.querySelectorAll(SAID).forEach(reword);
   };

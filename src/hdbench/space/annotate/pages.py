@@ -133,7 +133,9 @@ class Annotate:
             except HdbenchError as error:
                 language = language_of(Headers(scope=scope).get("accept-language"))
                 app = PlainTextResponse(escaped(told(error.message, language)), 503)
-            await (app or PlainTextResponse("not found", 404))(scope, receive, send)
+            if app is None:
+                app = PlainTextResponse(_say(Request(scope), "annotate_not_there"), 404)
+            await app(scope, receive, send)
 
 
 def _not_ours(request: Request) -> str | None:

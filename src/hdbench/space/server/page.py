@@ -62,7 +62,7 @@ def script(language: str) -> str:
             key: value for key, value in translations()[language].items() if key.startswith(_OWN)
         },
         "gradio": gradio_words(language)["words"],
-        "toasts": gradio_words(language)["toasts"],
+        "patterns": gradio_words(language)["patterns"],
         "languages": {each: texts["page_name"] for each, texts in translations().items()},
     }
     # In a script of HTML, only this could end it.
@@ -76,8 +76,8 @@ def gradio_words(language: str) -> dict[str, dict[str, str]]:
 
     Returns:
         `keys`: texts for keys of its own texts; `words`: English → translation, for labels that it
-        has in English in every language; `toasts`: the same for messages and for the sizes of
-        files, by regular expressions.
+        has in English in every language; `patterns`: the same for messages, labels and the sizes
+        of files, by regular expressions.
     """
     found: dict[str, dict[str, str]] = read_texts(_SPACE / "gradio_words" / f"{language}.yaml")
     return found

@@ -1,27 +1,12 @@
 """What a page in German says, and the English words in it."""
 
-import re
+from helpers.english import english, words
 
 from hdbench.annotating.editor import _TEXTS as EDITOR
-from hdbench.common.told import translations as messages
 from hdbench.reading.answer import STATUSES
 from hdbench.report.rendering import TEXTS
-from hdbench.results.warning_texts import _TEXTS as WARNINGS
 from hdbench.scoring import make_metric
 from hdbench.space.texts import translations
-
-COMMON = frozenset(
-    """
-    the of and to is are with for this that not from by on which you your it as be at have has no
-    can here more than been being will would should their there they them these those what when
-    where who why how if only other another each every any some such into out up down over under
-    again before after then does did done or but error errors please try files
-    choose upload uploaded download scored answer item field reports
-    truth reference models run rank ranks figure figures values settings language
-    close clear remove loading queue search page new next back yes
-    """.split()  # noqa: SIM905  a list would have a line for each
-)
-"""English words that a page would have if a text of ours, or of Gradio, were left in English."""
 
 SHORT_LIST = {
     *("score", "open", "answers"),  # hdbench score, Open Source, answers.jsonl
@@ -31,8 +16,6 @@ SHORT_LIST = {
     "image",  # what one's own image is called in the file of answers
 }
 """What may stand there all the same: names of commands, files and figures."""
-
-WORD = re.compile(r"[A-Za-zÄÖÜäöüß]+(?:[-_.][A-Za-zÄÖÜäöüß0-9]+)*")
 
 SEEN = """() => {
   const shown = (each) => each.checkVisibility({ visibilityProperty: true });
@@ -54,23 +37,6 @@ SEEN = """() => {
 }"""
 
 
-def words(texts):
-    return {word.lower() for text in texts for word in WORD.findall(re.sub(r"\{.*?\}", "", text))}
-
-
-def english():
-    """The words of our own English texts that are in none of our German ones, and `COMMON`."""
-    texts = [translations(), *(each.translations for each in (TEXTS, WARNINGS, EDITOR))]
-    own = {
-        language: words([each for those in texts for each in those[language].values()])
-        for language in ("en", "de")
-    }
-    own["en"] |= words(messages("de"))
-    own["de"] |= words(messages("de").values())
-    figures = {name for kind in NAMES for name in words([kind])}
-    return ((own["en"] - own["de"]) | COMMON) - figures - SHORT_LIST
-
-
 NAMES = [
     *(each.name for each in make_metric("zettel_f1").figures),
     *make_metric("zettel_f1").statistics,
@@ -88,7 +54,9 @@ NAMES = [
 ]
 
 
-ENGLISH = english()
+ENGLISH = (
+    english([each.translations for each in (TEXTS, EDITOR)] + [translations()], NAMES) - SHORT_LIST
+)
 
 
 class Walk:

@@ -5,8 +5,9 @@ import io
 import openpyxl
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from helpers.english import words
 from playwright.sync_api import expect
-from space.german import ENGLISH, SEEN, Walk, words
+from space.german import ENGLISH, SEEN, Walk
 from space.pages import report, save, upload
 from space.servers import APP, serving, wait_for_client
 

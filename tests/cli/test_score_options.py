@@ -51,6 +51,19 @@ def test_what_is_wrong_with_standard_input_is_said_of_it(cards):
     )
 
 
+def test_standard_input_is_compared_and_reported(cards):
+    (cards / "other.jsonl").write_text(as_lines(LINES[:2]))
+    text = as_lines(LINES)
+    done = piped(text, "compare", "-", "other.jsonl", "--benchmark=cards", cwd=cards)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(b"A standard input, B other\n")
+    done = piped(text, "report", "-", "--benchmark=cards", "--out=report", cwd=cards)
+    assert done.returncode == 0, done.stderr
+    reported = json.loads((cards / "report/result.json").read_text())
+    sha256 = hashlib.sha256(text.encode()).hexdigest()
+    assert reported["answers"] == {"path": "standard input", "sha256": sha256}
+
+
 def test_standard_input_is_bounded_and_its_copy_is_removed(monkeypatch, tmp_path):
     monkeypatch.setattr(standard_input, "MAX_UNPACKED", 7)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -23,6 +24,7 @@ from hdbench.cli.app import (
 from hdbench.cli.board_forms import Form, write_boards
 from hdbench.cli.rules import Also, beside
 from hdbench.cli.saying import say
+from hdbench.cli.standard_input import answers_at
 from hdbench.common.told import spoken
 from hdbench.errors import HdbenchError, Message
 
@@ -52,6 +54,8 @@ def compare(
     Differences have 95 % intervals from a paired bootstrap over items; the headline is tested with
     a paired permutation test, corrected for the number of pairs. Below 20 items there are no
     intervals, and nothing is called separable.
+
+    With --benchmark, a run that is - is a file of answers on standard input.
     """
     from hdbench.cli.group_tables import print_groups  # noqa: PLC0415
     from hdbench.cli.run_tables import print_comparison  # noqa: PLC0415
@@ -224,9 +228,14 @@ def _load_comparable(
     """The results of runs on the same items; one line names runs in folders that had others."""
     from hdbench.evaluation.runs import load_runs, with_same_items  # noqa: PLC0415  slow to import
 
-    loaded, left_out = with_same_items(
-        load_runs(runs, benchmark=benchmark, settings=settings, names=names), runs
-    )
+    with ExitStack() as stack:
+        given = [stack.enter_context(answers_at(run)) for run in runs]
+        paths = [path for path, _ in given]
+        called = {path: name for path, name in given if name is not None}
+        loaded, left_out = with_same_items(
+            load_runs(paths, benchmark=benchmark, settings=settings, names=names, called=called),
+            paths,
+        )
     if left_out:
         say(
             "note: left out 1 run that was not asked the same {items} items as most: {names}"

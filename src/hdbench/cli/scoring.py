@@ -72,7 +72,8 @@ def score(
         bool,
         typer.Option(
             "--details",
-            help="List what was done to read the answers; with --json also each field and item.",
+            help="List what was done to read the answers, and count the keystrokes that would "
+            "correct them; with --json also each field and item.",
         ),
     ] = False,
     strict: Annotated[
@@ -162,6 +163,7 @@ def score(
             result.field_rates(),
             worst=result.worst,
             details=result.per_item,
+            keystrokes=_keystrokes(result) if details else None,
             all_warnings=all_warnings,
         )
         if others:
@@ -221,6 +223,13 @@ def _naming_another(benchmark: str, predictions: Path) -> Iterator[None]:
             other=other,
             predictions=predictions,
         ) from error
+
+
+def _keystrokes(result: "Result") -> float | None:
+    """How many correct an item on average."""
+    from hdbench.report.effort import keystrokes  # noqa: PLC0415  slow to import
+
+    return keystrokes(result)
 
 
 def _groups(
@@ -288,7 +297,8 @@ def report(
         Path,
         typer.Argument(
             help="A run (one model's answers to one benchmark): a run folder, or a result of "
-            "hdbench score --json --details; with --benchmark also answers in any form."
+            "hdbench score --json --details; with --benchmark also answers in any form, of which "
+            "- reads a file from standard input."
         ),
     ],
     *,
@@ -315,16 +325,18 @@ def report(
     """
     from hdbench.report.folder import write_report  # noqa: PLC0415  slow to import
 
-    written = write_report(
-        run,
-        out,
-        benchmark=benchmark,
-        name=name,
-        protocol=protocol,
-        by=by,
-        language=language or spoken(),
-        without_media=without_media,
-    )
+    with answers_at(run) as (path, called):
+        written = write_report(
+            path,
+            out,
+            benchmark=benchmark,
+            name=name,
+            protocol=protocol,
+            by=by,
+            language=language or spoken(),
+            without_media=without_media,
+            called=called,
+        )
     for path in written.files:
         typer.echo(escaped(str(path)))
     for note in written.notes:
@@ -341,5 +353,5 @@ def cite(
     """Print BibTeX, and a sentence for the methods section."""
     from hdbench.evaluation.cite import cite as citation  # noqa: PLC0415  slow to import
 
-    for line in citation(path).expandtabs(2).split("\n"):
+    for line in citation(path, spoken()).expandtabs(2).split("\n"):
         typer.echo(escaped(line))

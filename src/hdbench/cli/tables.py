@@ -81,6 +81,7 @@ def print_result(
     *,
     worst: Sequence[Mapping[str, Any]],
     details: Sequence[Mapping[str, Any]] = (),
+    keystrokes: float | None = None,
     all_warnings: bool = False,
 ) -> None:
     """Print a result: its lead, figures with their coverage, what to check, fields, worst items.
@@ -94,10 +95,11 @@ def print_result(
         fields: field → its counts and rates.
         worst: the details of items, worst first; at most `WORST` that have an error are shown.
         details: the details of every item, to list those whose answers were not clean.
+        keystrokes: how many it takes to correct an item, if that was counted.
         all_warnings: print more warnings than the gravest.
     """
     console.print(printable(title, MAX_NOTE), style="bold")
-    for line in (str(lead(figures, spoken())), resources(figures, spoken())):
+    for line in (str(lead(figures, spoken())), resources(figures, spoken(), keystrokes=keystrokes)):
         if line:
             print_line(console, line)
     if "estimated" in figures:

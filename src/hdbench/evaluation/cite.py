@@ -7,7 +7,7 @@ from pathlib import Path
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.benchmarks.names import full_name
-from hdbench.common.told import spoken, told
+from hdbench.common.told import told
 from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.reading import READ_AS, READING
 from hdbench.results.files import given_options, read_results
@@ -24,14 +24,13 @@ SOFTWARE = """\
 }}"""
 
 
-def cite(path: Path | str) -> str:
+def cite(path: Path | str, language: str = "en") -> str:
     """What to cite: the benchmark and hdbench as BibTeX, and a sentence for each run.
-
-    The sentences are in the language that is spoken; see `hdbench.common.told`.
 
     Args:
         path: a result of `hdbench score --json`, with its benchmark where it was when scored; or
             the folder of a benchmark, or its name.
+        language: the language of the sentences, one of `hdbench.common.texts.LANGUAGES`.
 
     Raises:
         HdbenchError: it is neither, or the benchmark is not there.
@@ -39,7 +38,7 @@ def cite(path: Path | str) -> str:
     folder = full_name(str(path))
     if Path(folder).is_dir():
         benchmark = load_benchmark(folder)
-        return _text(benchmark, [__version__], [_of_benchmark(benchmark)])
+        return _text(benchmark, [__version__], [_of_benchmark(benchmark)], language)
     results = list(read_results(path).values())
     names = list(dict.fromkeys(result.dataset.get("benchmark", "") for result in results))
     if len(names) > 1 or not names[0]:
@@ -49,18 +48,21 @@ def cite(path: Path | str) -> str:
         )
     benchmark = load_benchmark(names[0])
     versions = dict.fromkeys(result.versions["hdbench"] for result in results)
-    return _text(benchmark, versions, [methods_sentence(each, benchmark) for each in results])
+    sentences = [methods_sentence(each, benchmark) for each in results]
+    return _text(benchmark, versions, sentences, language)
 
 
-def _text(benchmark: Benchmark, versions: Iterable[str], sentences: Iterable[str]) -> str:
+def _text(
+    benchmark: Benchmark, versions: Iterable[str], sentences: Iterable[str], language: str
+) -> str:
     citation = benchmark.spec.citation.strip()
     missing = Message(  # a comment in BibTeX
         "% {name}: its benchmark.yaml has no citation", name=benchmark.spec.name
     )
     software = [SOFTWARE.format(version=escaped(version)) for version in versions]
     # A line break in a model's name would start an entry of its own.
-    told_sentences = [escaped(told(each, spoken())) for each in sentences]
-    return "\n\n".join([citation or told(missing, spoken()), *software, *told_sentences])
+    told_sentences = [escaped(told(each, language)) for each in sentences]
+    return "\n\n".join([citation or told(missing, language), *software, *told_sentences])
 
 
 def methods_sentence(result: Result, benchmark: Benchmark) -> Message:

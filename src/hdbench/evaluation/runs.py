@@ -4,11 +4,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
+from types import MappingProxyType
 
 from hdbench.benchmarks.benchmark import Benchmark, NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.score import Settings, with_names
+from hdbench.evaluation.score import Settings, score_loaded, with_names
 from hdbench.evaluation.score_cache import ScoreCache
 from hdbench.reading.run_info import RUN_FILE, is_run, read_run_info
 from hdbench.results.files import is_result, item_set, read_results
@@ -21,6 +22,7 @@ def load_runs(
     benchmark: str | None = None,
     settings: Settings = Settings(),
     names: Sequence[str] = (),
+    called: Mapping[Path, str] = MappingProxyType({}),
 ) -> dict[str, Result]:
     """The results of runs, scored if they are not scored yet; see `ScoreCache`.
 
@@ -31,6 +33,8 @@ def load_runs(
         benchmark: the folder of the built benchmark; without it, the one that each run.json names.
         settings: how what is not scored yet is scored.
         names: the models of the answers that do not name theirs, in their order; see `with_names`.
+        called: path → what messages and results call its answers; by default the path. The scores
+            of these are not kept.
 
     Returns:
         Name → result: the model's name, with the run's if several runs are of one model; otherwise
@@ -40,7 +44,7 @@ def load_runs(
         HdbenchError: a path is none of these, is unusable, or is given twice; a result lacks its
             details; there are more or fewer names than answers without one.
     """
-    return load_runs_under(paths, [settings], benchmark=benchmark, names=names)[0]
+    return load_runs_under(paths, [settings], benchmark=benchmark, names=names, called=called)[0]
 
 
 def load_runs_under(
@@ -49,6 +53,7 @@ def load_runs_under(
     *,
     benchmark: str | None = None,
     names: Sequence[str] = (),
+    called: Mapping[Path, str] = MappingProxyType({}),
 ) -> list[dict[str, Result]]:
     """The results of runs under several rules; see `score_under`.
 
@@ -57,6 +62,7 @@ def load_runs_under(
         settings: how what is not scored yet is scored, in turn.
         benchmark: see `load_runs`.
         names: see `load_runs`.
+        called: see `load_runs`.
 
     Returns:
         For each of the settings: name → result, as `load_runs` gives it.
@@ -80,9 +86,13 @@ def load_runs_under(
             _require_details(path, results.values(), settings[0].details)
             found_under[0] += results.items()
         else:
-            every = scores.score(load(folder), path, settings)
+            own = called.get(path)
+            if own is None:
+                every = scores.score(load(folder), path, settings)
+            else:
+                every = score_loaded(load(folder), path, settings, name=own)
             for under, scored in zip(found_under, every, strict=True):
-                under += [(name or _stem(path), each) for name, each in scored.items()]
+                under += [(name or own or _stem(path), each) for name, each in scored.items()]
     scores.trim()
     return [_distinct(_named(under, names)) for under in found_under]
 

@@ -71,6 +71,7 @@ def write_report(
     language: str = "en",
     without_media: Path | None = None,
     whole: int = WHOLE,
+    called: str | None = None,
 ) -> Report:
     """Write a report on a run; without their extras, it has no workbook and no plots.
 
@@ -87,6 +88,7 @@ def write_report(
         language: that of the page and the workbook, one of `hdbench.common.texts.LANGUAGES`.
         without_media: the same model's run without media, if it is to be shown beside.
         whole: with more items than that, a run is large.
+        called: what messages and the result call the run's answers; by default the path.
 
     Raises:
         HdbenchError: see `load_runs`, or there are several runs; a result has no details or names
@@ -102,9 +104,14 @@ def write_report(
         drawing = _drawing(stack, notes)
         with Details(folder / ITEMS, whole=whole) as details:
             settings = Settings(protocol, details=True, each_item=details.scored)
-            result = _only(
-                run, load_runs([run], benchmark=benchmark, settings=settings, names=names)
+            loaded_runs = load_runs(
+                [run],
+                benchmark=benchmark,
+                settings=settings,
+                names=names,
+                called={} if called is None else {run: called},
             )
+            result = _only(run, loaded_runs)
             for item in result.per_item:  # of a result that was read from a file
                 details.add(result.metric, item)
             excerpt = details.excerpt()

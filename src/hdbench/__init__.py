@@ -1,6 +1,6 @@
 """hdbench: benchmarks of the digital humanities, built, loaded and scored."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 NAMESPACE = "hdb"
 """Where the benchmarks that hdbench builds are on the Hub, unless another namespace is named."""

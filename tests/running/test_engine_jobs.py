@@ -16,6 +16,7 @@ from running.many_texts import KEY, Counting, ids_of, write_texts
 from running.test_engines import ENDPOINT, LAUNCH
 from typer.testing import CliRunner
 
+import hdbench
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli import app
 from hdbench.errors import HdbenchError
@@ -138,7 +139,7 @@ def test_options_have_the_types_of_their_parameters(monkeypatch):
         "flavor": "l4x1",
         "max_retries": 3,
         "namespace": "library",
-        "dependencies": ["hdbench[cluster,vlm]==0.1.0", "gcsfs"],
+        "dependencies": [f"hdbench[cluster,vlm]=={hdbench.__version__}", "gcsfs"],
         "secrets": {"HDBENCH_API_KEY": KEY},
     }
     own = jobs_options(OPTIONS | {"dependencies": "hdbench@git+https://h/x gcsfs"}, "endpoint")

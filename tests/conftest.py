@@ -16,6 +16,8 @@ from helpers.run_folders import write_cards
 from hypothesis import settings
 from playwright.sync_api import expect, sync_playwright
 
+from hdbench.common.told import speak
+
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 
@@ -81,6 +83,13 @@ def pytest_collection():
 @pytest.hookimpl(tryfirst=True)  # before any fixture is made
 def pytest_runtest_setup(item):
     needs.check(item)
+
+
+@pytest.fixture(autouse=True)
+def _in_english():
+    """The next test is told everything in English again: the language is one for the process."""
+    yield
+    speak("en")
 
 
 @pytest.fixture(scope="session")

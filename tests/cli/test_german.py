@@ -176,10 +176,7 @@ def test_agreement_is_german():
     )
     console = Console(width=80, file=io.StringIO())
     speak("de")
-    try:
-        print_agreement(console, agreement, 2)
-    finally:
-        speak("en")
+    print_agreement(console, agreement, 2)
     said = console.file.getvalue()
     assert said.startswith("2 Annotierende, 20 Einträge\n")
     assert re.search(r"^ +year +1\.200 +0,950 +0,950 +0,950 *$", said, re.MULTILINE)

@@ -43,8 +43,6 @@ def _english_afterwards(monkeypatch):
     """Typer's own words are constants of its module, which stay changed in this process."""
     for name in typer_words("de")["panels"]:
         monkeypatch.setattr(rich_utils, name, getattr(rich_utils, name))
-    yield
-    speak("en")
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from contextvars import copy_context
 
 import pytest
 from running.many_texts import KEY, write_texts
@@ -170,16 +169,14 @@ def test_a_task_imports_nothing_from_the_folder_that_the_user_is_in_and_speaks_i
     shards = Shards.made(texts, LAUNCH.model_copy(update={"tasks": 1}), [b"{}\n"], 1)
     shards.answers(0).write_text('damaged\n{"id": "1", "text": ""}\n')
 
-    def run_in_german():
-        speak("de")
-        workers = Workers(shards, 1, ())
-        with RunProgress.shown(1, 0) as progress:
-            workers.run(progress)
-        return workers.failure
-
-    failure = copy_context().run(run_in_german)
+    speak("de")
+    workers = Workers(shards, 1, ())
+    with RunProgress.shown(1, 0) as progress:
+        workers.run(progress)
     assert not (texts / "imported").exists()
-    assert failure.startswith(f"{shards.answers(0)}:1: in der Mitte beschädigt")  # so far it came
+    assert workers.failure.startswith(
+        f"{shards.answers(0)}:1: in der Mitte beschädigt"
+    )  # so far it came
 
 
 def test_the_log_of_a_task_that_fails_has_its_frames_and_no_key(texts, monkeypatch):

@@ -1,6 +1,5 @@
 """What a run says while it goes on and at its end, in German."""
 
-from contextvars import copy_context
 from pathlib import Path
 from threading import Thread
 
@@ -16,19 +15,14 @@ LATE = Message("no answer within {seconds:g} s", seconds=0.5)
 
 
 def test_progress_is_told_in_the_language_of_the_command_from_any_thread(capfd):
-    def ask():
-        speak("de")
-        with RunProgress.shown(1000, 2) as progress:
-            progress.answered("a", Message("no answer: {why}", why=LATE), None)
-            for told_elsewhere in (
-                lambda: progress.retrying("b", LATE, 2),
-                progress.say_where_it_is,
-            ):
-                thread = Thread(target=told_elsewhere)
-                thread.start()
-                thread.join()
+    speak("de")
+    with RunProgress.shown(1000, 2) as progress:
+        progress.answered("a", Message("no answer: {why}", why=LATE), None)
+        for told_elsewhere in (lambda: progress.retrying("b", LATE, 2), progress.say_where_it_is):
+            thread = Thread(target=told_elsewhere)
+            thread.start()
+            thread.join()
 
-    copy_context().run(ask)
     first, second, third = capfd.readouterr().err.splitlines()
     assert first == "a: keine Antwort: keine Antwort innerhalb von 0,5 s"
     assert second == "b: keine Antwort innerhalb von 0,5 s: neuer Versuch in 2 s"

@@ -44,7 +44,6 @@ class RunProgress(Observer):
     def __init__(self, items: int, done: int, bar: Progress, console: Console) -> None:
         self._items, self._done, self._before = items, done, done
         self._bar, self._console = bar, console
-        self._language = spoken()  # which the threads that report do not know
         asking = self._told(Message("Asking"))
         self._task = bar.add_task(asking, total=items, completed=done, rate="", score="")
         self._started = time.monotonic()
@@ -156,7 +155,7 @@ class RunProgress(Observer):
         return Message("{rate}, {count} at once", rate=rate, count=self._at_once)
 
     def _told(self, message: str | None) -> str:
-        return "" if message is None else told(message, self._language)
+        return "" if message is None else told(message, spoken())
 
 
 def asking_again(item_id: str, failure: str, seconds: float) -> Message:

@@ -163,8 +163,8 @@ def _listed(path: Path, *, with_drafts: bool) -> Mapping[str, Sequence[str]]:
 
 
 def _say_address(url: str) -> None:
-    typer.echo(url)
-    say("Ctrl+C ends it.")
+    # In one piece: a program that starts the editor may read no further than the address.
+    typer.echo(f"{url}\n{said('Ctrl+C ends it.')}")
 
 
 def _assign(folder: Path, annotators: list[str], number: int | None, seed: int) -> None:

@@ -125,7 +125,7 @@ def test_by_default_everything_is_in_english(shown):
         ("score a b c d", "Zu viele Argumente: c d"),
         ("run a", "Die Option '--model' fehlt."),
         ("run a --model", "Die Option '--model' braucht einen Wert."),
-        ("--version=1", "Die Option '--version' hat keinen Wert."),
+        ("--version=1", "Die Option '--version' nimmt keinen Wert an."),
         (
             "run a --model m --limit x",
             "Ungültiger Wert für '--limit': Das muss eine ganze Zahl sein.",

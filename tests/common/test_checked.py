@@ -87,4 +87,4 @@ def test_a_folder_is_no_plan(tmp_path):
     with pytest.raises(HdbenchError) as found:
         check_file(tmp_path, 2**20, "a plan")
     assert str(found.value) == f"{tmp_path}: not a file, so it cannot be a plan"
-    assert told(found.value.message, "de") == f"{tmp_path}: ein Plan muss eine Datei sein"
+    assert told(found.value.message, "de") == f"{tmp_path}: keine Datei; erwartet wird ein Plan"

@@ -13,7 +13,7 @@ from hdbench.cli.helping import speak_of, usage_errors_told
 from hdbench.cli.saying import said
 from hdbench.common.texts import LANGUAGES
 from hdbench.common.told import speak, spoken
-from hdbench.errors import HdbenchError, escaped
+from hdbench.errors import HdbenchError, escaped, os_reason
 
 MAKE = "Make a benchmark"
 RUN = "Run a model"
@@ -173,8 +173,9 @@ def one_line(error: Exception) -> str:
     """An error as one line for a terminal."""
     if isinstance(error, HdbenchError):
         return said(error.message)
-    text = str(error)
     if isinstance(error, OSError) and error.strerror:
-        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    # Ids and keys come from untrusted files, and could carry a terminal's control sequences.
-    return escaped(text)
+        why = os_reason(error)
+        if not error.filename:
+            return said(why)
+        return said("{place}: {why}", place=error.filename, why=why)
+    return escaped(str(error))

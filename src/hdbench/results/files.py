@@ -10,7 +10,7 @@ from typing import Any
 
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import whole_file
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, os_reason
 from hdbench.reading.json_files import parse_file
 from hdbench.reading.members import Folder
 from hdbench.reading.parts import is_in_shards, our_parts
@@ -47,7 +47,7 @@ def answers_sha256(path: Path) -> str:
         return digest.hexdigest()
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=error.strerror
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
         ) from error
 
 
@@ -249,7 +249,7 @@ def read_records(path: Path) -> dict[str, Any]:
             raw = file.read(MAX_RESULT + 1)
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=error.strerror
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
         ) from error
     if len(raw) > MAX_RESULT:
         raise HdbenchError(

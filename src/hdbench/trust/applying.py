@@ -14,7 +14,7 @@ from hdbench.common.csv_files import write_csv
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_line, whole_file, write_json
 from hdbench.common.progress import progress
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.evaluation.part_scorer import seldom_collected
 from hdbench.scoring.metric import perfect_answer
 from hdbench.statistics.acceptance import ROUNDING
@@ -81,7 +81,7 @@ def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: 
                     "{place}: cannot be written: {why}: fix it and run the same command again, "
                     "which resumes",
                     place=out / VALUES,
-                    why=error.strerror,
+                    why=os_reason(error),
                 ) from error
             sha256 = file_sha256(out / VALUES)
             drawn_from = [ids[place] for place in tally.with_taken()]

@@ -10,7 +10,7 @@ from typing import Any
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import whole_file, write_json
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, os_reason
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.run_info import RUN_FILE, RunInfo
 from hdbench.results.files import answers_sha256
@@ -121,7 +121,7 @@ def _prepare(out: Path) -> None:
         held = sorted(path.name for path in out.iterdir())
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be written: {why}", place=out, why=error.strerror or error
+            "{place}: cannot be written: {why}", place=out, why=os_reason(error)
         ) from error
     if held:
         raise HdbenchError(

@@ -13,7 +13,7 @@ from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.checked import Strict, check_file, validate
 from hdbench.common.jsonio import parse_json
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.statistics.acceptance import CONFIDENCE, Interval, Step
 from hdbench.trust.checked import CheckedSample, check_sample
 from hdbench.trust.deciding import (
@@ -286,7 +286,7 @@ def read_decision(path: Path) -> Decision:
         said = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=error.strerror
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
         ) from error
     except ValueError as error:
         raise HdbenchError("{place}: not JSON: {why}", place=path, why=error) from error

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hdbench.common.extras import needed
 from hdbench.common.jsonio import read_jsonl
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.cells import NUMBER, text_of
 from hdbench.reading.csv_lines import Line, at_most, decode_or_cp1252, delimiter_of, lines
 from hdbench.reading.files import GZIP, ZIP, head_of
@@ -92,7 +92,7 @@ def read_scores(path: Path, fields: Sequence[str], ids: Iterable[str]) -> GivenS
                 scores.append(_score(row.get(name), name, where))
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=error.strerror or error
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
         ) from error
     if not places:
         raise HdbenchError("{place}: has no scores", place=path)

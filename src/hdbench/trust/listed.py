@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hdbench.common.checked import check_file
 from hdbench.common.csv_files import as_it_was
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.csv_lines import decode_or_cp1252, delimiter_of, lines
 from hdbench.trust.control import read_control
 from hdbench.trust.plan import read_plan
@@ -47,7 +47,7 @@ def read_listed(path: Path) -> Listed:
         data = path.read_bytes()
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=error.strerror
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
         ) from error
     kind = is_sealed(data)
     if kind is not None:

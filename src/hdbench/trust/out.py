@@ -10,7 +10,7 @@ from pydantic import Field as Checked
 
 from hdbench.common.checked import Strict, check_file, validate
 from hdbench.common.jsonio import parse_json, write_json, write_whole
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.trust.decision import Decision, read_decision
 from hdbench.trust.plan import Plan, read_plan
 from hdbench.trust.sealed import Sha256
@@ -84,7 +84,7 @@ def only_process(out: Path) -> Iterator[None]:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be made: {why}: choose another -o", place=out, why=error.strerror
+            "{place}: cannot be made: {why}: choose another -o", place=out, why=os_reason(error)
         ) from error
     path = out / LOCK
     if path.is_symlink():

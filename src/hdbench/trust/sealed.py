@@ -11,7 +11,7 @@ from pydantic import Field
 
 from hdbench.common.checked import Strict, check_file, read_yaml, validate
 from hdbench.common.jsonio import write_whole
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, os_reason
 
 MAX_FILE = 64 * 2**20
 """Maximum size in bytes of such a file."""
@@ -75,7 +75,7 @@ def check_replaceable(path: Path) -> None:
             kind = is_sealed(file.read(_HEAD))
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=error.strerror
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
         ) from error
     if kind is not None:
         raise HdbenchError(

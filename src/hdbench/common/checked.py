@@ -134,7 +134,10 @@ def validate(model: type[Model], value: Any, path: Path) -> Model:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         raise HdbenchError(
-            "{place}: {key}: {why}", place=path, key=key or Message("the file"), why=_reason(first)
+            "{place}: {key}: {why}",
+            place=path,
+            key=key or Message("the file"),
+            why=why_unfit(first),
         ) from error
 
 
@@ -143,7 +146,7 @@ def unfit(message: Message) -> PydanticCustomError:
     return PydanticCustomError("unfit", "{said}", {"said": message})
 
 
-def _reason(error: Any) -> Message:
+def why_unfit(error: Any) -> Message:
     """Why a value does not fit, from one of pydantic's errors, as a message that can be translated.
 
     Its own messages have templates, too; `literal_error` lists what is possible in English.

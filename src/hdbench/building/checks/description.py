@@ -3,21 +3,18 @@
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, ColumnType
 from hdbench.building.checks.problems import Example, Problems, shown, without_place
 from hdbench.building.licences import OPEN_LICENCES, UNSTATED, unusable
-from hdbench.common.checked import read_yaml
+from hdbench.common.checked import read_yaml, why_unfit
 from hdbench.common.names import bare, nearest
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring import METRICS
 from hdbench.scoring.metric import Metric
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 DESCRIPTION = "benchmark.yaml"
 
@@ -131,17 +128,8 @@ def _check_keys(given: dict[Any, Any], problems: Problems) -> BenchmarkSpec | No
         else:
             is_text = each["type"] == "string_type"
             remedy = Message("put it in quotes" if is_text else "correct it")
-            _wrong(problems, key, _in_words(each), remedy, each["input"])
+            _wrong(problems, key, why_unfit(each), remedy, each["input"])
     return None
-
-
-def _in_words(error: "ErrorDetails") -> Message:
-    """What pydantic says about a value."""
-    if error["type"] == "literal_error":
-        others, _, last = error["ctx"]["expected"].rpartition(" or ")
-        if others:
-            return Message("Input should be {others} or {last}", others=others, last=last)
-    return Message(error["msg"])
 
 
 def _check_metric(given: dict[Any, Any], problems: Problems) -> Metric | None:

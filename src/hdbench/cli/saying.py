@@ -20,11 +20,11 @@ def said(template: str, /, **values: object) -> str:
 def shown(text: str) -> str:
     """A text for a terminal: a message in the language that is spoken, any other as it is.
 
-    Control characters are escaped. Where a language has no-break spaces, as before its percent
-    signs, they are spaces, as they would be escaped, too.
+    Control characters are escaped. The no-break space before a percent sign, which German has, is
+    a space, as it would be escaped, too; others, as in a name of a file, are seen.
     """
     text = told(text, spoken())
-    return escaped(text if spoken() == "en" else text.replace("\N{NO-BREAK SPACE}", " "))
+    return escaped(text if spoken() == "en" else text.replace("\N{NO-BREAK SPACE}%", " %"))
 
 
 def number(value: float, form: str) -> str:

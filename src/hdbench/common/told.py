@@ -41,6 +41,8 @@ def told(message: str, language: str) -> str:
     if not isinstance(message, Message) or language == "en":
         return str(message)
     template = translations(language).get(message.template)
+    if not message.values:  # it is no template, and may have any braces
+        return template or str(message)
     if template is None and _has_words(message):
         return str(message)
     values: dict[str, Any] = {

@@ -6,6 +6,10 @@ SHOWN = 3
 """How many places, names or problems a message lists, unless told otherwise."""
 
 
+_AS_THEY_ARE = (str, int, float)
+"""Types of values that a message keeps; there can be a message for each row of a table."""
+
+
 class Message(str):
     """A line in English that can be put into other languages; see `hdbench.common.told`.
 
@@ -26,9 +30,11 @@ class Message(str):
         """The line in English; a message is itself."""
         if isinstance(template, Message):
             return template
-        kept = {name: _kept(value) for name, value in values.items()}
-        self = super().__new__(cls, template.format(**kept) if kept else template)
-        self.template, self.values = template, kept
+        for name, value in values.items():
+            if not isinstance(value, _AS_THEY_ARE):
+                values[name] = _kept(value)
+        self = str.__new__(cls, template.format_map(values) if values else template)
+        self.template, self.values = template, values
         return self
 
     def changed(self, change: Callable[[str], str]) -> "Message":
@@ -49,7 +55,7 @@ def changed(value: object, change: Callable[[str], str]) -> object:
 def _kept(value: object) -> object:
     if isinstance(value, Exception):
         return next((each for each in value.args if isinstance(each, Message)), Message(str(value)))
-    return value if isinstance(value, str | int | float) else str(value)
+    return str(value)
 
 
 def os_reason(error: OSError) -> Message:

@@ -125,12 +125,9 @@ class OddCells:
     def __init__(self) -> None:
         self._found: dict[str, tuple[int, str]] = {}
 
-    def add(self, kind: str, place: str | Callable[[], str]) -> None:
-        """Count a cell of a kind at a place, or at what gives one: only the first is needed."""
-        if kind in self._found:
-            count, first = self._found[kind]
-        else:
-            count, first = 0, place if isinstance(place, str) else place()
+    def add(self, kind: str, place: Callable[[], str]) -> None:
+        """Count a cell of a kind; its place is only asked for if it is the first."""
+        count, first = self._found.get(kind) or (0, place())
         self._found[kind] = count + 1, first
 
     def notes(self, name: str) -> list[str]:

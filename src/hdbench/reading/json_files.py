@@ -120,7 +120,7 @@ def _read_whole(path: Path, name: str, schema: AnswerSchema | None) -> InMemory:
             runs.setdefault(model, {})[item_id] = Entry(where, fields)
         return InMemory(runs)
     for number, entry in enumerate(value, start=1):
-        where = f"{name}: entry {number}"
+        where = Message("{place}: entry {number}", place=name, number=number)
         if not isinstance(entry, dict):
             raise HdbenchError("{place}: must be a JSON object in braces, with an id", place=where)
         item_id = reader.id(entry, where)

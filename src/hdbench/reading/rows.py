@@ -3,6 +3,7 @@
 import datetime
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from hdbench.errors import HdbenchError, Message
@@ -178,7 +179,7 @@ class _Reader:
                     cells[index] = ""
                 elif cell[0] == "#" and cell in MISSING:
                     cells[index] = ""
-                    self.odd.add(MISSING_VALUES, self._place(row, index))
+                    self.odd.add(MISSING_VALUES, partial(self._place, row, index))
                 elif cell[0] == "#" and cell in FAULTS:
                     raise HdbenchError(
                         "{place}: holds the error {cell}: enter the value, or empty the cell",
@@ -188,17 +189,16 @@ class _Reader:
             elif isinstance(cell, DATES):
                 cells[index] = text_of(cell)
                 is_date = "date" in self._titles[index].casefold()
-                self.odd.add(
-                    DATES_AS_TEXT if is_date else MADE_DATES,
-                    f"{self._place(row, index)}: {cells[index]}",
-                )
+                kind = DATES_AS_TEXT if is_date else MADE_DATES
+                self.odd.add(kind, partial(self._place, row, index, text_of(cell)))
             if not self._titles[index] and cells[index] != "":
-                self.odd.add(UNNAMED, self._place(row, index))
+                self.odd.add(UNNAMED, partial(self._place, row, index))
         return cells
 
-    def _place(self, row: Row, index: int) -> str:
+    def _place(self, row: Row, index: int, text: str = "") -> Message:
         column = self._titles[index] or index + 1
-        return Message("{place}, column {column}", place=row.where, column=column)
+        place = Message("{place}, column {column}", place=row.where, column=column)
+        return Message("{place}: {text}", place=place, text=text) if text else place
 
     def answer(self, rows: Sequence[Row]) -> WrittenAnswer:
         """The answer in the rows of one id, as `Container.load` returns it."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from hdbench.errors import HdbenchError, Message
@@ -218,17 +219,19 @@ class _Reader:
         elif not blank:
             value = value_of(cell, column.kind, column.separator)
             if not is_of(value, column.kind):
-                kind = Message(
-                    "{column}: cells that are no {kind}, kept as text",
-                    column=column.title,
-                    kind=Message(column.kind),
-                )
-                self.odd.add(kind, lambda: _cell(where, cell))
+                self.odd.add(_no(column.kind, column.title), lambda: _cell(where, cell))
             _set(record, place.path, value)
         elif column.kind == "text":
             _set(record, place.path, "")
         elif column.nullable:
             _set(record, place.path, None)
+
+
+@lru_cache  # for any number of cells
+def _no(kind: str, title: str) -> Message:
+    return Message(
+        "{column}: cells that are no {kind}, kept as text", column=title, kind=Message(kind)
+    )
 
 
 def cell_place(where: str, title: str) -> Message:

@@ -22,7 +22,7 @@ from starlette.staticfiles import StaticFiles
 from hdbench.annotating.editor import Editor, as_json
 from hdbench.annotating.reviewing.review import ChangedError, Review
 from hdbench.annotating.store import StaleError
-from hdbench.common.jsonio import parse_json
+from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.listening import listening
 from hdbench.common.texts import language_of
 from hdbench.common.told import told
@@ -232,7 +232,7 @@ async def _body(request: Request) -> dict[str, Any]:
     try:
         value = parse_json(data.decode())
     except ValueError as error:
-        raise HdbenchError("not JSON: {why}", why=error) from error
+        raise HdbenchError("not JSON: {why}", why=json_reason(error)) from error
     if not isinstance(value, dict):
         raise HdbenchError("must be an object")
     return value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hdbench.common.jsonio import parse_json
+from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.errors import HdbenchError
 
 if TYPE_CHECKING:  # slow to import
@@ -54,7 +54,7 @@ def read_options(texts: Sequence[str], where: str = "--option") -> dict[str, Any
                     "{where} {text}: the value is not usable JSON: {why}",
                     where=where,
                     text=text,
-                    why=error,
+                    why=json_reason(error),
                 ) from error
             options[name] = value
     return options

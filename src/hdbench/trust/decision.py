@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.checked import Strict, check_file, validate
-from hdbench.common.jsonio import parse_json
+from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.statistics.acceptance import CONFIDENCE, Interval, Step
 from hdbench.trust.checked import CheckedSample, check_sample
@@ -289,7 +289,9 @@ def read_decision(path: Path) -> Decision:
             "{place}: cannot be read: {why}", place=path, why=os_reason(error)
         ) from error
     except ValueError as error:
-        raise HdbenchError("{place}: not JSON: {why}", place=path, why=error) from error
+        raise HdbenchError(
+            "{place}: not JSON: {why}", place=path, why=json_reason(error)
+        ) from error
     return validate(Decision, said, path)
 
 

@@ -11,8 +11,7 @@ from typer.core import TyperGroup
 from hdbench import __version__
 from hdbench.cli.helping import speak_of, usage_errors_told
 from hdbench.cli.saying import said
-from hdbench.common.texts import LANGUAGES
-from hdbench.common.told import speak, spoken
+from hdbench.common.told import VARIABLE, speak, spoken
 from hdbench.errors import HdbenchError, escaped, os_reason
 
 MAKE = "Make a benchmark"
@@ -21,8 +20,6 @@ SCORE = "Score answers"
 COMPARE = "Compare models"
 TRUST = "Trust the figures"
 SHARE = "Share"
-
-_LANGUAGE = "HDBENCH_LANGUAGE"
 
 _ORDER = (
     *("demo", "sample", "new", "annotate", "agreement", "check", "build", "errata"),
@@ -47,8 +44,8 @@ class _AllCommands(TyperGroup):
         """Read the arguments, for the language first: help and errors are already in it."""
         lenient = typer.Context(self, resilient_parsing=True, ignore_unknown_options=True)
         given, _, _ = self.make_parser(lenient).parse_args([*args])
-        language = given.get("_language") or os.environ.get(_LANGUAGE)
-        speak(language if language in LANGUAGES else "en")
+        language = given.get("_language") or os.environ.get(VARIABLE)
+        speak(language)
         if spoken() != "en":
             speak_of(self)
             if "_language" in given:  # so that a command that is shown can be copied
@@ -161,7 +158,7 @@ def _common(
         Literal["en", "de"],
         typer.Option(
             "--language",
-            envvar=_LANGUAGE,
+            envvar=VARIABLE,
             help="The language of everything that is printed.",
         ),
     ] = "en",

@@ -5,18 +5,21 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from hdbench.common.texts import formatted, read_texts
+from hdbench.common.texts import LANGUAGES, formatted, read_texts
 from hdbench.errors import Message
 
 _PACKAGES = Path(__file__).parents[1]
 
+VARIABLE = "HDBENCH_LANGUAGE"
+"""The environment variable that has the language in which a terminal is told everything."""
+
 _language = "en"
 
 
-def speak(language: str) -> None:
-    """Tell a terminal everything in this language from now on, one of `texts.LANGUAGES`."""
+def speak(language: str | None) -> None:
+    """Tell a terminal everything in this language from now on; in English if there is no such."""
     global _language  # noqa: PLW0603  one for the process, as its threads tell something too
-    _language = language
+    _language = language if language in LANGUAGES else "en"
 
 
 def spoken() -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from datatrove.io import get_datafolder
 from datatrove.utils.logging import add_task_logger, close_task_logger
 
-from hdbench.common.told import speak, spoken, told
+from hdbench.common.told import VARIABLE, speak, spoken, told
 from hdbench.errors import HdbenchError, escaped
 from hdbench.running.cluster.step import Asking, launch_is_over, release_locks
 from hdbench.running.shards.launch import Shards
@@ -37,7 +37,7 @@ def main(run: Path, launch: str, rank: int) -> None:
 
 
 if __name__ == "__main__":
-    speak(os.environ.get("HDBENCH_LANGUAGE", "en"))  # that of the command that started it
+    speak(os.environ.get(VARIABLE))  # that of the command that started it
     try:
         main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
     except HdbenchError as error:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import IO
 
-from hdbench.common.told import spoken
+from hdbench.common.told import VARIABLE, spoken
 from hdbench.errors import Message
 from hdbench.running.run_progress import RunProgress
 from hdbench.running.shards.launch import Shards
@@ -72,7 +72,7 @@ class Workers:
 
     def _start(self, rank: int) -> None:
         slot = self._free.pop()
-        environment = os.environ | {"HDBENCH_LANGUAGE": spoken()}
+        environment = os.environ | {VARIABLE: spoken()}
         if self._devices:
             environment["CUDA_VISIBLE_DEVICES"] = self._devices[slot % len(self._devices)]
         said = tempfile.TemporaryFile()  # noqa: SIM115  not in the run's folder, where it may be full

@@ -228,6 +228,8 @@ def _load_comparable(
     """The results of runs on the same items; one line names runs in folders that had others."""
     from hdbench.evaluation.runs import load_runs, with_same_items  # noqa: PLC0415  slow to import
 
+    if runs.count(Path("-")) > 1:
+        raise HdbenchError("-: standard input can be read only once: name files for the others")
     with ExitStack() as stack:
         given = [stack.enter_context(answers_at(run)) for run in runs]
         paths = [path for path, _ in given]

@@ -7,8 +7,9 @@ from typing import Any
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.schema_parts import choices_of
 
-_PLACES = re.compile(r"(?:\[\d*\])+\Z", re.ASCII)
-"""Places in lists at the end of a step, as in `persons[1]`."""
+_PLACES = re.compile(r"\A(?:\]\d*\[)+", re.ASCII)
+"""Places in lists at the end of a step, as in `persons[1]`, from behind: a model can write a name
+of any length, in which a search for its end would begin at each of the places."""
 
 _BETWEEN = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 
@@ -59,14 +60,18 @@ class FieldTitles:
             path: as in `publication.year`, `persons[1].name` or `persons[].name`.
             within: the path of what it is shown in, if `path` begins there.
         """
-        names = [_PLACES.sub("", step) for step in within.split(".")] if within else []
+        names = [_without_places(step) for step in within.split(".")] if within else []
         told, is_titled = [], False
         for step in path.split("."):
-            names.append(_PLACES.sub("", step))
+            names.append(_without_places(step))
             title = self._titles.get(".".join(names))
             is_titled = is_titled or title is not None
             told.append(step if title is None else title + step[len(names[-1]) :].replace("[]", ""))
         return _BETWEEN.join(told) if is_titled else path
+
+
+def _without_places(step: str) -> str:
+    return _PLACES.sub("", step[::-1])[::-1]
 
 
 def _titles(schema: Any, prefix: str, language: str) -> Iterator[tuple[str, str]]:

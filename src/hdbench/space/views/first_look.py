@@ -109,6 +109,7 @@ class FirstLooks:
         self._context = context
         self._of = cache(self._found)
         self._image = cache(self._made)
+        self._titles = cache(lambda name, language: context.benchmark(name).field_titles(language))
 
     def html(self, benchmark: str, language: str) -> str:
         """A benchmark's first look as HTML: untrusted text is escaped.
@@ -128,7 +129,7 @@ class FirstLooks:
             name=found.spec.name,
             title=found.spec.title_in(language),
             look=look,
-            titles=look and found.field_titles(language),
+            titles=look and self._titles(benchmark, language),
             annotate=self._context.annotate is not None,
             tutorial=documentation(_TUTORIALS[language]),
         )

@@ -57,6 +57,8 @@ def test_standard_input_is_compared_and_reported(cards):
     done = piped(text, "compare", "-", "other.jsonl", "--benchmark=cards", cwd=cards)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(b"A standard input, B other\n")
+    done = piped(text, "compare", "-", "other.jsonl", cwd=cards)
+    assert done.stderr.startswith(b"error: standard input: name the benchmark of these answers")
     done = piped(text, "report", "-", "--benchmark=cards", "--out=report", cwd=cards)
     assert done.returncode == 0, done.stderr
     reported = json.loads((cards / "report/result.json").read_text())

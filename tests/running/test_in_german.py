@@ -53,7 +53,7 @@ def test_the_status_is_told():
     assert [told(line, "de") for line in status.lines()] == [
         "runs/x: 1.000 von 1.500 Einträgen beantwortet",
         "hdb/cards, m",
-        "Tokens: 12.000 hinein, 0 heraus",
+        "Tokens: 12.000 Eingabe, 0 Ausgabe",
         "Engine slurm, 2 Tasks: 1 fertig, 1 gescheitert",
         "gescheitert: 1 auf n1 (100 von 600)",
         "Rang 1: boom",

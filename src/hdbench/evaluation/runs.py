@@ -82,7 +82,7 @@ def load_runs_under(
                     "or answers",
                     place=path,
                 )
-            results = _results_at(path, benchmark)
+            results = _results_at(path, benchmark, called.get(path))
             _require_details(path, results.values(), settings[0].details)
             found_under[0] += results.items()
         else:
@@ -97,13 +97,17 @@ def load_runs_under(
     return [_distinct(_named(under, names)) for under in found_under]
 
 
-def _results_at(path: Path, benchmark: str | None) -> dict[str, Result]:
+def _results_at(path: Path, benchmark: str | None, called: str | None) -> dict[str, Result]:
     """The results in a file, which may be answers whose benchmark was not named."""
     try:
         return read_results(path)
     except HdbenchError as error:
         if benchmark is not None:
             raise
+        if called is not None:
+            raise HdbenchError(
+                "{place}: name the benchmark of these answers with --benchmark", place=called
+            ) from error
         raise HdbenchError(
             "{why}; for answers, name their benchmark with --benchmark", why=error
         ) from error

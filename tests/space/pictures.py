@@ -110,6 +110,15 @@ def camera(request, visit_at, scheme, language, tmp_path):
     return Camera(visit_at, request.param, scheme, language, folder)
 
 
+def compare(page, *models):
+    for model in models:
+        page.locator("#compare-recorded input").click()
+        page.get_by_role("option", name=model).click()
+    page.locator("#compare-recorded input").blur()
+    page.locator("#compare").click()
+    page.locator(".hdb-verdicts").wait_for()
+
+
 @pytest.mark.needs("tesseract")
 def test_the_space(camera, url, decision):
     texts = translations()[camera.language]
@@ -119,6 +128,7 @@ def test_the_space(camera, url, decision):
 
     page = camera.visit(url)
     page.locator("#settings summary").wait_for()
+    page.wait_for_function("document.querySelector('.hdb-look img')?.naturalWidth")
     camera.take(page, "start")
     page.locator("#settings summary").click()
     camera.take(page, "settings")
@@ -141,12 +151,7 @@ def test_the_space(camera, url, decision):
     alone = page.locator("#report iframe").get_attribute("src")
 
     tab("compare")
-    for model in ("reader-tiny", "reader-large"):
-        page.locator("#compare-recorded input").click()
-        page.get_by_role("option", name=model).click()
-    page.locator("#compare-recorded input").blur()
-    page.locator("#compare").click()
-    page.locator(".hdb-verdicts").wait_for()
+    compare(page, "reader-tiny", "reader-large")
     camera.take(page, "compare", page.locator("#comparison"))
 
     tab("leaderboard")

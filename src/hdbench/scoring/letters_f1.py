@@ -6,12 +6,12 @@ computed with. Wherever the two differ, it is noted.
 """
 
 import math
-import reprlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 from hdbench.errors import HdbenchError
+from hdbench.scoring.letter_persons import PreparedPersons, prepare_persons
 from hdbench.scoring.letter_values import as_text, first_text, metadata, parts, without_markers
 from hdbench.scoring.metric import (
     COUNTED,
@@ -31,20 +31,6 @@ from hdbench.scoring.rates import counts_and_rates, f1, f1s, plain, ratio
 
 PERSONS = ("sender_persons", "receiver_persons")
 CATEGORIES = ("send_date", *PERSONS)
-
-
-class PreparedPersons(NamedTuple):
-    """The persons of one category of a letter.
-
-    Attributes:
-        names: each person's name.
-        known_as: name or alternate name → the names of the persons who have it.
-        surnames: surname → the names of the persons who have it.
-    """
-
-    names: tuple[str, ...]
-    known_as: dict[str, tuple[str, ...]]
-    surnames: dict[str, tuple[str, ...]]
 
 
 class PreparedLetter(NamedTuple):
@@ -195,7 +181,10 @@ class LettersF1(Metric):
         dates = tuple(self._values(reference.get("send_date")))
         if self._published:
             dates = (first_text(reference.get("send_date")),)
-        senders, receivers = (self._prepare_persons(name, reference.get(name)) for name in PERSONS)
+        senders, receivers = (
+            prepare_persons(name, reference.get(name), self._wanted, published=self._published)
+            for name in PERSONS
+        )
         return PreparedLetter(dates, (senders, receivers))
 
     def right_answer(self, reference: dict[str, Any]) -> dict[str, Any]:
@@ -350,36 +339,6 @@ class LettersF1(Metric):
             )
         return with_ if signed else without
 
-    def _prepare_persons(self, category: str, persons: Any) -> PreparedPersons:
-        names: dict[str, None] = {}
-        known_as: dict[str, dict[str, None]] = {}
-        surnames: dict[str, dict[str, None]] = {}
-        for person in persons if isinstance(persons, list) else [persons]:
-            if person is None:
-                continue
-            authority_name, others = _person(category, person)
-            name = authority_name.strip()
-            if name in ("", "null", "None") or not self._wanted[person.get("inferred")]:
-                continue
-            names[name] = None
-            for text in self._known_as(authority_name, others):
-                known_as.setdefault(text, {})[name] = None
-                if surname := read_name(text).surname:
-                    surnames.setdefault(surname, {})[name] = None
-        return PreparedPersons(
-            tuple(names),
-            {text: tuple(found) for text, found in known_as.items()},
-            {surname: tuple(found) for surname, found in surnames.items()},
-        )
-
-    def _known_as(self, name: str, others: list[str]) -> Iterable[str]:
-        """What a person may be called."""
-        if not self._published:
-            return {text.strip() for text in (name, *others)} - {"", "null", "None"}
-        # The published ground truths have the name without the spaces that the authority file has
-        # around it, so such a person was not found there, and the alternate names were not known.
-        return {name, *others} if name == name.strip() else {name.strip()}
-
     def _compare(
         self, record: dict[str, Any] | None, prepared: PreparedLetter
     ) -> tuple[_Compared, ...]:
@@ -434,26 +393,3 @@ class LettersF1(Metric):
 @lru_cache(maxsize=4096)  # letters have few values, so the same counts come again and again
 def _letter_f1(true_positives: int, false_positives: int, false_negatives: int) -> float:
     return f1(true_positives, false_positives, false_negatives)
-
-
-def _person(category: str, person: Any) -> tuple[str, list[str]]:
-    """A person's name and alternate names, as the authority file has them."""
-    if not isinstance(person, dict) or person.get("inferred") not in (
-        None,
-        "function",
-        "correspondence",
-    ):
-        raise HdbenchError(
-            "{category}: {person} is not a person of a ground truth",
-            category=category,
-            person=reprlib.repr(person),
-        )
-    name, others = person.get("name"), person.get("alternateName")
-    others = [] if others is None else others
-    if not isinstance(name, str | None) or not isinstance(others, list):
-        raise HdbenchError(
-            "{category}: {person} must have a name and a list of names",
-            category=category,
-            person=reprlib.repr(person),
-        )
-    return name or "", [other for other in others if isinstance(other, str)]

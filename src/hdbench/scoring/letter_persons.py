@@ -1,0 +1,91 @@
+"""The persons of a letter's ground truth, and what each of them may be called."""
+
+import reprlib
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from hdbench.errors import HdbenchError
+from hdbench.scoring.person_names import read_name
+
+
+class PreparedPersons(NamedTuple):
+    """The persons of one category of a letter.
+
+    Attributes:
+        names: each person's name.
+        known_as: name or alternate name → the names of the persons who have it.
+        surnames: surname → the names of the persons who have it.
+    """
+
+    names: tuple[str, ...]
+    known_as: dict[str, tuple[str, ...]]
+    surnames: dict[str, tuple[str, ...]]
+
+
+def prepare_persons(
+    category: str, persons: Any, wanted: Mapping[str | None, bool], *, published: bool
+) -> PreparedPersons:
+    """The persons of one category of a ground truth.
+
+    Args:
+        category: the category.
+        persons: its value: a list of persons, or one.
+        wanted: what a person was inferred from, None if it was not → whether it counts.
+        published: whether the protocol is `published`.
+
+    Raises:
+        HdbenchError: a person is not an object with a text as its name and a list of alternate
+            names, or was inferred from something unknown.
+    """
+    names: dict[str, None] = {}
+    known_as: dict[str, dict[str, None]] = {}
+    surnames: dict[str, dict[str, None]] = {}
+    for person in persons if isinstance(persons, list) else [persons]:
+        if person is None:
+            continue
+        authority_name, others = _person(category, person)
+        name = authority_name.strip()
+        if name in ("", "null", "None") or not wanted[person.get("inferred")]:
+            continue
+        names[name] = None
+        for text in _known_as(authority_name, others, published=published):
+            known_as.setdefault(text, {})[name] = None
+            if surname := read_name(text).surname:
+                surnames.setdefault(surname, {})[name] = None
+    return PreparedPersons(
+        tuple(names),
+        {text: tuple(found) for text, found in known_as.items()},
+        {surname: tuple(found) for surname, found in surnames.items()},
+    )
+
+
+def _known_as(name: str, others: list[str], *, published: bool) -> Iterable[str]:
+    """What a person may be called."""
+    if not published:
+        return {text.strip() for text in (name, *others)} - {"", "null", "None"}
+    # The published ground truths have the name without the spaces that the authority file has
+    # around it, so such a person was not found there, and the alternate names were not known.
+    return {name, *others} if name == name.strip() else {name.strip()}
+
+
+def _person(category: str, person: Any) -> tuple[str, list[str]]:
+    """A person's name and alternate names, as the authority file has them."""
+    if not isinstance(person, dict) or person.get("inferred") not in (
+        None,
+        "function",
+        "correspondence",
+    ):
+        raise HdbenchError(
+            "{category}: {person} is not a person of a ground truth",
+            category=category,
+            person=reprlib.repr(person),
+        )
+    name, others = person.get("name"), person.get("alternateName")
+    others = [] if others is None else others
+    if not isinstance(name, str | None) or not isinstance(others, list):
+        raise HdbenchError(
+            "{category}: {person} must have a name and a list of names",
+            category=category,
+            person=reprlib.repr(person),
+        )
+    return name or "", [other for other in others if isinstance(other, str)]

@@ -8,22 +8,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.benchmarks.names import full_name, recipe_names
+from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.sample import STRATUM
-from hdbench.benchmarks.spec import BenchmarkSpec, read_spec
 from hdbench.building.licences import unusable
 from hdbench.collecting.drawing import read_sample
+from hdbench.collecting.like import Like, find_like
 from hdbench.collecting.matching import match_truths
 from hdbench.collecting.media import Media, find_media
 from hdbench.collecting.prompt import draft_prompt
+from hdbench.collecting.rules import rules_for, rules_of
 from hdbench.collecting.sampled import sampled
-from hdbench.collecting.schema import schema_of_records, titles_of, transcribed
+from hdbench.collecting.schema import schema_of_records, titles_of
 from hdbench.collecting.truth_files import open_truth
-from hdbench.common import resources
-from hdbench.common.checked import read_text_file
-from hdbench.common.jsonio import parse_json
-from hdbench.common.names import bare, did_you_mean
 from hdbench.errors import HdbenchError
 from hdbench.reading.schema import AnswerSchema
 from hdbench.truths.fields import FieldPath, field_paths
@@ -41,14 +38,6 @@ _RESERVED = frozenset(
     {"id", "image", "pages", "pdf", "text", "sha256", "ground_truth", STRATUM, *COLUMNS}
 )
 
-COMPARE: dict[str, Any] = {
-    "integer": "number",
-    "number": "number",
-    "boolean": "boolean",
-    "date": {"date": {"formats": ["%d.%m.%Y"]}},
-}
-"""What a column is read as → how its values are compared; all others by their similarity."""
-
 _CITATION = """\
 @misc{{{key}{year},
   title = {{{title}}},
@@ -56,23 +45,6 @@ _CITATION = """\
   year = {{{year}}},
 }}
 """
-
-
-@dataclass(frozen=True)
-class Like:
-    """Another benchmark, whose fields and rules a collection takes over.
-
-    Attributes:
-        name: as it was given.
-        spec: what it says about itself.
-        schema: the form of its answers, as its file has it.
-        prompt: its prompt; None if it is not at hand.
-    """
-
-    name: str
-    spec: BenchmarkSpec
-    schema: dict[str, Any]
-    prompt: str | None
 
 
 @dataclass(frozen=True)
@@ -201,7 +173,7 @@ def make_plan(wish: Wish, sources: Sources) -> Plan:
     if wish.truth is not None and not records:
         raise HdbenchError("{place}: has no ground truth for any of the images", place=wish.truth)
     schema = like.schema if like else _schema(wish, media.kind, records, found.columns)
-    rules, options = _rules_of(like) if like else _rules(schema, found.columns)
+    rules, options = rules_of(like) if like else rules_for(schema, found.columns)
     types = _column_types(found.own_columns, sources.strata)
     drafted = draft_prompt(schema, title=wish.title or wish.name, media=media.kind)
     return Plan(
@@ -244,34 +216,6 @@ def _found(wish: Wish, sources: Sources) -> _Found:
         return _Found({}, [], {}, {}, [])
     matched = match_truths(source, media)
     return _Found(matched.by_id, [], {}, {}, [*source.notes, *matched.notes])
-
-
-def find_like(name: str) -> Like:
-    """The benchmark in a folder, or one that hdbench has.
-
-    Raises:
-        HdbenchError: there is none of that name, or it has no usable schema.
-    """
-    folder = Path(full_name(name))
-    if not (folder / "benchmark.yaml").is_file():
-        own, known = bare(name), recipe_names()
-        if own not in known:
-            raise HdbenchError(
-                "--like {name}: neither a folder with a benchmark.yaml nor one of hdbench's "
-                "benchmarks ({names}){near}",
-                name=name,
-                names=", ".join(known),
-                near=did_you_mean(own, known),
-            )
-        folder = Path(str(resources.folder("dataset_scripts") / own))
-    schema = parse_json(read_text_file(folder / "answer.schema.json"))
-    if not isinstance(schema, dict):
-        raise HdbenchError(
-            "{place}: must be an object in braces", place=folder / "answer.schema.json"
-        )
-    prompt = folder / "prompt.txt"
-    text = read_text_file(prompt) if prompt.is_file() else None
-    return Like(name, read_spec(folder / "benchmark.yaml"), schema, text)
 
 
 def check_licence(licence: str) -> None:
@@ -417,37 +361,3 @@ def _column_types(
     """The dataset's own columns and their types."""
     types = {name: "string" for values in own.values() for name in values}
     return types | ({STRATUM: "int32"} if strata else {})
-
-
-def _rules_of(like: Like) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The metric of another benchmark, and the options that it has there."""
-    spec = like.spec
-    rules = {
-        "metric": spec.metric,
-        "headline": spec.headline,
-        "higher_is_better": spec.higher_is_better,
-    }
-    return rules, spec.protocols.get("documented", {})
-
-
-def _rules(
-    schema: Mapping[str, Any], columns: Sequence[Column]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The metric that fits records of a form, and its options."""
-    if path := transcribed(schema):
-        rules = {"metric": "text_cer", "headline": "cer", "higher_is_better": False}
-        return rules, {} if path == "text" else {"texts": {path: "always"}}
-    properties = schema["properties"]
-    options: dict[str, Any] = {"blank": [None, ""]}
-    compare = {
-        each.path: COMPARE[each.kind]
-        for each in columns
-        if each.path is not None and not each.key and each.kind in COMPARE
-    }
-    if compare:
-        options["compare"] = compare
-    lists = [name for name, each in properties.items() if "properties" in each.get("items", {})]
-    if len(lists) == 1 and len(properties) == 1:
-        options["root_list"] = lists[0]
-    rules = {"metric": "record_f1", "headline": "f1_micro", "higher_is_better": True}
-    return rules, options

@@ -1,0 +1,58 @@
+"""Another benchmark, whose fields and rules a new one takes over."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hdbench.benchmarks.names import full_name, recipe_names
+from hdbench.benchmarks.spec import BenchmarkSpec, read_spec
+from hdbench.common import resources
+from hdbench.common.checked import read_text_file
+from hdbench.common.jsonio import parse_json
+from hdbench.common.names import bare, did_you_mean
+from hdbench.errors import HdbenchError
+
+
+@dataclass(frozen=True)
+class Like:
+    """Another benchmark, whose fields and rules a collection takes over.
+
+    Attributes:
+        name: as it was given.
+        spec: what it says about itself.
+        schema: the form of its answers, as its file has it.
+        prompt: its prompt; None if it is not at hand.
+    """
+
+    name: str
+    spec: BenchmarkSpec
+    schema: dict[str, Any]
+    prompt: str | None
+
+
+def find_like(name: str) -> Like:
+    """The benchmark in a folder, or one that hdbench has.
+
+    Raises:
+        HdbenchError: there is none of that name, or it has no usable schema.
+    """
+    folder = Path(full_name(name))
+    if not (folder / "benchmark.yaml").is_file():
+        own, known = bare(name), recipe_names()
+        if own not in known:
+            raise HdbenchError(
+                "--like {name}: neither a folder with a benchmark.yaml nor one of hdbench's "
+                "benchmarks ({names}){near}",
+                name=name,
+                names=", ".join(known),
+                near=did_you_mean(own, known),
+            )
+        folder = Path(str(resources.folder("dataset_scripts") / own))
+    schema = parse_json(read_text_file(folder / "answer.schema.json"))
+    if not isinstance(schema, dict):
+        raise HdbenchError(
+            "{place}: must be an object in braces", place=folder / "answer.schema.json"
+        )
+    prompt = folder / "prompt.txt"
+    text = read_text_file(prompt) if prompt.is_file() else None
+    return Like(name, read_spec(folder / "benchmark.yaml"), schema, text)

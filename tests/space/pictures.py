@@ -190,4 +190,5 @@ def test_the_editor(camera, tmp_path):
         camera.take(page, "annotate")
         page.locator("#items").click()
         page.locator("#found-items button").first.wait_for()
+        assert page.locator("#found-items button").count() == len(list(folder.glob("images/*")))
         camera.take(page, "annotate-items")

@@ -13,6 +13,7 @@ from helpers.run_folders import SPEC, write_run
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.extras import install_command
+from hdbench.common.texts import LANGUAGES
 from hdbench.errors import HdbenchError
 from hdbench.space.app import build_app
 from hdbench.space.context import SpaceContext
@@ -20,7 +21,7 @@ from hdbench.space.jobs.scoring import MAX_RUNS, Upload, score_upload
 from hdbench.space.jobs.turns import QueueFullError
 from hdbench.space.jobs.working import Waits
 from hdbench.space.tabs.telling import refusal, show
-from hdbench.space.texts import LANGUAGES, translations
+from hdbench.space.texts import translations
 from hdbench.space.views.example import MADE, write_example
 from hdbench.space.views.first_look import FirstLooks
 

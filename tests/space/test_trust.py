@@ -16,7 +16,7 @@ from space.servers import serving, wait_for_client
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.deciding import (
-    EXAMPLE,
+    EXAMPLE_BENCHMARK,
     EXAMPLE_RUNS,
     MAX_DECISION,
     Example,
@@ -48,16 +48,16 @@ def as_file(decision):
 
 
 def write_example_run(folder, name, answers, **about):
-    about |= {"benchmark": f"hdb/{EXAMPLE}"}
-    write_run(folder / "hdb/results" / EXAMPLE / name, answers, **about)
+    about |= {"benchmark": f"hdb/{EXAMPLE_BENCHMARK}"}
+    write_run(folder / "hdb/results" / EXAMPLE_BENCHMARK / name, answers, **about)
 
 
 @pytest.fixture
 def namespace(tmp_path):
     """Ninety cards of the example's benchmark, and its runs, which agree on all but the years."""
-    cards = tmp_path / "hdb" / EXAMPLE
+    cards = tmp_path / "hdb" / EXAMPLE_BENCHMARK
     cards.mkdir(parents=True)
-    spec = SPEC | {"name": EXAMPLE, "title": "Zettelkatalog", "report_errors_at": None}
+    spec = SPEC | {"name": EXAMPLE_BENCHMARK, "title": "Zettelkatalog", "report_errors_at": None}
     (cards / "benchmark.yaml").write_text(json.dumps(spec))
     (cards / "answer.schema.json").write_text(json.dumps(SCHEMA))
     rows = [{"id": item, "ground_truth": json.dumps(RIGHT)} for item in ITEMS]
@@ -80,7 +80,7 @@ def test_the_example_is_decided_as_by_the_commands_and_is_no_promise(namespace):
     assert decision.runs == ("model-0", "model-1", "model-2")
     assert (decision.checked, decision.items) == (90, 90)
     assert not decision.holds
-    assert decision.benchmark == f"hdb/{EXAMPLE}"
+    assert decision.benchmark == f"hdb/{EXAMPLE_BENCHMARK}"
     assert str(namespace) not in as_file(decision)
 
 
@@ -104,16 +104,16 @@ def test_the_example_is_decided_once_and_again_when_its_runs_change(namespace):
 
 
 def test_without_the_runs_or_the_benchmark_there_is_no_example(namespace, cards):
-    (namespace / "hdb/results" / EXAMPLE / EXAMPLE_RUNS[1] / "run.json").unlink()
+    (namespace / "hdb/results" / EXAMPLE_BENCHMARK / EXAMPLE_RUNS[1] / "run.json").unlink()
     for folder in (namespace, cards):
         assert Example(SpaceContext(folder / "hdb"), pytest.fail).work() is None
 
 
 def test_why_there_is_no_example_names_no_folder_of_the_server(namespace):
-    (namespace / "hdb" / EXAMPLE / "answer.schema.json").write_text("{")
+    (namespace / "hdb" / EXAMPLE_BENCHMARK / "answer.schema.json").write_text("{")
     with pytest.raises(HdbenchError) as refused:
         decide_example(SpaceContext(namespace / "hdb"))
-    assert str(refused.value).startswith(f"hdb/{EXAMPLE}/answer.schema.json: ")
+    assert str(refused.value).startswith(f"hdb/{EXAMPLE_BENCHMARK}/answer.schema.json: ")
 
 
 # What is uploaded

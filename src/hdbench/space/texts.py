@@ -5,11 +5,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from hdbench.common.texts import LANGUAGES, Texts, language_of
+from hdbench.common.texts import Texts
 from hdbench.common.told import told
 from hdbench.errors import HdbenchError
-
-__all__ = ["LANGUAGES", "Say", "TextError", "language_of", "reason", "text", "translations"]
 
 Say = Callable[[str], Any]
 """A text's key → what Gradio shows for it in the browser's language."""

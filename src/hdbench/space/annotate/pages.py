@@ -17,6 +17,7 @@ from starlette.websockets import WebSocketClose
 
 from hdbench.annotating.server import HEADERS
 from hdbench.common.templates import html_templates
+from hdbench.common.texts import language_of
 from hdbench.common.told import told
 from hdbench.errors import HdbenchError, escaped
 from hdbench.space.annotate.accounts import (
@@ -28,7 +29,7 @@ from hdbench.space.annotate.accounts import (
 from hdbench.space.annotate.editors import Editors, check_folder
 from hdbench.space.context import SpaceContext
 from hdbench.space.server.limits import WITHOUT_BODY
-from hdbench.space.texts import language_of, text
+from hdbench.space.texts import text
 
 ACCOUNT = "hdbench.account"
 """The key of a request's scope with the account that it is made with."""

@@ -17,7 +17,7 @@ from hdbench.trust.wish import Wish
 MAX_DECISION = 2**20
 """Maximum size in bytes of an uploaded decision: one over 11 fields has 20 kB."""
 
-EXAMPLE = "zettelkatalog"
+EXAMPLE_BENCHMARK = "zettelkatalog"
 """The benchmark of the example."""
 
 EXAMPLE_RUNS = ("2025-11-25_T0420", "2026-01-24_T0230", "2025-09-30_T0160")
@@ -50,7 +50,7 @@ class Example:
         runs = _example_runs(self._context)
         if not runs:
             return None
-        benchmark = self._context.benchmark(EXAMPLE).folder
+        benchmark = self._context.benchmark(EXAMPLE_BENCHMARK).folder
         state = state_of([file for folder in (benchmark, *runs) for file in folder.iterdir()])
         with self._lock:
             work = self._work
@@ -69,7 +69,7 @@ def decide_example(context: SpaceContext) -> Decision:
     Raises:
         HdbenchError: a run or the benchmark is not usable for it.
     """
-    benchmark = context.benchmark(EXAMPLE)
+    benchmark = context.benchmark(EXAMPLE_BENCHMARK)
     try:
         items = sum(1 for _ in benchmark.ids())
         plan = make_plan(benchmark, _example_runs(context), Wish(items))
@@ -104,8 +104,8 @@ def write_uploaded(upload: Path, page: Path, language: str) -> None:
 
 def _example_runs(context: SpaceContext) -> list[Path]:
     """The folders of the example's runs; none if one is missing."""
-    if EXAMPLE not in context.benchmarks:
+    if EXAMPLE_BENCHMARK not in context.benchmarks:
         return []
-    recorded = context.run_folders(EXAMPLE)
+    recorded = context.run_folders(EXAMPLE_BENCHMARK)
     found = [recorded[name] for name in EXAMPLE_RUNS if name in recorded]
     return found if len(found) == len(EXAMPLE_RUNS) else []

@@ -13,12 +13,13 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from hdbench.common.jsonio import write_whole
+from hdbench.common.texts import language_of
 from hdbench.errors import HdbenchError, escaped
 from hdbench.report.page import report_page
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.rankings import score_run, state_of
-from hdbench.space.texts import language_of, reason, text
+from hdbench.space.texts import reason, text
 from hdbench.space.views.report_files import POLICY
 
 MAX_PAGES = 40

@@ -13,8 +13,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from hdbench.common.texts import language_of
 from hdbench.space.server.limits import ANNOTATE, UPLOAD, WITHOUT_BODY, visitor
-from hdbench.space.texts import language_of, text
+from hdbench.space.texts import text
 
 MAX_ASKED = 100
 """Maximum requests from one address in `WINDOW`. Scoring a file takes three; thirty people in a

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from hdbench.space.texts import LANGUAGES
+from hdbench.common.texts import LANGUAGES
 
 PARAMETER = "lang"
 """The name in a page's address that has the chosen language: `?lang=de`."""

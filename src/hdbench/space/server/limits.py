@@ -18,8 +18,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from hdbench.common.texts import language_of
 from hdbench.space.context import SpaceContext
-from hdbench.space.texts import language_of, text
+from hdbench.space.texts import text
 
 logger = logging.getLogger(__name__)
 

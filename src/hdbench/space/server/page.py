@@ -7,8 +7,8 @@ from pathlib import Path
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hdbench.common.texts import read_texts
-from hdbench.space.texts import language_of, translations
+from hdbench.common.texts import language_of, read_texts
+from hdbench.space.texts import translations
 
 _SPACE = Path(__file__).parents[1]
 _OWN = "page_"

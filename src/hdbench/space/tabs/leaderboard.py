@@ -6,13 +6,14 @@ from typing import Any
 
 import gradio as gr
 
+from hdbench.common.texts import language_of
 from hdbench.common.told import told
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.rankings import Ranking, Rankings, Work
 from hdbench.space.tabs.board import Filter, board_choices, board_key, board_view, chosen_board
 from hdbench.space.tabs.settings import protocol_choice
-from hdbench.space.texts import Say, TextError, language_of, reason, text
+from hdbench.space.texts import Say, TextError, reason, text
 from hdbench.space.views.summary import problem
 
 MAX_WORDS = 200

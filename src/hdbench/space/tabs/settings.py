@@ -4,9 +4,10 @@ from typing import Any
 
 import gradio as gr
 
+from hdbench.common.texts import language_of
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
-from hdbench.space.texts import Say, language_of, text
+from hdbench.space.texts import Say, text
 
 
 def settings() -> None:

@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 import gradio as gr
 
+from hdbench.common.texts import language_of
 from hdbench.errors import HdbenchError
 from hdbench.space.jobs.tasks import Progress
 from hdbench.space.jobs.turns import QueueFullError
 from hdbench.space.jobs.working import Waits
 from hdbench.space.server.limits import network
-from hdbench.space.texts import language_of, reason, text
+from hdbench.space.texts import reason, text
 from hdbench.space.views.summary import problem
 
 STARTS, RESULT = "hdb-starts", "hdb-result"

@@ -13,10 +13,10 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
+from hdbench.common.texts import language_of
 from hdbench.space.server.asking import uploads
 from hdbench.space.server.language import PARAMETER
 from hdbench.space.server.limits import FRAMED_BY
-from hdbench.space.texts import language_of
 from hdbench.space.views.summary import render
 
 POLICY = f"sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; {FRAMED_BY}"

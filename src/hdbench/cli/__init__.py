@@ -3,8 +3,6 @@
 import gc
 import sys
 
-import typer
-
 from hdbench.cli import (  # noqa: F401  each enters its commands
     agreeing,
     annotating,
@@ -22,8 +20,8 @@ from hdbench.cli import (  # noqa: F401  each enters its commands
     trust,
     trust_apply,
 )
-from hdbench.cli.app import app, one_line
-from hdbench.cli.saying import said, say
+from hdbench.cli.app import app, say_error
+from hdbench.cli.saying import say
 from hdbench.errors import HdbenchError
 
 
@@ -40,5 +38,5 @@ def main() -> None:
     except (HdbenchError, OSError) as error:
         if len(arguments) < len(sys.argv) - 1:  # --debug, wherever it stands
             raise
-        typer.echo(f"{said('error')}: {one_line(error)}", err=True)
+        say_error(error)
         sys.exit(2)

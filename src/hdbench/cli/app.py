@@ -166,6 +166,11 @@ def _common(
     """What every command has."""
 
 
+def say_error(error: Exception) -> None:
+    """Print an error as one line, as every command ends with."""
+    typer.echo(f"{said('error')}: {one_line(error)}", err=True)
+
+
 def one_line(error: Exception) -> str:
     """An error as one line for a terminal."""
     if isinstance(error, HdbenchError):

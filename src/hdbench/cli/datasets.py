@@ -9,9 +9,9 @@ import typer
 from rich.console import Console
 
 from hdbench.building.checks.problems import EXAMPLES, FaultyFolderError, Report
-from hdbench.cli.app import DEFAULT_OUT, MAKE, app, one_line
+from hdbench.cli.app import DEFAULT_OUT, MAKE, app, say_error
 from hdbench.cli.problems import lines_of, warnings_line
-from hdbench.cli.saying import said, say
+from hdbench.cli.saying import say
 from hdbench.errors import HdbenchError, Message, joined
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def build(
             if not every:
                 raise
             failed = True  # one source need not hold all of them: the others are built all the same
-            typer.echo(f"{said('error')}: {one_line(error)}", err=True)
+            say_error(error)
             continue
         say("{place}: {facts}", place=built.folder, facts=joined(_facts(built)))
     for report in filter(lambda report: report.warnings, checked):

@@ -67,12 +67,13 @@ def print_groups(console: Console, found: "ByColumn[Group] | ByColumn[GroupDiffe
     differ = bool(found.groups) and hasattr(found.groups[0], "difference")
     figures = {"a": "A", "b": "B", "difference": "A - B"} if differ else {"figure": found.headline}
     counts = ["items"] if differ else ["items", "answered"]
-    title = Message("By {column}", column=found.column)
+    column = printable(found.column)
+    title = Message("By {column}", column=column.plain)
     if differ:
-        title = Message("{figure} by {column}", figure=found.headline, column=found.column)
+        title = Message("{figure} by {column}", figure=found.headline, column=column.plain)
     table = said_table(
-        printable(said(title)).plain,
-        printable(found.column),
+        title,
+        column,
         right=(*counts, *figures.values(), "95 % interval"),
     )
     for group in found.groups:

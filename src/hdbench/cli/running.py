@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from hdbench.cli.app import BENCHMARK, RUN, app, finite
+from hdbench.cli.app import BENCHMARK, RUN, app, finite, say_error
 from hdbench.cli.engines import EngineName, EngineOptions, Tasks, Workers, ask, read_engine
 from hdbench.cli.saying import said, say, shown
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError
 
 INTERRUPTED = 130
 """The exit status of a program that Ctrl-C ended."""
@@ -246,14 +246,10 @@ def run(
     if outcome.interrupted:
         raise typer.Exit(INTERRUPTED)
     if trouble := outcome.trouble(max_failed):
-        _say_trouble(folder, trouble)
+        say_error(HdbenchError("{place}: {why}", place=folder, why=trouble))
         raise typer.Exit(1)
     step = "export" if images is not None else f"score {loaded.id}"
     say("next: hdbench {step} {folder}", step=step, folder=folder)
-
-
-def _say_trouble(folder: Path, trouble: str) -> None:
-    say("{error}: {folder}: {why}", error=Message("error"), folder=folder, why=trouble, err=True)
 
 
 @app.command("eval", rich_help_panel=RUN)
@@ -356,6 +352,6 @@ def evaluate(
     troubles = [(each.folder, each.outcome.trouble(max_failed)) for each in evaluations]
     for folder, trouble in troubles:
         if trouble:
-            _say_trouble(folder, trouble)
+            say_error(HdbenchError("{place}: {why}", place=folder, why=trouble))
     if not all(each.passed for each in evaluations) or any(trouble for _, trouble in troubles):
         raise typer.Exit(1)

@@ -2,7 +2,7 @@
 
 import typer
 
-from hdbench.common.texts import NUMBERS
+from hdbench.common.texts import in_terminal
 from hdbench.common.told import spoken, told
 from hdbench.errors import Message, escaped
 
@@ -29,7 +29,7 @@ def shown(text: str) -> str:
 
 def number(value: float, form: str) -> str:
     """A number in a format such as `.4f`, as the language that is spoken writes it."""
-    return NUMBERS[spoken()].written(format(value, form)).replace("\N{NO-BREAK SPACE}", " ")
+    return in_terminal(value, form, spoken())
 
 
 def ends(low: float, high: float, *, form: str) -> str:

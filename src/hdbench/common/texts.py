@@ -65,6 +65,18 @@ def written(number: float, digits: int, language: str) -> str:
     return NUMBERS[language].written(f"{number:,.{digits}f}")
 
 
+def in_terminal(number: float, form: str, language: str) -> str:
+    """A number in a format such as `.4f`, as a language writes it, for a terminal.
+
+    A terminal would show a no-break space as its escape: it is a space here.
+
+    Example:
+        >>> in_terminal(0.5, ".1%", "en"), in_terminal(0.5, ".1%", "de")
+        ('50.0%', '50,0 %')
+    """
+    return NUMBERS[language].written(format(number, form)).replace("\N{NO-BREAK SPACE}", " ")
+
+
 def grouped(number: int, language: str) -> str:
     """A whole number with what a language writes between the thousands.
 

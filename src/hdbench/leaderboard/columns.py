@@ -1,7 +1,7 @@
 """What stands in the table of a leaderboard, in any of the forms that people read."""
 
 from hdbench.benchmarks.agreement import Ceiling
-from hdbench.common.texts import NUMBERS
+from hdbench.common.texts import in_terminal
 from hdbench.leaderboard.boards import Board, Row
 from hdbench.leaderboard.words import (
     interval_in_words,
@@ -33,10 +33,7 @@ def shown_columns(
 
 def number(value: float | None, language: str, form: str = ".3f") -> str:
     """A number as the language writes it; empty if it is not known."""
-    if value is None:
-        return ""
-    # A terminal would show a no-break space as its escape.
-    return NUMBERS[language].written(f"{value:{form}}").replace("\N{NO-BREAK SPACE}", " ")
+    return "" if value is None else in_terminal(value, form, language)
 
 
 def _of_people(people: Ceiling, language: str, plus_minus: bool) -> dict[str, str]:

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import Any, BinaryIO, cast
 
 from hdbench.common.extras import needed
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError
 from hdbench.results.result import Result
 
 
@@ -30,7 +30,7 @@ class Drawing:
         Raises:
             MissingExtraError: matplotlib is not installed.
         """
-        with needed("plots", Message("plots need")):
+        with needed("plots", "plots need"):
             if find_spec("matplotlib") is None:
                 raise ModuleNotFoundError(name="matplotlib")
         with subprocess.Popen(

@@ -208,7 +208,7 @@ def _has_ids(found: Iterator[Line]) -> tuple[bool, int]:
 
 
 def _of_workbook(path: Path, name: str) -> Iterator[Row]:
-    with needed("excel", Message("Excel files need")):
+    with needed("excel", "Excel files need"):
         from hdbench.reading.spreadsheet import read_sheets  # noqa: PLC0415
 
     for sheet in read_sheets(path, name):

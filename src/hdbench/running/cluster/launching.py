@@ -151,7 +151,7 @@ def check_engine(plan: Plan, engine: Engine, folder: Path) -> None:
         raise HdbenchError(
             "--engine needs locks that Windows does not have: leave it out, or use WSL"
         )
-    with needed("cluster", Message("--engine needs")):
+    with needed("cluster", "--engine needs"):
         import datatrove  # noqa: F401, PLC0415  named if it is missing
 
         from hdbench.running.cluster import engines, jobs  # noqa: PLC0415  an extra

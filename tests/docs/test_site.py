@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import tomllib
+from contextlib import suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,6 +14,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import lxml.html
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "build/site"
@@ -139,9 +141,12 @@ def test_pages_fit_are_accessible_and_ask_no_other_host(served, visit_at):
 @pytest.mark.slow
 def test_search_finds_a_page(served, visit_at):
     page = visit_at(served, awaited="article")
-    with page.expect_response("**/workers/search.*.js"):  # then the page listens
-        page.goto(f"{served}docs/index.html", wait_until="networkidle")
-    page.keyboard.press("Control+k")
-    page.locator("input:focus").fill("bootstrap")
+    field = page.locator("input:focus")
+    for _ in range(60):  # until the page listens, nothing tells that it does not yet
+        page.keyboard.press("Control+k")
+        with suppress(PlaywrightTimeoutError):
+            field.wait_for(timeout=2_000)
+            break
+    field.fill("bootstrap")
     found = page.get_by_text("How it is computed").first.locator("xpath=ancestor::a")
     assert found.get_attribute("href").partition("?")[0].endswith("/intervals.html")

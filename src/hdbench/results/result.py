@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from hdbench import __version__
@@ -38,6 +37,8 @@ def installed_versions() -> dict[str, str]:
 
 @cache
 def _installed() -> dict[str, str]:
+    from importlib.metadata import version  # noqa: PLC0415  slow, and a reader needs none
+
     return {
         "hdbench": __version__,
         "rapidfuzz": version("rapidfuzz"),

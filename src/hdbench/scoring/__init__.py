@@ -1,6 +1,7 @@
 """Scoring: pure functions on plain data. Counts first, then rates."""
 
-from importlib.metadata import entry_points
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from hdbench import __version__
@@ -18,11 +19,17 @@ GROUP = "hdbench.metrics"
 """The entry point group through which other packages provide metrics, each by its name."""
 
 
-def _installed() -> dict[str, type[Metric]]:
-    metrics: dict[str, type[Metric]] = {
-        metric.name: metric
-        for metric in (ZettelF1, AvisblattCer, LettersF1, SciencemetaAccuracy, RecordF1, TextCer)
-    }
+_OWN: dict[str, type[Metric]] = {
+    metric.name: metric
+    for metric in (ZettelF1, AvisblattCer, LettersF1, SciencemetaAccuracy, RecordF1, TextCer)
+}
+
+
+@cache
+def _all() -> dict[str, type[Metric]]:
+    from importlib.metadata import entry_points  # noqa: PLC0415  slow, and mostly not needed
+
+    metrics = dict(_OWN)
     for entry in entry_points(group=GROUP):
         package = entry.dist.name if entry.dist else entry.value
         of = Message("metric {name!r} of {package}", name=entry.name, package=package)
@@ -49,7 +56,20 @@ def _installed() -> dict[str, type[Metric]]:
     return metrics
 
 
-METRICS = _installed()
+class _Metrics(Mapping[str, type[Metric]]):
+    """Looks at what is installed only for a name that is not one of hdbench's own, or for all."""
+
+    def __getitem__(self, name: str) -> type[Metric]:
+        return _OWN[name] if name in _OWN else _all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_all())
+
+    def __len__(self) -> int:
+        return len(_all())
+
+
+METRICS: Mapping[str, type[Metric]] = _Metrics()
 """Every metric by its name, as in `hdb/<name>`: those of hdbench and those of other packages."""
 
 

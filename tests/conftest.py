@@ -50,6 +50,20 @@ NO_COMPLAINT = (
 PATIENCE = 120_000
 """How many milliseconds a page is waited for: tests beside others may have a tenth of a core."""
 
+CHROMIUM = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    # The address bar's suggestions are pages, which each window loads: half of what it costs. Of
+    # several such lists Chromium takes the last, so that Playwright's own is repeated first.
+    "--disable-features=AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,"
+    "HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LensOverlay,MediaRouter,PaintHolding,"
+    "ThirdPartyStoragePartitioning,AvoidCorsURLLoaderRestartOnRedirect,OptimizationHints,"
+    "NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch,"
+    "WebUIOmniboxPopup,WebUIOmniboxAimPopup",
+)
+
 IMPORTED = """
 httpx2 hdbench.cli hdbench.building.builder hdbench.building.errata_add hdbench.compare
 hdbench.evaluation.verify hdbench.exporting.run_answers hdbench.leaderboard.formats
@@ -142,13 +156,12 @@ def run_hdbench(request):
 @pytest.fixture(scope="session")
 def browser():
     """Debian's Chromium, as a person has it."""
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-    arguments.append("--disable-background-networking")
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=arguments
+            executable_path=shutil.which("chromium"), args=CHROMIUM
         )
+        browser.on("context", lambda context: context.set_default_timeout(PATIENCE))
         yield browser
         browser.close()
 
@@ -164,7 +177,6 @@ def visit_at(browser):
             viewport={"width": width, "height": height}, locale=language, **options
         )
         contexts.append(context)
-        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from annotating.pages import Served
+from helpers.waiting import until
 from playwright.sync_api import Error
 
 from hdbench.annotating.store import Store
@@ -41,10 +42,7 @@ def own_chromium(chromium):
 
         try:
             told = Path(profile) / "DevToolsActivePort"
-            deadline = time.monotonic() + 60
-            while not (told.exists() and told.read_text().count("\n")):
-                assert time.monotonic() < deadline, "Chromium does not start"
-                time.sleep(0.05)
+            until(lambda: told.exists() and told.read_text().count("\n"), "Chromium's start")
             port = told.read_text().split()[0]
             browser = chromium.connect_over_cdp(f"http://127.0.0.1:{port}")
             yield browser.contexts[0].pages[0], kill
@@ -87,7 +85,7 @@ def kill_while_typing(folder, chromium, seed, what):
         with own_chromium(chromium) as (page, kill_browser):
 
             def kill():
-                typist.has_saved.wait(60)
+                typist.has_saved.wait(300)
                 time.sleep(rng.uniform(0, 3.5))
                 kill_browser() if what == "browser" else served.process.kill()
                 killed.set()

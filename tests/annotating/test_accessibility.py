@@ -93,7 +93,8 @@ def test_axe_core_finds_no_violation_in_any_state_and_german_is_german(
         page.keyboard.press("Escape")
 
         elsewhere = {"what": "comment", "field": "", "to": "other", "after": None}
-        httpx.post(f"{served.url}items/0/change", json=elsewhere).raise_for_status()
+        address = f"{served.url}items/0/change"
+        httpx.post(address, json=elsewhere, timeout=120).raise_for_status()
         page.locator("#comment").fill("mine")
         expect(page.locator("#conflict")).to_be_visible()
         look(page, "conflict")

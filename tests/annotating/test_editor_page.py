@@ -330,22 +330,24 @@ def test_nothing_but_the_page_itself_is_served_or_heard(tmp_path):
     (folder / "metadata.jsonl").write_text(json.dumps(rows[0]) + "\n")
     (folder / "images/card.png").rename(tmp_path / "secret.png")
     change = {"what": "ground_truth", "field": "", "to": {"title": "x"}, "after": None}
-    with serving(folder) as served:
+    with (
+        serving(folder) as served,
+        httpx.Client(base_url=served.url, timeout=120) as client,
+    ):
         root = served.url.rsplit("/", 2)[0]
-        assert httpx.get(f"{root}/").status_code == 404
-        assert httpx.get(f"{root}/start").status_code == 404
-        assert httpx.get(f"{served.url}start", headers={"host": "evil.example"}).status_code == 400
+        assert client.get(f"{root}/").status_code == 404
+        assert client.get(f"{root}/start").status_code == 404
+        assert client.get("start", headers={"host": "evil.example"}).status_code == 400
         asked = [
             ({"origin": "http://evil.example", "content-type": "application/json"}, 403),
             ({"content-type": "text/plain"}, 400),
             ({"content-type": "application/json"}, 200),
         ]
         for headers, status in asked:
-            address = f"{served.url}items/0/change"
-            got = httpx.post(address, content=json.dumps(change), headers=headers)
+            got = client.post("items/0/change", content=json.dumps(change), headers=headers)
             assert got.status_code == status
-        assert httpx.get(f"{served.url}items/0/pages/0").status_code == 404
-        assert httpx.get(f"{served.url}..%2f..%2fserver.py").status_code == 404
-        policy = httpx.get(served.url).headers["content-security-policy"]
+        assert client.get("items/0/pages/0").status_code == 404
+        assert client.get("..%2f..%2fserver.py").status_code == 404
+        policy = client.get("").headers["content-security-policy"]
         assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
     assert truths(folder) == {"b1": {"title": "x"}}

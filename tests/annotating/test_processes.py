@@ -26,7 +26,7 @@ def test_the_same_annotator_in_another_process_is_refused(collection):
     with Store.open(collection, "anna") as store:
         put(store, "b1", "title", "Faust II")
         command = [sys.executable, str(WRITER), str(collection), "anna", "1"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode != 0
         assert "anna is annotating this folder already" in done.stderr
         assert put(store, "b1", "title", "Faust III").record["title"] == "Faust III"

@@ -62,6 +62,7 @@ def test_nothing_is_shown_before_the_reading_is_saved(folder, path, browser):
         page.keyboard.press("Alt+ArrowLeft")
         expect(page.locator("#label")).to_have_text("Year")
         page.keyboard.press("Alt+ArrowLeft")
+        expect(page.locator("#label")).to_have_text("Title")
         bodies = [each.text() for each in received if "/pages/" not in each.url]
         data = [body for body in bodies if body.startswith("{")]
         assert len(data) > 3
@@ -82,14 +83,17 @@ def test_nothing_is_shown_before_the_reading_is_saved(folder, path, browser):
 
 def test_what_the_server_answers_is_no_oracle(folder, path):
     """Not even whether a guess is right can be found out before a reading is saved."""
-    with serving(folder, "--review", path) as served:
+    with (
+        serving(folder, "--review", path) as served,
+        httpx.Client(base_url=served.url, timeout=120) as client,
+    ):
         for guess in ("Fausst I", "Faust"):
             said = {"verdict": "slip", "new": guess, "evidence": "x", "after": None}
-            answer = httpx.post(f"{served.url}entries/0/judge", json=said)
+            answer = client.post("entries/0/judge", json=said)
             assert (answer.status_code, answer.json()) == (400, {"error": "read the value first"})
-        answer = httpx.post(f"{served.url}entries/0/undo", json={"after": None})
+        answer = client.post("entries/0/undo", json={"after": None})
         assert answer.json() == {"error": "there is nothing to take back"}
-        assert httpx.get(f"{served.url}../{path.name}").status_code == 404
+        assert client.get(f"../{path.name}").status_code == 404
     assert Looks(path).all_of("me") == {}
 
 
@@ -183,7 +187,7 @@ def test_the_page_is_accessible(folder, path, visit, shown):
         assert page.evaluate("document.documentElement.lang") == language[:2]
         for button in ("#save-reading", "#verdict-form button"):
             page.locator(button).hover()
-            page.wait_for_timeout(200)  # its colours change slowly
+            page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished))")
             colours = (
                 "each => [getComputedStyle(each).color, getComputedStyle(each).backgroundColor]"
             )

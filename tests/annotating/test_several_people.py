@@ -147,7 +147,7 @@ def test_nothing_of_the_others_is_sent_and_they_cannot_be_overwritten(tmp_path):
     for name in ("ben", "clara"):
         with (
             serving(folder, "--as", name, "--drafts", tmp_path / "run.jsonl") as served,
-            httpx.Client(base_url=served.url) as client,
+            httpx.Client(base_url=served.url, timeout=120) as client,
         ):
             asked = {"what": "ground_truth", "field": "title", "to": "x", "settled": True}
             answers = [

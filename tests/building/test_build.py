@@ -7,11 +7,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from building.test_errata import SIGNED
 from datasets import load_dataset
+from helpers.waiting import until
 from PIL import Image
 
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -374,10 +374,7 @@ def test_killed_in_the_middle_a_build_leaves_the_old_and_can_be_repeated(
     command = [sys.executable, "-m", "hdbench", "build", published.recipe, "--source"]
     process = subprocess.Popen([*command, published.source], cwd=tmp_path)
     partial = tmp_path / "hdb/.zettelkatalog.partial"
-    for _ in range(600):
-        if len(list((partial / "images").glob("*"))) == 2:
-            break
-        time.sleep(0.05)
+    until(lambda: len(list((partial / "images").glob("*"))) == 2, "the build")
     assert_refused(build(), "hdb/zettelkatalog: another hdbench is building it")
     process.send_signal(signal.SIGKILL)
     process.wait()

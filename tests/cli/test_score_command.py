@@ -564,6 +564,6 @@ def test_nothing_heavy_is_imported(cards, arguments, heavy):
         "main()\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=cards, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", script], cwd=cards, capture_output=True, text=True, timeout=300
     )
     assert "HEAVY []" in done.stdout, done.stderr

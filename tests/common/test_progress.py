@@ -16,7 +16,7 @@ def build(folder, stderr):
         env=os.environ | {"HF_HOME": str(folder / "cache"), "TERM": "xterm"},
         stdout=subprocess.DEVNULL,
         stderr=stderr,
-        timeout=60,
+        timeout=300,
     )
 
 

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from helpers.run_folders import SPEC
+from helpers.waiting import until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -249,10 +249,10 @@ def test_no_process_is_left_behind(tmp_path, ended):
     command = [sys.executable, "-m", "hdbench", "score", "hdb/cards", path, "--workers", "2"]
     with subprocess.Popen(command, cwd=tmp_path, start_new_session=True) as main:
         try:
-            workers = wait_for(lambda: len(found := children(main.pid)) >= 2 and found)
+            workers = until(lambda: len(found := children(main.pid)) >= 2 and found)
             main.send_signal(ended)
-            main.wait(30)
-            wait_for(lambda: not any(map(is_running, workers)))
+            main.wait(300)
+            until(lambda: not any(map(is_running, workers)))
         finally:
             main.kill()
     assert main.returncode != 0
@@ -273,14 +273,6 @@ def is_running(pid):
     with suppress(FileNotFoundError, ProcessLookupError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
-
-
-def wait_for(condition):
-    for _ in range(600):
-        if found := condition():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("waited 30 s in vain")
 
 
 @pytest.mark.slow

@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+from helpers.waiting import until
+
 import hdbench
 from hdbench.annotating.store import Store
 
@@ -26,16 +28,17 @@ def kill_while_writing(folder: Path, seed: int, annotators=("anna", "ben")) -> i
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     outputs = [folder.parent / f"{annotator}.{seed}.out" for annotator in annotators]
     processes = []
+
+    def have_begun():
+        assert all(process.poll() is None for process in processes), "a writer has ended"
+        return all(path.read_bytes() for path in outputs)
+
     for annotator, path in zip(annotators, outputs, strict=True):
         command = [sys.executable, str(WRITER), str(folder), annotator, str(seed)]
         with path.open("wb") as output:
             processes.append(subprocess.Popen(command, stdout=output, env=environment))
     try:
-        deadline = time.monotonic() + 60
-        while not all(path.read_bytes() for path in outputs):
-            assert time.monotonic() < deadline, "the writers do not begin"
-            assert all(process.poll() is None for process in processes), "a writer has ended"
-            time.sleep(0.01)
+        until(have_begun, "the beginning of the writers")
         time.sleep(rng.uniform(0, 1))
     finally:
         for process in processes:

@@ -8,6 +8,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from helpers.waiting import until
+
 CONF = """
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
@@ -80,10 +82,10 @@ class Slurm:
                 *(f"--socket={munge}/socket", f"--pid-file={munge}/pid"),
                 *(f"--log-file={munge}/log", f"--seed-file={munge}/seed"),
             )
-            _until((munge / "socket").exists, "munged")
+            until((munge / "socket").exists, "munged")
             self._start("slurmctld", "-D", "-c")
             self._start("slurmd", "-D")
-            _until(lambda: self.nodes() == "idle", "the node")
+            until(lambda: self.nodes() == "idle", "the node")
         except BaseException:
             self.__exit__()
             raise
@@ -138,13 +140,6 @@ class Slurm:
                 stderr=log,
             )
         self._processes.append(process)
-
-
-def _until(done, what: str) -> None:
-    end = time.monotonic() + 120
-    while not done():
-        assert time.monotonic() < end, f"{what} does not start"
-        time.sleep(0.05)
 
 
 def _free_port() -> int:

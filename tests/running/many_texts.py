@@ -165,11 +165,3 @@ def lines_of(path: Path) -> int:
         return path.read_bytes().count(b"\n")
     except FileNotFoundError:
         return 0
-
-
-def until(done, seconds: float = 120.0, what: str = "it") -> None:
-    """Wait for something."""
-    end = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < end, f"{what} takes too long"
-        time.sleep(0.02)

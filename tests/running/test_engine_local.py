@@ -5,7 +5,8 @@ import resource
 import signal
 
 import pytest
-from running.many_texts import KEY, Counting, Run, until, write_texts
+from helpers.waiting import until
+from running.many_texts import KEY, Counting, Run, write_texts
 
 AT_ONCE = 4  # requests that a rank has in flight, unless told otherwise
 

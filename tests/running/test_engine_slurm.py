@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from helpers.slurm import Slurm
-from running.many_texts import KEY, Counting, Run, until, write_texts
+from helpers.waiting import until
+from running.many_texts import KEY, Counting, Run, write_texts
 
 AT_ONCE = 4  # requests that a task has in flight, unless told otherwise
 ITEMS = 80

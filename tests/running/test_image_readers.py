@@ -4,11 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import psutil
 import pypdfium2
 import pytest
+from helpers.waiting import until
 from PIL import Image
 
 from hdbench.common.told import told
@@ -201,7 +201,4 @@ def test_whatever_ends_the_program_ends_its_processes(large, how):
         program.kill()
     _, told = program.communicate(timeout=120)
     assert told.count("Traceback") == (how == signal.SIGINT)  # the program's own
-    end = time.monotonic() + 120
-    while any(map(psutil.Process.is_running, started)):
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: not any(map(psutil.Process.is_running, started)), "their end")

@@ -3,11 +3,11 @@
 import json
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from helpers.waiting import until
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.running.backend import Decoding
@@ -32,12 +32,11 @@ def started(log, *command, **environment):
 
 
 def wait_for(process, log, ready):
-    end = time.monotonic() + 120
-    while not (found := ready(log.read_text())):
+    def found():
         assert process.poll() is None, log.read_text()
-        assert time.monotonic() < end, log.read_text()
-        time.sleep(0.05)
-    return found
+        return ready(log.read_text())
+
+    return until(found, "the server")
 
 
 def address_in(text):

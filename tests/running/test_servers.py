@@ -71,7 +71,7 @@ def test_the_deadline_ends_requests_in_flight(question, tmp_path, answered_first
             [question(number) for number in range(9)],
             tmp_path / "run",
             {"benchmark": "hdb/zettelkatalog", "model": "m", "items": None},
-            deadline=time.monotonic() + 0.5,
+            deadline=time.monotonic() + 2,
         )
         asked = len(server.requests)
     assert asked == (5 if answered_first else 1)
@@ -87,7 +87,7 @@ def test_eval_ends_at_the_deadline_of_a_silent_server(here, hdbench):
     with FaultyServer(lambda _: SILENT, models=["m"]) as server:
         done = hdbench(
             *("eval", "zettelkatalog", "--model", "m", "--endpoint", server.url),
-            *("--max-minutes", "0.05", "--json", "result.json"),
+            *("--max-minutes", "0.1", "--json", "result.json"),
         )
     assert done.returncode == 1
     assert "no item was answered, of 1 asked" in done.stderr
@@ -99,13 +99,13 @@ def test_a_request_may_take_as_long_as_timeout_says(here, hdbench):
     with FaultyServer(first_alone_then(OPEN, SILENT), models=["m"]) as server:
         done = hdbench(
             *("run", "hdb/zettelkatalog", "--model", "m", "--endpoint", server.url, "-o", "run"),
-            *("--timeout", "0.5", "--limit", "2", "--max-failed", "0.4"),
+            *("--timeout", "2", "--limit", "2", "--max-failed", "0.4"),
         )
     assert done.returncode == 1
     first, *later = done.stderr.splitlines()
-    assert first.startswith("sample-02: no answer within 0.5 s: asking again in ")
+    assert first.startswith("sample-02: no answer within 2 s: asking again in ")
     assert later == [
-        "sample-02: no answer: no answer within 0.5 s",
+        "sample-02: no answer: no answer within 2 s",
         "error: run: 50.0% of the items failed, more than --max-failed 0.4 allows",
     ]
 
@@ -268,10 +268,9 @@ def test_without_a_terminal_a_line_says_now_and_then_how_it_goes(
     lines = capfd.readouterr().err.splitlines()
     assert lines[0] == "0 of 4 items done, 0 failed, 0 retried"  # by time: nothing came yet
     said = [line for line in lines if line[0] != "0"]
-    assert [line[:38] for line in said if " of " in line][-2:] == [
-        "2 of 4 items done, 0 failed, 0 retried",
-        "4 of 4 items done, 1 failed, 0 retried",
-    ]
+    counted = [line[:38] for line in said if " of " in line]
+    assert "2 of 4 items done, 0 failed, 0 retried" in counted
+    assert counted[-1] == "4 of 4 items done, 1 failed, 0 retried"
     assert said[-1].endswith((" s each", "/s"))
     assert "item-3: refused: 400 Said: no" in said
 

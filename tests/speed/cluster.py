@@ -17,7 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from helpers.slurm import Slurm
-from running.many_texts import Counting, Run, until, write_texts
+from helpers.waiting import until
+from running.many_texts import Counting, Run, write_texts
 
 ITEMS, TASKS = 2_000, 20
 AT_ONCE = 4

@@ -20,7 +20,8 @@ from types import SimpleNamespace
 
 import huggingface_hub
 import s3fs
-from running.many_texts import KEY, Counting, ids_of, until, write_texts
+from helpers.waiting import until
+from running.many_texts import KEY, Counting, ids_of, write_texts
 from typer.testing import CliRunner
 
 from hdbench.cli import app

@@ -5,7 +5,7 @@ import re
 import shlex
 import shutil
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from PIL import Image, ImageDraw
 from playwright.sync_api import expect
 
 from hdbench.annotating.annotation import read_annotation
+from hdbench.annotating.editor import Editor
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +51,19 @@ def tutorial():
     return [shlex.split(line)[1:] for line in commands(TUTORIAL)]
 
 
-def enter(page, items, wrong):
+def enter(folder, annotator, items, wrong):
+    """What the page sends when somebody has entered what stands on these cards."""
+    with closing(Editor(folder, annotator)) as editor:
+        numbers = {item: number for number, (item, *_) in enumerate(editor.start()["items"])}
+        for item in items:
+            for what, to in (
+                ("ground_truth", record(item) | wrong.get(item, {})),
+                ("status", "done"),
+            ):
+                editor.change(numbers[item], {"what": what, "field": "", "to": to, "after": None})
+
+
+def enter_by_hand(page, items, wrong):
     """Type what stands on these cards, one after the other, and go on from each by the keyboard."""
     for item, following in pairwise([*items, None]):
         expect(page.locator("#id")).to_have_text(item)
@@ -136,8 +149,7 @@ class Desk:
 
 def ben_reads(desk, shared, slips):
     """Ben's share, on his copy of the folder."""
-    with desk.editor(desk.folder / "bens/cards", "--as", "ben") as page:
-        enter(page, shared, slips)
+    enter(desk.folder / "bens/cards", "ben", shared, slips)
     handed = ("annotate", "cards", "--as", "ben", "--hand-over", desk.folder / "ben.zip")
     desk.run(*handed, cwd=desk.folder / "bens")
     assert desk.follow("annotate", "cards", "--as", "anna")[-2:] == ["--merge", "ben.zip"]
@@ -181,16 +193,17 @@ def test_the_afternoon(tmp_path, run_hdbench, visit_at):
     assert len(items) == 60
     shared = list(read_annotation(desk.cards).assignments[0].items)
     assert len(shared) == 20
-    drafted = [item for item in items if item not in shared][:8]
+    drafted = [item for item in items if item not in shared][:5]
     shutil.copytree(desk.cards, desk.folder / "bens/cards")
 
     # Both misread one card in the same way; Anna has one slip of her own besides.
-    same = {shared[5]: {"place": "Genf"}}
+    same = {shared[17]: {"place": "Genf"}}
+    enter(desk.cards, "anna", shared[:15], {})
     with desk.editor(desk.cards, *begin[2:]) as page:
-        enter(page, shared, same | {shared[3]: {"year": "1800"}})
-    correct_drafts(desk, drafted, overlooked=drafted[7])
+        enter_by_hand(page, shared[15:], same | {shared[16]: {"year": "1800"}})
+    correct_drafts(desk, drafted, overlooked=drafted[4])
     ben_reads(desk, shared, same)
-    settle(desk, shared[3])
+    settle(desk, shared[16])
 
     # One of 80 values differs: a false positive and a false negative beside 79 right ones.
     agreed = desk.run(*desk.follow("agreement"))
@@ -202,12 +215,12 @@ def test_the_afternoon(tmp_path, run_hdbench, visit_at):
     # All is right, but for the slip that both made, and the draft's title that she left.
     answers(desk.folder / "answers.jsonl", items)
     said = desk.run(*desk.follow("score"))
-    assert f"f1_micro {110 / 112:.4f}" in said
+    assert f"f1_micro {98 / 100:.4f}" in said
     assert "people: 0.988" in said
     made = Counter(row["provenance"] for row in desk.rows("hdb/cards").values())
-    assert made == {"blind": 20, "draft:drafts": 8, None: 32}  # which are still open
+    assert made == {"blind": 20, "draft:drafts": 5, None: 35}  # which are still open
     said = desk.run("score", "hdb/cards", "drafts.jsonl", "--name", "drafts")
-    assert "8 of 28 items was made by correcting drafts of this model" in said
+    assert "5 of 25 items was made by correcting drafts of this model" in said
 
     # Three models see both, and share one error; each has one of its own.
     for name, wrong in (("gpt", 0), ("claude", 1), ("gemini", 2)):
@@ -217,13 +230,13 @@ def test_the_afternoon(tmp_path, run_hdbench, visit_at):
     assert (desk.folder / "report/index.html").is_file()
     options = ("--review", desk.folder / step[3], *step[4:])
     with desk.editor(desk.folder / "hdb/cards", *options, awaited="#label:not(:empty)") as page:
-        assert sorted(look_again(page)) == sorted([shared[5], drafted[7]])
+        assert sorted(look_again(page)) == sorted([shared[17], drafted[4]])
     desk.follow()
     assert "f1_micro 1.0000" in desk.run("score", "hdb/cards", "answers.jsonl")
     rows = desk.rows("hdb/cards")
-    assert rows[shared[5]]["provenance"] == "corrected after audit"
-    assert rows[drafted[7]]["provenance"] == "draft:drafts"
+    assert rows[shared[17]]["provenance"] == "corrected after audit"
+    assert rows[drafted[4]]["provenance"] == "draft:drafts"
     changed = (desk.folder / "hdb/cards/CHANGELOG.md").read_text()
-    place = record(shared[5])["place"]
-    assert f"`{shared[5]}`, `place`" in changed
+    place = record(shared[17])["place"]
+    assert f"`{shared[17]}`, `place`" in changed
     assert f'is now `"{place}"`: the card has {place}.' in changed

@@ -141,18 +141,26 @@ def test_a_model_behind_an_api_reads_the_cards(tmp_path, run_hdbench):
     assert "8 of 8 items answered" in status
 
 
+LOCAL = """
+tiny_llava datasets hdbench.cli hdbench.report.folder hdbench.report.plots
+hdbench.running.transformers_backend
+"""
+"""What the commands of a local model import; `tiny_llava` is beside `forks.py`."""
+
+
 @pytest.mark.slow
 def test_a_local_model_reads_the_cards(tmp_path):
-    from helpers.tiny_llava import save_tiny_llava  # noqa: PLC0415  slow to import
-
-    save_tiny_llava(tmp_path / "Qwen/Qwen3-VL-4B-Instruct")  # a folder is taken before the Hub
-    forks = Forks("torch", "transformers.models.llava", "hdbench.cli", OMP_NUM_THREADS="1")
+    forks = Forks(*LOCAL.split(), OMP_NUM_THREADS="1")
+    model = tmp_path / "Qwen/Qwen3-VL-4B-Instruct"  # a folder is taken before the Hub
+    save = f"import tiny_llava; tiny_llava.save_tiny_llava({str(model)!r})"
 
     def run(*arguments, cwd, new, **environment):
         return forks.run("-m", "hdbench", *arguments, cwd=cwd, env=os.environ | environment)
 
     fewer = {"-tokens 512": "-tokens 16"}
     with closing(forks):
+        saved = forks.run("-c", save, cwd=tmp_path, env=dict(os.environ))
+        assert saved.returncode == 0, saved.stderr
         reader = Reader(tmp_path, run, fewer, environment={"COLUMNS": "100"})
         reader.follow("run-a-model.md")
     assert reader.not_printed == []

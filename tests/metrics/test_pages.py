@@ -30,6 +30,13 @@ def forks():
     forks.close()
 
 
+def of_metrics(*names):
+    """The pages of these metrics only, for what all of them have from one module."""
+    apps = [app for app in APPS if app.parent.name in names]
+    assert len(apps) == len(names)
+    return pytest.mark.parametrize("metric_space", apps, indirect=True, ids=names)
+
+
 @pytest.fixture(scope="module", params=APPS, ids=lambda app: app.parent.name)
 def metric_space(request, forks, tmp_path_factory):
     """The name of a metric, the address at which its app.py is served, and a client."""
@@ -46,6 +53,7 @@ def test_a_program_gets_the_score_of_the_example(metric_space):
     assert 0 < result[HEADLINES[metric]] < 1
 
 
+@of_metrics("zettel_f1")
 @pytest.mark.parametrize(
     ("predictions", "references", "told"),
     [
@@ -65,6 +73,7 @@ def test_what_cannot_be_scored_is_told_in_a_line(metric_space, predictions, refe
     assert "\n" not in str(error.value)
 
 
+@of_metrics("letters_f1", "zettel_f1")
 def test_the_page_scores_its_example_in_a_browser_on_a_phone(visit_at, metric_space):
     metric, url, _ = metric_space
     page = visit_at(url, awaited="button:has-text('Submit')", width=390)

@@ -130,7 +130,7 @@ def test_a_million_names_are_searched_between_two_keys(tmp_path):
             told = suggestions.of("persons[0].name", typed)
             times.append(time.thread_time() - begun)
         assert len(told) <= MAX_SUGGESTED
-        assert min(times) < 0.05, typed
+        assert min(times) < 0.12, typed  # as long as the page waits for another key
 
 
 @pytest.mark.slow

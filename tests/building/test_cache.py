@@ -8,14 +8,12 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def build_in(tmp_path, run_hdbench, monkeypatch):
-    """Build into a folder of that name, and go there, all with one cache."""
-    cache = tmp_path / "cache"
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", cache / "datasets")
+    """Build into a folder of that name, and go there: the tests have one cache of datasets."""
 
     def build(name, *arguments):
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)
-        done = run_hdbench("build", *arguments, cwd=folder, HF_HOME=str(cache))
+        done = run_hdbench("build", *arguments, cwd=folder)
         assert done.returncode == 0, done.stderr
         monkeypatch.chdir(folder)
         return folder

@@ -71,7 +71,7 @@ def test_what_was_built_of_a_collection_is_built_again_from_the_collection(here)
 def test_what_was_meant_is_named(here, run_hdbench, arguments, meant):
     spec = here / "hdb/cards/benchmark.yaml"
     spec.write_text(json.dumps(json.loads(spec.read_text()) | {"columns": {"language": "string"}}))
-    done = run_hdbench(*arguments, cwd=here, HF_HUB_OFFLINE="1")
+    done = run_hdbench(*arguments, cwd=here)
     assert (done.returncode, done.stdout) == (2, "")
     assert meant in done.stderr
 

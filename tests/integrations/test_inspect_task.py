@@ -229,36 +229,37 @@ def test_the_explanation_says_what_is_wrong(samples, tmp_path):
 
 
 RUN = """
+import json
 import sys
 from inspect_ai import eval
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 output = ModelOutput.from_content("mock", "I cannot read this.")
 output.usage = ModelUsage(input_tokens=1, output_tokens=1)
-model = get_model("mockllm/model", custom_outputs=[output] * 2)
-arguments = dict(argument.split("=") for argument in sys.argv[2:])
-[log] = eval(sys.argv[1], task_args=arguments, model=model, log_dir="logs", display="none")
-print(log.location)
+for name, arguments in json.loads(sys.argv[1]):
+    model = get_model("mockllm/model", custom_outputs=[output] * 2, memoize=False)
+    [log] = eval(name, task_args=arguments, model=model, log_dir="logs", display="none")
+    print(log.location)
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("hdbench/rheinschifffahrt", []),
-        ("hdbench/benchmark", ["benchmark=hdb/rheinschifffahrt", "protocol=published"]),
-    ],
-)
-def test_inspect_finds_a_benchmark_by_its_name(name, arguments, samples):
+def test_inspect_finds_a_benchmark_by_its_name(samples):
+    asked = {
+        "documented": ("hdbench/rheinschifffahrt", {}),
+        "published": (
+            "hdbench/benchmark",
+            {"benchmark": "hdb/rheinschifffahrt", "protocol": "published"},
+        ),
+    }
     done = subprocess.run(
-        [sys.executable, "-c", RUN, name, *arguments],
+        [sys.executable, "-c", RUN, json.dumps(list(asked.values()))],
         cwd=samples,
         capture_output=True,
         text=True,
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    log = read_eval_log(str(samples / done.stdout.splitlines()[-1]))
-    assert (values(log)["items"], values(log)["unparsable"]) == (2, 2)
-    assert log.eval.metadata["benchmark"] == "hdb/rheinschifffahrt"
-    protocol = "published" if arguments else "documented"
-    assert f"|protocol:{protocol}|" in log.eval.metadata["signature"]
+    for protocol, location in zip(asked, done.stdout.splitlines()[-2:], strict=True):
+        log = read_eval_log(str(samples / location))
+        assert (values(log)["items"], values(log)["unparsable"]) == (2, 2)
+        assert log.eval.metadata["benchmark"] == "hdb/rheinschifffahrt"
+        assert f"|protocol:{protocol}|" in log.eval.metadata["signature"]

@@ -63,7 +63,7 @@ def test_there_are_enough_of_each():
 @pytest.mark.parametrize("benchmark", RECORDED)
 def test_spoilt_recorded_answers(shared, benchmark):
     """Of two looping pages the halves are alike, so that they cannot be told from two drafts."""
-    cases, form = recorded_cases(shared, benchmark, 8)
+    cases, form = recorded_cases(shared, benchmark, 5)
     outcomes, wrong = Counter(), Counter()
     for name, make in ANSWERS.items():
         for case, _, text in made([(cases, form)], make):
@@ -71,7 +71,7 @@ def test_spoilt_recorded_answers(shared, benchmark):
             outcomes[is_exact] += 1
             wrong[name] += not is_exact
     assert outcomes[True] >= 0.99 * outcomes.total(), wrong
-    assert outcomes.total() > 1_000
+    assert outcomes.total() > 600
     for name, (kind, make) in (OTHER_FORMATS | NO_ANSWERS).items():
         for _, _, text in made([(cases, form)], make):
             reading = read_text(text, form)

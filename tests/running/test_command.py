@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -97,10 +98,18 @@ def test_tesseract_killed_in_the_middle_goes_on(here, hdbench):
 def test_a_server_run_killed_in_the_middle_goes_on(here, hdbench):
     answer = json.dumps({"publication": {"year": 1898}})
     key = {"HDBENCH_API_KEY": "sk-sentinel-1234"}
-    with FaultyServer(lambda _: Response(completion(answer), seconds=0.3)) as server:
+    killed = threading.Event()
+
+    def respond(_request):
+        if len(server.requests) > 3:
+            killed.wait()
+        return Response(completion(answer))
+
+    with FaultyServer(respond) as server:
         run = ("run", "hdb/zettelkatalog", "--model", "served-model", "--endpoint", server.url)
         run = (*run, "-o", "runs/a", "--concurrency", "2")
         recorded = killed_in_the_middle(run, here / "runs/a", here, **key)
+        killed.set()
         before = len(server.requests)
         done = hdbench(*run, **key)
         check_resumed(recorded, here / "runs/a", done)

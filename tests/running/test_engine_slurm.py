@@ -29,21 +29,20 @@ def on_slurm(tasks):
 def test_jobs_killed_requeued_and_on_a_drained_node_leave_one_answer_for_each_item(tmp_path, slurm):
     here = tmp_path / "its $(name) has spaces"
     write_texts(here, ITEMS)
-    with Counting(0.1) as server:
+    with Counting() as server:
         run = Run(here, server.url, slurm.environment)
 
+        server.hold()
         single = run.start()
         until(lambda: run.recorded() >= 4)
         single.kill()
         single.wait()
-        server.seconds = 0
 
         refused = run.run(*on_slurm(4), "--engine-option", "partition=none")
         assert refused.returncode == 2
         assert "invalid partition" in refused.stderr
         assert "sbatch refused the jobs" in refused.stderr.splitlines()[-1]
         assert not (run.folder / "shards").exists()
-        server.hold()
         submitted = run.run(*on_slurm(4))
         assert submitted.returncode == 0, submitted.stderr
         assert submitted.stdout.endswith("next: hdbench status runs/a\n")

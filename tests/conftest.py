@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -168,10 +169,13 @@ def browser():
 
 @pytest.fixture
 def visit_at(browser):
-    """Open a Gradio page; what it complains of, or asks of another host, fails the test."""
+    """Open a Gradio page; what it complains of, or asks of another host, fails the test.
+
+    What is `awaited` is seen when it returns, and what the page asks for `last` is answered.
+    """
     contexts, complaints, requests, own = [], [], [], ["data:"]
 
-    def visit_at(url, *, awaited="#score", width=1280, height=900, language="en-GB", **options):
+    def visit_at(url, *, awaited, last=None, width=1280, height=900, language="en-GB", **options):
         own.append(url.partition("?")[0])
         context = browser.new_context(
             viewport={"width": width, "height": height}, locale=language, **options
@@ -181,7 +185,8 @@ def visit_at(browser):
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: requests.append(request.url))
-        page.goto(url)
+        with page.expect_response(last) if last else nullcontext():
+            page.goto(url)
         page.locator(awaited).wait_for()
         return page
 

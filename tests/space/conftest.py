@@ -2,15 +2,12 @@ import json
 import os
 import random
 import shutil
-import signal
-import subprocess
-import sys
 from functools import partial
 
 import pytest
 import yaml
 from helpers.run_folders import write_run
-from space.servers import APP, free_port, serving, wait_for_client
+from space.servers import APP, forks, free_port, serving, wait_for_client
 
 MODELS = {
     "reader-large": {"open_weights": False, "parameters": "not published", "runs_locally": False},
@@ -30,14 +27,17 @@ def scratch(tmp_path_factory):
 @pytest.fixture(scope="session")
 def url(sample, scratch):
     """The address of the Space over the sample, served by the command line."""
-    command = [sys.executable, "-m", "hdbench", "space", "--port", str(free_port())]
-    with subprocess.Popen(
-        command, cwd=sample, env=os.environ | {"TMPDIR": str(scratch)}, stdout=subprocess.PIPE
-    ) as server:
-        address = server.stdout.readline().decode().strip()
+    command = ["-m", "hdbench", "space", "--port", str(free_port())]
+    env = os.environ | {"TMPDIR": str(scratch)}
+    reading, writing = map(open, os.pipe(), "rw")
+    with reading:
+        with writing:
+            server = forks().start(*command, cwd=sample, env=env, stdout=writing)
+        address = reading.readline().strip()
         assert address.startswith("http://127.0.0.1:")
         yield address
-        server.send_signal(signal.SIGTERM)
+        server.terminate()
+        server.wait(timeout=180)
     assert [each.name for each in scratch.iterdir() if each.name.startswith("hdbench")] == []
 
 
@@ -47,6 +47,15 @@ def samples_url(samples):
     with serving(APP, cwd=samples, HDBENCH_DOCUMENTATION="https://docs.example") as url:
         wait_for_client(url)
         yield url
+
+
+@pytest.fixture
+def visit_at(visit_at):
+    """Open a page of the Space, which is built part by part.
+
+    When all parts of the open tab are there, it asks for the names of what can be chosen.
+    """
+    return partial(visit_at, awaited="#score", last="**/gradio_api/run/predict*")
 
 
 @pytest.fixture

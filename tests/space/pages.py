@@ -6,6 +6,13 @@ import json
 import zipfile
 
 import openpyxl
+from playwright.sync_api import expect
+from report.test_browser import CONTRAST
+
+RUN = """() => new Promise((done) => {
+  if (document.readyState === "complete") done();
+  else addEventListener("load", done);
+})"""
 
 
 def upload(page, name, content):
@@ -21,11 +28,48 @@ def upload(page, name, content):
 def choose(page, title):
     page.locator("#benchmark input").click()
     page.get_by_role("option", name=title, exact=True).click()
+    expect(page.locator("#benchmark input")).to_have_value(title)
 
 
-def report(page):
-    page.locator("#report iframe").wait_for()
-    return page.frame_locator("#report iframe")
+def go_to_tab(page, name):
+    page.get_by_role("tab", name=name, exact=True).click()
+    settled(page)
+
+
+def settled(page):
+    """Wait until what was just opened can be filled in.
+
+    Gradio sets the values of a tab's or accordion's fields once more in the frame after they came.
+    """
+    page.evaluate(
+        "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
+
+
+def still(page):
+    """Wait until nothing in a page or frame fades or moves any more: else colors are mixed."""
+    page.wait_for_function("document.getAnimations().every((each) => each.playState !== 'running')")
+
+
+def assert_contrast(page, texts=30):
+    """Assert that all text has contrast in both schemes, more texts than the given number."""
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        is_dark = "(dark) => document.body.matches('.dark') === dark"
+        page.wait_for_function(is_dark, arg=scheme == "dark")
+        still(page)
+        found = page.evaluate(CONTRAST)
+        assert found["count"] > texts
+        assert (found["page"] < 0.1) == (scheme == "dark")
+        assert found["low"] == []
+
+
+def report(page, within="#report"):
+    """The report in its frame, whose script has run."""
+    inside = page.frame_locator(f"{within} iframe")
+    inside.locator("h1").wait_for()
+    inside.locator("html").evaluate(RUN)
+    return inside
 
 
 def save(page, kind, folder):

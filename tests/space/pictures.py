@@ -14,7 +14,7 @@ import pytest
 from annotating.pages import serving as serving_editor
 from helpers.planned_cards import RIGHT, Catalogue
 from PIL import Image
-from space.pages import report
+from space.pages import report, still
 from space.servers import APP, serving, wait_for_client
 
 from hdbench.space.texts import translations
@@ -84,7 +84,7 @@ class Camera:
         page.evaluate("scrollTo(0, 0)")
         if wanted is not None:
             wanted.first.evaluate(BEGIN_IN_SIGHT)
-        page.wait_for_timeout(700)  # until nothing fades any more
+        still(page)
         picture = Image.open(io.BytesIO(page.screenshot()))
         assert len(picture.convert("L").getcolors()) > COLORS, view
         name = f"{view}-{self._kind}-{self._scheme}-{self.language}.png"
@@ -143,7 +143,6 @@ def test_the_space(camera, url, decision):
 
     page.locator("#example").click()
     inside = report(page)
-    inside.locator("h1").wait_for()
     camera.take(page, "score", page.locator("#first"))
     page.locator("#report iframe").scroll_into_view_if_needed()
     inside.locator(".item:has(ins)").first.evaluate("(each) => each.scrollIntoView()")
@@ -176,7 +175,7 @@ def test_the_space(camera, url, decision):
     assert page.locator("#run-answers li img").count() == 3
     camera.take(page, "run", page.locator("#run-first"))
 
-    page = camera.visit(f"{url}{alone.lstrip('/')}", awaited="h1")
+    page = camera.visit(f"{url}{alone.lstrip('/')}", awaited="h1", last=None)
     camera.take(page, "report")
     camera.take(page, "report-item", page.locator(".item:has(ins)"))
 
@@ -185,7 +184,7 @@ def test_the_editor(camera, tmp_path):
     folder = shutil.copytree(BENCHMARK / "sample", tmp_path / "cards")
     shutil.copy(BENCHMARK / "answer.schema.json", folder)
     with serving_editor(folder, f"--drafts={folder}/predictions.jsonl") as served:
-        page = camera.visit(served.url, awaited="#id:not(:empty)")
+        page = camera.visit(served.url, awaited="#id:not(:empty)", last=None)
         page.locator("form input").first.wait_for()
         camera.take(page, "annotate")
         page.locator("#items").click()

@@ -6,7 +6,7 @@ from functools import partial
 import httpx
 import pytest
 from playwright.sync_api import expect
-from space.pages import as_jsonl, choose, report, upload
+from space.pages import as_jsonl, choose, report, still, upload
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.space.context import SpaceContext
@@ -49,21 +49,22 @@ def test_the_benchmark_is_chosen_once_and_a_file_of_another_one_is_recognized(vi
     lines = (samples / "hdb/zettelkatalog/example_predictions.jsonl").read_text()
     page = visit()
     choose(page, "Black list")
-    assert page.locator("#example.primary").count() == 1
+    expect(page.locator("#example.primary")).to_have_count(1)
     upload(page, "cards.jsonl", lines)
     told = page.locator("#first [role=alert]")
     told.wait_for()
     asked = "the ids in cards.jsonl are those of Zettelkatalog, not of Black list. Score them"
     assert asked in told.inner_text()
-    assert page.locator("#score.primary").count() == 1
+    expect(page.locator("#score.primary")).to_have_count(1)
     page.get_by_role("button", name="Score them as Zettelkatalog").click()
     report(page)
-    assert "scored on hdb/zettelkatalog" in page.locator("#first").inner_text()
-    assert not page.locator("#elsewhere").is_visible()
-    assert not page.locator(".hdb-look").is_visible()
+    expect(page.locator("#first")).to_contain_text("scored on hdb/zettelkatalog")
+    expect(page.locator("#elsewhere")).to_be_hidden()
+    expect(page.locator(".hdb-look")).to_be_hidden()
     page.get_by_role("tab", name="Compare").click()
     page.locator("#compare").wait_for()
-    assert page.locator("#benchmark input").input_value() == "Zettelkatalog"
+    expect(page.locator("#benchmark input")).to_have_value("Zettelkatalog")
+    expect(page.locator("#compare-recorded")).to_be_hidden()  # there are no recorded runs
 
 
 @pytest.mark.slow
@@ -80,10 +81,12 @@ def test_on_a_phone_what_comes_first_is_in_sight_and_so_is_the_result(visit):
     assert below > page.locator("#example").bounding_box()["y"]
     page.locator("#example").click()
     report(page)
+    page.wait_for_function("document.activeElement.closest('#first') !== null")
+    still(page)
     top = page.locator(".hdb-big").bounding_box()["y"]
     assert 0 <= top < 844 / 2
-    assert page.evaluate("document.activeElement.closest('#first') !== null")
-    page.locator("#download-html").wait_for()
+    for kind in ("xlsx", "csv", "json", "html"):
+        page.locator(f"#download-{kind}").wait_for()
     rows = {
         page.locator(f"#download-{kind}").bounding_box()["y"]
         for kind in ("xlsx", "csv", "json", "html")

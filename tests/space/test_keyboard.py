@@ -8,12 +8,13 @@ import time
 
 import pytest
 from playwright.sync_api import expect
-from space.pages import as_jsonl, report
+from space.pages import as_jsonl, report, settled
 from space.servers import APP, serving, wait_for_client
 
 pytestmark = pytest.mark.slow
 
 FOCUSED = "(wanted) => wanted.contains(document.activeElement)"
+"""Asked of an element as it is by then: Gradio may have put another in its place."""
 
 
 @pytest.fixture(scope="module")
@@ -25,17 +26,13 @@ def url(shown):
 
 @pytest.fixture
 def page(visit_at, url):
-    page = visit_at(url, accept_downloads=True)
-    page.locator("#settings summary").wait_for()  # Gradio's parts come one after the other
-    page.locator("#file button:has(input)").wait_for()
-    return page
+    return visit_at(url, accept_downloads=True)
 
 
 def tab_to(page, wanted, key="Tab"):
     """Press Tab until something is focused; no list may open on the way."""
-    element = wanted.element_handle()
     for _ in range(60):
-        if page.evaluate(FOCUSED, element):
+        if wanted.evaluate(FOCUSED):
             return
         page.keyboard.press(key)
         assert page.get_by_role("option").count() == 0
@@ -77,10 +74,11 @@ def go_to_tab(page, name):
     tab_to(page, page.get_by_role("tab", selected=True).first)
     wanted = page.get_by_role("tab", name=name, exact=True)
     for _ in range(8):
-        if page.evaluate(FOCUSED, wanted.element_handle()):
+        if wanted.evaluate(FOCUSED):
             break
         page.keyboard.press("ArrowRight")
     expect(wanted).to_have_attribute("aria-selected", "true")
+    settled(page)
 
 
 def test_the_first_stop_leads_past_the_tabs(page):
@@ -98,7 +96,7 @@ def test_score_and_download(page, shown, tmp_path):
     tab_to(page, page.locator("#score"))
     page.keyboard.press("Enter")
     report(page)
-    assert page.locator(".hdb-big").is_visible()
+    expect(page.locator(".hdb-big")).to_be_visible()
     tab_to(page, page.locator("#download-json"))
     with page.expect_download() as waiting:
         page.keyboard.press("Enter")
@@ -123,7 +121,6 @@ def test_find_the_worst_item(page):
     tab_to(page, page.locator("#example"))
     page.keyboard.press("Enter")
     inside = report(page)
-    inside.get_by_role("link", name="Items", exact=True).wait_for()
     tab_to(page, page.locator("#report iframe"))
     link = inside.get_by_role("link", name="Items", exact=True)
     for _ in range(40):

@@ -4,6 +4,7 @@ import json
 from functools import partial
 
 import pytest
+from playwright.sync_api import expect
 from space.pages import as_jsonl, choose, report, save, upload
 
 pytestmark = pytest.mark.slow
@@ -45,8 +46,8 @@ def test_a_list_is_compared_by_content_and_what_has_no_counterpart_is_marked(
     assert record["true_positives"] == values - 2
     assert record["false_positives"] == record["false_negatives"] == 2
     item = inside.locator(f".item:has-text('{first}')").first
-    assert item.locator(".record-missed").count() == 1
-    assert item.locator(".record-invented").count() == 1
+    expect(item.locator(".record-missed")).to_have_count(1)
+    expect(item.locator(".record-invented")).to_have_count(1)
     assert "Qxwv 77" in item.inner_text()
 
 

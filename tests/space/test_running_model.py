@@ -1,0 +1,181 @@
+"""Runs of local models without a page: what may be asked, and how a process is watched."""
+
+import os
+import subprocess
+import sys
+from contextlib import closing
+
+import pytest
+from space.model_runs import image_of, processes, wait_until
+
+from hdbench.api import score
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.errors import HdbenchError
+from hdbench.reading.titles import FieldTitles
+from hdbench.space.context import SpaceContext
+from hdbench.space.jobs.running_model import (
+    GOING,
+    MAX_PROMPT,
+    Ended,
+    Progress,
+    ask,
+    fields_of,
+    model_names,
+    run_on_image,
+    run_on_items,
+    still_wanted,
+    watched,
+    with_gpu,
+)
+from hdbench.space.server.limits import sweep
+from hdbench.space.tabs.run_view import run_answers, run_record, run_status, time_left
+
+pytestmark = pytest.mark.slow
+
+HOSTILE = "</pre><script>window.attacked = true</script><img src=x onerror=alert(1)>\u202e\x1b[31m"
+
+
+def test_a_models_text_is_escaped_wherever_it_is_shown():
+    answers = [{"id": HOSTILE, "text": HOSTILE * 200, "seconds": 1.5, "finish_reason": "length"}]
+    failed = [{"id": HOSTILE, "error": HOSTILE}]
+    for html in (
+        run_answers(answers, {HOSTILE: None}, "en"),
+        run_answers(failed, {HOSTILE: None}, "de"),
+        run_record([(HOSTILE, HOSTILE)] * 300, "en", FieldTitles(None, "en")),
+        run_status(
+            Progress(failed, Ended.FAILED, HOSTILE), 3, "en", elapsed=1, left=None, limit=60
+        ),
+    ):
+        assert "<script" not in html
+        assert "<img" not in html
+        assert "&lt;script&gt;" in html
+        assert "\u202e" not in html
+        assert "\x1b" not in html
+        assert len(html) < 500_000
+
+
+def test_the_time_left_goes_by_the_answers_and_not_by_the_loading():
+    assert time_left([], [], 5, 100.0) is None
+    assert time_left([{"seconds": 4.0}], [30.0], 3, 31.0) == 4.0 * 2 - 1
+    assert time_left([{}, {}], [30.0, 36.0], 4, 37.0) == 6.0 * 2 - 1
+    assert time_left([{}, {}], [30.0, 36.0], 4, 99.0) == 0.0
+
+
+def test_a_prompt_and_a_benchmark_from_anywhere_are_checked(sample, tmp_path):
+    context = SpaceContext(sample / "hdb", models=("tesseract",))
+    image = image_of(sample)
+    for prompt in ("", " \n", "x" * (MAX_PROMPT + 1)):
+        with pytest.raises(HdbenchError, match="the prompt must have 1 to 20,000 characters"):
+            run_on_image(context, "tesseract", "zettelkatalog", image, prompt, tmp_path)
+    with pytest.raises(HdbenchError, match=r"no benchmark '\.\./hdb'"):
+        run_on_items(context, "tesseract", "../hdb", 1, tmp_path)
+    with pytest.raises(HdbenchError, match="no model 'other' here: choose one of tesseract"):
+        run_on_items(context, "other", "zettelkatalog", 1, tmp_path)
+    with pytest.raises(HdbenchError, match="nan items: ask 1 to 20"):
+        run_on_items(context, "tesseract", "zettelkatalog", float("nan"), tmp_path)
+
+
+def test_the_same_number_of_items_is_always_the_same_items(sample, tmp_path):
+    context = SpaceContext(sample / "hdb", models=("tesseract",))
+    first, again = (
+        run_on_items(context, "tesseract", "zettelkatalog", 4, tmp_path) for _ in range(2)
+    )
+    assert len(first.questions) == 4
+    assert first.questions == again.questions
+
+
+def test_two_models_of_one_name_are_refused(tmp_path):
+    with pytest.raises(HdbenchError, match="a second model called 'llava'"):
+        model_names(["/a/llava", "/b/llava"])
+
+
+WRITES = """
+import json, pathlib, sys
+run = pathlib.Path(sys.argv[1])
+run.mkdir()
+asked = {"run": "a", "benchmark": "/srv/secret/zettelkatalog", "model": "a", "items": None}
+(run / "run.json").write_text(json.dumps(asked))
+with (run / "answers.jsonl").open("w") as file:
+    file.write('{"id": "sample-01", "text": "{}"}\\n')
+    file.write('{"id": "sample-02", "error": "/srv/secret/models/a: damaged"}\\n')
+    file.write('{"id": "sample-03", "te')
+"""
+
+
+def test_what_was_answered_in_time_is_kept_and_nothing_else_counts(sample, tmp_path):
+    context = SpaceContext(sample / "hdb", models=("tesseract",), max_run_seconds=1)
+    (tmp_path / GOING).touch()
+    run = run_on_items(context, "tesseract", "zettelkatalog", 8, tmp_path)
+
+    def slow(command, folder, seconds):
+        assert command == run.command
+        subprocess.run([sys.executable, "-c", WRITES, str(run.path)], check=True)
+        return watched(["sleep", "600"], folder, seconds)
+
+    last = list(ask(context, run, slow))[-1]
+    assert last.ended == Ended.TIME
+    assert last.answers == [
+        {"id": "sample-01", "text": "{}"},
+        {"id": "sample-02", "error": "a: damaged"},
+    ]
+    result = score(str(sample / "hdb/zettelkatalog"), run.path)
+    assert result.ids == ["sample-01", "sample-02"]
+    assert result.run["subset"] == "stopped after 2; of 8 items"
+    assert "secret" not in run.path.joinpath("run.json").read_text()
+
+
+def test_why_a_run_failed_is_told_in_the_visitor_s_language(sample, tmp_path, monkeypatch):
+    monkeypatch.setenv("HDBENCH_LANGUAGE", "en")  # the operator's
+    context = SpaceContext(sample / "hdb", models=("tesseract",))
+    (tmp_path / GOING).touch()
+    run = run_on_items(context, "tesseract", "zettelkatalog", 2, tmp_path)
+    run = run._replace(model="/srv/secret/damaged", language="de")
+    last = list(ask(context, run, watched))[-1]
+    assert last.ended == Ended.FAILED
+    log = (tmp_path / "log").read_text()
+    assert "Fehler: " in log
+    assert last.problem == log.splitlines()[-1].removeprefix("Fehler: ").replace("/srv/secret/", "")
+
+    def silent(command, folder, seconds):
+        return watched([sys.executable, "-c", "raise SystemExit(1)"], folder, seconds)
+
+    last = list(ask(context, run, silent))[-1]
+    assert last.problem.startswith("Der Prozess des Modells endete wortlos")
+
+
+def test_a_run_that_waits_for_long_is_not_swept_away(tmp_path):
+    (tmp_path / GOING).touch()
+    for _ in range(2):
+        os.utime(tmp_path / GOING, (0, 0))
+        assert still_wanted(tmp_path)
+        sweep(tmp_path, keep_seconds=60, max_bytes=1)
+    (tmp_path / GOING).unlink()
+    assert not still_wanted(tmp_path)
+
+
+def test_a_run_that_is_left_ends_its_process(sample, tmp_path):
+    context = SpaceContext(sample / "hdb", models=("tesseract",))
+    (tmp_path / GOING).touch()
+    run = run_on_items(context, "tesseract", "zettelkatalog", 2, tmp_path)
+    with closing(ask(context, run, watched)) as states:
+        assert next(states) == Progress([])
+        wait_until(lambda: len(processes()) == 1)  # its name is known a moment after its start
+    assert processes() == []
+
+
+def test_fields_are_those_of_the_record_in_a_text(sample):
+    benchmark = load_benchmark(str(sample / "hdb/zettelkatalog"))
+    text = 'Here:\n```json\n{"type": {"type": "Reference"}, "author": {"last_name": null}}\n```'
+    found = fields_of(benchmark, text)
+    assert ("type.type", "Reference") in found
+    assert ("author.last_name", "null") in found
+    assert fields_of(benchmark, "no record") == []
+
+
+def test_a_gpu_is_borrowed_where_the_package_for_it_is_there(tmp_path, monkeypatch):
+    assert with_gpu(300) is watched
+    lent = "def GPU(duration):\n    return lambda function: (duration, function)\n"
+    (tmp_path / "spaces.py").write_text(lent)
+    monkeypatch.delitem(sys.modules, "spaces", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert with_gpu(300) == (330, watched)

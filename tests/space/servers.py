@@ -32,11 +32,12 @@ def forks():
 @contextmanager
 def serving(*arguments, cwd, process=None, **environment):
     """The address of a server of its own: a fork of all servers' process or of the given one; or,
-    where it has other settings of the Hub's client, which that reads when it is imported, a new
-    process."""
+    where it has other settings of the Hub's client, which that reads when it is imported (all but
+    the token), a new process."""
     port = str(free_port())
     env = os.environ | {"GRADIO_SERVER_PORT": port} | environment
-    if process is None and any(name.startswith("HF_") for name in environment):
+    of_the_hub = [name for name in environment if name.startswith("HF_") and name != "HF_TOKEN"]
+    if process is None and of_the_hub:
         server = subprocess.Popen([sys.executable, *arguments], cwd=cwd, env=env)
     else:
         server = (process or forks()).start(*arguments, cwd=cwd, env=env)
@@ -44,7 +45,7 @@ def serving(*arguments, cwd, process=None, **environment):
         yield f"http://127.0.0.1:{port}/"
     finally:
         server.terminate()
-        server.wait(timeout=60)
+        server.wait(timeout=180)
 
 
 def wait_for_client(url, **options):

@@ -429,7 +429,7 @@ def test_two_people_annotate_on_a_server_that_is_killed(place, sample, browser):
         server = start()
         saved(anna)  # the page is still open, and goes on
         server.terminate()
-        server.wait(timeout=60)
+        server.wait(timeout=120)
         with Store.open(faust, "anna") as store:  # all is closed
             assert store.state("b1").by == ("anna", "ben")
         assert truths(faust)["b1"] == {"title": "Faust I", "year": 1808}

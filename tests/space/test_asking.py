@@ -184,7 +184,7 @@ def test_a_flood_from_one_address_keeps_nobody_out(sample):
 
     async def visits(url):
         async with Visitor(url, "192.0.2.1") as hog, Visitor(url, "192.0.2.2") as visitor:
-            flooding = [asyncio.create_task(flood(hog, number)) for number in range(400)]
+            flooding = [asyncio.create_task(flood(hog, number)) for number in range(200)]
             await asyncio.sleep(0.2)
             line = '{"id": "sample-01", "prediction": {}}\n'
             file = await visitor.upload("one.jsonl", line)
@@ -195,7 +195,7 @@ def test_a_flood_from_one_address_keeps_nobody_out(sample):
     with serving("-c", SERVE, cwd=sample) as url:
         wait_for_client(url)
         answered = run(visits(url))
-    assert answered == {200: asking.MAX_ASKED, 429: 400 - asking.MAX_ASKED}
+    assert answered == {200: asking.MAX_ASKED, 429: 200 - asking.MAX_ASKED}
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -209,7 +209,5 @@ def test_a_visitor_whose_upload_is_gone_is_told_so(browser, url, scratch, langua
     for path in scratch.rglob("gone.jsonl"):
         path.unlink()
     page.locator("#score").click()
-    told = page.get_by_text(GONE[language])
-    told.wait_for()
-    assert told.is_visible()
+    page.get_by_text(GONE[language]).wait_for()
     context.close()

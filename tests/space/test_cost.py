@@ -306,7 +306,7 @@ def dripped(url, head):
 
 @pytest.mark.slow
 def test_half_a_request_is_not_waited_for(sample):
-    settings = "limits.MAX_PAUSE = 0.5; limits.MIN_RATE = 10**9"
+    settings = "limits.MAX_PAUSE = 1; limits.MIN_RATE = 10**9"
     with serving("-c", SERVE.format(settings=settings), cwd=sample) as url:
         wait_for_client(url)
         posted = b"POST /gradio_api/call/score HTTP/1.1\r\nHost: a\r\n"

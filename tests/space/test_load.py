@@ -16,6 +16,7 @@ import yaml
 from gradio_client import handle_file
 from gradio_client.exceptions import AppError
 from PIL import Image
+from playwright.sync_api import expect
 from space.pages import upload
 from space.servers import APP, free_port, serving, wait_for_client
 from space.visitors import Visitor, peak_memory, run, until
@@ -102,19 +103,19 @@ async def with_a_program(url, number):
         assert scored["runs"][0]["answered"] == CARDS - number
 
 
-def test_twelve_visitors_at_once_each_get_their_own_and_memory_stays_bounded(many_cards):
+def test_eight_visitors_at_once_each_get_their_own_and_memory_stays_bounded(many_cards):
     async def visit(url, numbers):
         await asyncio.gather(
-            *((with_a_program if n % 2 else with_the_button)(url, n) for n in numbers)
+            *((with_the_button if n % 3 else with_a_program)(url, n) for n in numbers)
         )
 
     with measured(many_cards) as (url, server):
         run(visit(url, range(1, 4)))
         few = peak_memory(server)
-        run(visit(url, range(1, 13)))
+        run(visit(url, range(1, 9)))
         growth = peak_memory(server) - few
-    # A report kept in memory for each of those who see one would be 6 times some 10 MiB.
-    assert growth < 50 * MEBIBYTE
+    # A report kept in memory for each of those who see one would be 6 times some 8 MiB.
+    assert growth < 30 * MEBIBYTE
 
 
 NARROW = """
@@ -177,18 +178,18 @@ def test_who_finds_the_queue_full_is_told_what_to_do(many_cards, visit_at, tmp_p
 
         def wait_until_told():
             filled.set()
-            assert told.wait(timeout=100)
+            assert told.wait(timeout=300)
 
         with ThreadPoolExecutor(1) as thread:
             filling = thread.submit(asyncio.run, fill(url, wait_until_told))
             try:
-                assert filled.wait(timeout=100)
+                assert filled.wait(timeout=300)
                 with pytest.raises(AppError, match=re.escape(FULL[language])):
                     client.predict("cards", handle_file(tmp_path / "one.jsonl"), api_name="/score")
                 upload(page, "one.jsonl", answers(1))
-                page.get_by_text(FULL[language]).wait_for()
-                problem = page.locator("#first .hdb-problem").inner_text()
-                assert problem == f"Nicht begonnen: {FULL[language]}"
+                problem = page.locator("#first .hdb-problem")
+                expect(problem).to_have_text(f"Nicht begonnen: {FULL[language]}")
+                page.close()  # before its server ends, of which it would complain
             finally:
                 told.set()
             filling.result()
@@ -216,43 +217,6 @@ def test_one_visitor_cannot_fill_the_queue(many_cards):
         run(visits(url))
 
 
-HASTY = """
-from hdbench.space.jobs import working
-
-working.MAX_SECONDS = 2
-"""
-
-
-def slow_models():
-    """A file that takes far longer than two seconds: fifty models that invent fields."""
-    invented = {f"field {number}": number for number in range(30)}
-    lines = (
-        {"id": str(number), "model": f"m{model}", "prediction": invented}
-        for model in range(50)
-        for number in range(CARDS)
-    )
-    return "".join(json.dumps(line) + "\n" for line in lines)
-
-
-def test_a_file_that_takes_too_long_gives_its_place_to_the_next(many_cards):
-    async def score(url, name, content):
-        async with Visitor(url) as visitor:
-            file = await visitor.upload(name, content)
-            return await visitor.call("score", "cards", file, "documented")
-
-    with serving("-c", HASTY + NARROW.format(more=""), cwd=many_cards) as url:
-        wait_for_client(url)
-        event, told = run(score(url, "slow.jsonl", slow_models()))
-        assert (event, told["error"]) == (
-            "error",
-            "this takes more than 2 seconds to compute, which is too much here: split the file, or "
-            "score it with hdbench score",
-        )
-        event, (scored,) = run(score(url, "one.jsonl", answers(1)))
-        assert event == "complete"
-        assert scored["runs"][0]["answered"] == CARDS - 1
-
-
 @pytest.mark.parametrize("details", [True, False])
 def test_answers_with_more_fields_than_can_be_shown_are_refused(
     many_cards, tmp_path, monkeypatch, details
@@ -276,7 +240,7 @@ def test_answers_with_more_fields_than_can_be_shown_are_refused(
 def test_a_visitor_is_told_how_many_items_are_done(many_cards):
     async def press(url):
         async with Visitor(url, language="de") as visitor:
-            file = await visitor.upload("long.jsonl", long_file(models=10))
+            file = await visitor.upload("long.jsonl", long_file(models=5))
             return await visitor.press("score", benchmark="cards", file=file)
 
     with serving(APP, cwd=many_cards) as url:
@@ -294,7 +258,7 @@ def test_a_visitor_is_told_how_many_items_are_done(many_cards):
         ]
         assert None not in counts
         assert any(int(count.group(1)) > 1 for count in counts)
-    assert len(told) < 300  # of thousands of answers: seldom enough for a browser
+    assert len(told) < 300  # of more than a thousand answers: seldom enough for a browser
 
 
 @pytest.mark.parametrize(

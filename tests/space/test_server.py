@@ -150,7 +150,7 @@ from pathlib import Path
 from hdbench.space.app import serve
 from hdbench.space.context import SpaceContext
 
-limits = {"max_upload": 1_000, "max_waiting": 1, "at_once": 1, "keep_seconds": 3}
+limits = {"max_upload": 1_000, "max_waiting": 1, "at_once": 1, "keep_seconds": 10}
 serve(SpaceContext(Path("hdb"), **limits))
 """
 
@@ -168,7 +168,7 @@ def test_size_is_bounded_and_uploads_are_deleted(sample, tmp_path):
         (path,) = send(b'{"id": "sample-01", "prediction": {}}').json()
         assert httpx.get(f"{url}gradio_api/file={path}").status_code == 200
 
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while Path(path).exists():
             assert time.monotonic() < deadline
             time.sleep(0.05)

@@ -58,6 +58,7 @@ def test_what_takes_too_much_is_ended(workers, monkeypatch, task, seconds, told)
     with pytest.raises(HdbenchError, match=told) as error:
         list(workers.work("a", task))
     assert "\n" not in str(error.value)
+    monkeypatch.undo()  # who is next may take their time
     assert list(workers.work("b", tasks.says, "word")) == ["word", "WORD"]
 
 
@@ -78,16 +79,14 @@ def test_who_leaves_takes_their_process_along(workers):
     assert list(workers.work("b", tasks.says, "word")) == ["word", "WORD"]
 
 
-def test_long_work_makes_way_and_is_begun_again(workers, monkeypatch):
+def test_long_work_makes_way_and_is_begun_again(workers, monkeypatch, tmp_path):
     """Three addresses and one place: of the first two one is paused, the other begins anew."""
     monkeypatch.setattr(turns, "SLICE", 0.2)
     monkeypatch.setattr(turns, "LITTLE", 0.2)
-    monkeypatch.setattr(working, "MAX_SECONDS", 2)
     told = {"a": [], "b": []}
 
     def work(address):
-        with pytest.raises(HdbenchError, match="takes more than 2 seconds"):
-            told[address].extend(workers.work(address, tasks.computes_in_c))
+        told[address].extend(workers.work(address, tasks.waits, str(tmp_path / "go")))
 
     threads = []
     for address, so_far in told.items():
@@ -99,12 +98,13 @@ def test_long_work_makes_way_and_is_begun_again(workers, monkeypatch):
     assert [each for each in quick if not isinstance(each, Waits)] == ["word", "WORD"]
     for thread in threads:
         assert thread.is_alive()
+    (tmp_path / "go").touch()
     for thread in threads:
         thread.join()
     said = told["a"] + told["b"]
     begun = [each for each in said if not isinstance(each, Waits)]
-    assert len(begun) >= 3
-    assert set(begun) == {"begun"}
+    assert begun.count("begun") >= 3
+    assert begun.count(None) == 2  # both are done
     assert any(each.again for each in said if isinstance(each, Waits))
 
 

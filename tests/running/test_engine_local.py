@@ -3,6 +3,7 @@
 import json
 import resource
 import signal
+from contextlib import suppress
 
 import pytest
 from helpers.waiting import until
@@ -53,7 +54,10 @@ def test_tasks_whose_driver_is_killed_finish_and_the_next_command_waits_for_them
         driver.kill()
         driver.wait()
         kept = [path for path in (run.folder / "shards").rglob("*") if path.is_file()]
-        assert not any(KEY.encode() in path.read_bytes() for path in kept)
+        assert kept
+        for path in kept:
+            with suppress(FileNotFoundError):  # the tasks go on, and rename what they wrote
+                assert KEY.encode() not in path.read_bytes()
         again = run.start()  # in a single process
         until(lambda: "left by a command that was killed: waiting" in run.log, what="the next one")
         server.release()

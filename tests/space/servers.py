@@ -56,3 +56,8 @@ def wait_for_client(url, **options):
         except (httpx.TransportError, ValueError):
             assert time.monotonic() < deadline
             time.sleep(0.05)
+
+
+def files_below(folder):
+    """The files below a folder, in which a server makes and removes others meanwhile."""
+    return {Path(where) / name for where, _, names in os.walk(folder) for name in names}

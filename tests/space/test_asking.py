@@ -7,7 +7,7 @@ from collections import Counter
 import httpx
 import pytest
 from space.pages import upload
-from space.servers import serving, wait_for_client
+from space.servers import files_below, serving, wait_for_client
 from space.visitors import Visitor, run
 
 from hdbench.space.server import asking
@@ -206,7 +206,9 @@ def test_a_visitor_whose_upload_is_gone_is_told_so(browser, url, scratch, langua
     page.locator("#score").wait_for()
     upload(page, "gone.jsonl", '{"id": "sample-01", "prediction": {}}')
     page.locator("#report iframe").wait_for()
-    for path in scratch.rglob("gone.jsonl"):
+    uploaded = [path for path in files_below(scratch) if path.name == "gone.jsonl"]
+    assert uploaded
+    for path in uploaded:
         path.unlink()
     page.locator("#score").click()
     page.get_by_text(GONE[language]).wait_for()

@@ -115,7 +115,8 @@ def test_nothing_is_sent_while_the_server_asks_to_wait(asked):
 
 def test_a_server_that_slows_down_under_load_is_not_driven_into_the_ground(asked):
     def respond(_request):
-        return Response(completion(), seconds=0.02 * (1 + (server.at_once / 4) ** 2))
+        # Long beside what a busy machine adds, from which the rate would seem to grow.
+        return Response(completion(), seconds=0.1 * (1 + (server.at_once / 4) ** 2))
 
     told = []
 
@@ -124,7 +125,7 @@ def test_a_server_that_slows_down_under_load_is_not_driven_into_the_ground(asked
             told.append(requests)
 
     with FaultyServer(respond) as server:
-        replies = ask(server, asked, observer=Watching())
+        replies = ask(server, asked[:60], observer=Watching())
     assert not any(reply.error for reply in replies.values())
     assert server.most_at_once <= 2 * START
     assert told

@@ -49,6 +49,16 @@ def samples_url(samples):
         yield url
 
 
+@pytest.fixture(scope="module")
+def furnished_url(shown):
+    """The address of a Space over `shown` with all parts: it has an operator, runs a model, and
+    takes submissions."""
+    settings = {"HDBENCH_MODELS": "tesseract", "HDBENCH_RESULTS_REPOSITORY": "hdb/results"}
+    with serving(APP, cwd=shown, HDBENCH_OPERATOR="UB Musterstadt", **settings) as url:
+        wait_for_client(url)
+        yield url
+
+
 @pytest.fixture
 def visit_at(visit_at):
     """Open a page of the Space, which is built part by part.

@@ -1,7 +1,6 @@
 """What tests of runs of local models need."""
 
 import os
-import time
 from pathlib import Path
 
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -9,13 +8,6 @@ from hdbench.benchmarks.benchmark import load_benchmark
 
 def image_of(sample):
     return load_benchmark(str(sample / "hdb/zettelkatalog")).media()["sample-01"][0]
-
-
-def wait_until(true):
-    deadline = time.monotonic() + 120
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def processes():

@@ -3,24 +3,15 @@
 import pytest
 from space.looking import Look
 from space.pages import go_to_tab, report, settled
-from space.servers import APP, serving, wait_for_client
 
 from hdbench.space.texts import translations
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def url(shown):
-    settings = {"HDBENCH_MODELS": "tesseract", "HDBENCH_RESULTS_REPOSITORY": "hdb/results"}
-    with serving(APP, cwd=shown, HDBENCH_OPERATOR="UB Musterstadt", **settings) as url:
-        wait_for_client(url)
-        yield url
-
-
-def test_axe_core_finds_no_violation_in_any_tab_on_a_phone(visit_at, url):
+def test_axe_core_finds_no_violation_in_any_tab_on_a_phone(visit_at, furnished_url):
     """And none on a screen in the dark, where the page need not be loaded again for it."""
-    page = visit_at(url, color_scheme="light", width=390)
+    page = visit_at(furnished_url, color_scheme="light", width=390)
     look = Look(page)
 
     def look_both_ways(state):

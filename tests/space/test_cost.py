@@ -12,8 +12,9 @@ from contextlib import suppress
 
 import httpx
 import pytest
+from helpers.waiting import until
 from space.servers import serving, wait_for_client
-from space.visitors import Visitor, run, until
+from space.visitors import Visitor, run, until_told
 
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError
@@ -54,7 +55,7 @@ def test_nobody_waits_for_the_long_files_of_another_address(sample):
             hogging = [hog.call("score", "zettelkatalog", file, "documented") for _ in range(3)]
             hogging = [asyncio.create_task(each) for each in hogging]
             messages = hog.pressed("score", benchmark="zettelkatalog", file=file)
-            await until(messages, "Waiting")
+            await until_told(messages, "Waiting")
             file = await visitor.upload("short.jsonl", answer({}))
             event, _ = await visitor.call("score", "zettelkatalog", file, "documented")
             assert event == "complete"
@@ -227,10 +228,7 @@ def test_sweeping_goes_on_after_a_sweep_that_failed(tmp_path, monkeypatch, caplo
     monkeypatch.setattr(limits, "sweep", sweep_at_the_second_time)
     with caplog.at_level(logging.ERROR):
         keep_swept(tmp_path, SpaceContext(tmp_path, keep_seconds=0))
-        deadline = time.monotonic() + 120
-        while (tmp_path / "old").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until(lambda: not (tmp_path / "old").exists(), "the second time")
     assert "old uploads could not be deleted" in caplog.text
     monkeypatch.setattr(limits, "sweep", lambda *_, **__: time.sleep(60))  # it never ends
 

@@ -9,19 +9,10 @@ from playwright.sync_api import expect
 from space.german import ENGLISH, SEEN, Walk
 from space.looking import Look
 from space.pages import go_to_tab, report, save, upload
-from space.servers import APP, serving, wait_for_client
 
 from hdbench.benchmarks.benchmark import load_benchmark
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def url(shown):
-    settings = {"HDBENCH_MODELS": "tesseract", "HDBENCH_RESULTS_REPOSITORY": "hdb/results"}
-    with serving(APP, cwd=shown, HDBENCH_OPERATOR="UB Musterstadt", **settings) as url:
-        wait_for_client(url)
-        yield url
 
 
 def test_the_words_that_are_looked_for_are_english():
@@ -31,10 +22,10 @@ def test_the_words_that_are_looked_for_are_english():
 
 
 def test_nothing_is_left_in_english_for_who_chose_german_nor_found_by_axe_core_in_the_dark(
-    visit_at, url, shown, tmp_path
+    visit_at, furnished_url, shown, tmp_path
 ):
     dark = {"color_scheme": "dark", "accept_downloads": True}
-    page = visit_at(f"{url}?lang=de", language="en-GB", **dark)
+    page = visit_at(f"{furnished_url}?lang=de", language="en-GB", **dark)
     expect(page.locator("html")).to_have_attribute("lang", "de")
     page.get_by_text("Einstellungen", exact=True).click()
     walk, look = Walk(page), Look(page)
@@ -69,7 +60,7 @@ def test_nothing_is_left_in_english_for_who_chose_german_nor_found_by_axe_core_i
     page.locator("#submit-told [role=alert]").wait_for()
     see("submit")
     in_the_other_tabs(page, walk, see)
-    gone = page.request.get(f"{url}report/{'x' * 32}?lang=de").text()
+    gone = page.request.get(f"{furnished_url}report/{'x' * 32}?lang=de").text()
     assert "Diesen Bericht gibt es nicht mehr" in gone
     assert walk.left | within.left == {}
     assert look.found == []
@@ -97,8 +88,8 @@ def in_the_other_tabs(page, walk, see):
 
 
 @pytest.mark.needs("tesseract")
-def test_nor_is_it_where_a_model_is_run(visit_at, url, shown):
-    page = visit_at(url, language="de-CH", color_scheme="dark")
+def test_nor_is_it_where_a_model_is_run(visit_at, furnished_url, shown):
+    page = visit_at(furnished_url, language="de-CH", color_scheme="dark")
     walk, look = Walk(page), Look(page)
     go_to_tab(page, "Modell ausführen")
     page.get_by_role("button", name="Prompt").click()
@@ -126,9 +117,9 @@ def test_nor_is_it_where_a_model_is_run(visit_at, url, shown):
     assert look.found == []
 
 
-def test_a_file_that_is_too_large_is_refused_in_german(browser, url, tmp_path):
+def test_a_file_that_is_too_large_is_refused_in_german(browser, furnished_url, tmp_path):
     page = browser.new_page(locale="en-GB")  # Gradio's own script complains on the console
-    page.goto(f"{url}?lang=de")
+    page.goto(f"{furnished_url}?lang=de")
     large = tmp_path / "gross.jsonl"
     with large.open("wb") as file:
         file.truncate(51 * 2**20)
@@ -151,8 +142,8 @@ def test_a_file_that_is_too_large_is_refused_in_german(browser, url, tmp_path):
     page.close()
 
 
-def test_the_choice_holds_for_the_whole_page_and_can_be_undone(visit_at, url):
-    page = visit_at(url, language="de-CH")
+def test_the_choice_holds_for_the_whole_page_and_can_be_undone(visit_at, furnished_url):
+    page = visit_at(furnished_url, language="de-CH")
     page.get_by_text("Einstellungen", exact=True).click()
     page.get_by_role("link", name="English").click()
     page.get_by_role("button", name="Score the example").click()

@@ -19,7 +19,7 @@ from PIL import Image
 from playwright.sync_api import expect
 from space.pages import upload
 from space.servers import APP, free_port, serving, wait_for_client
-from space.visitors import Visitor, peak_memory, run, until
+from space.visitors import Visitor, peak_memory, run, until_told
 
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
@@ -156,7 +156,7 @@ async def begin(visitor, *told):
     """Have a long file scored until the progress bar tells so; the rest of the messages."""
     file = await visitor.upload("long.jsonl", long_file())
     messages = visitor.pressed("score", benchmark="cards", file=file)
-    await until(messages, *told)
+    await until_told(messages, *told)
     return messages
 
 

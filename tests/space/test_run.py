@@ -6,9 +6,10 @@ import shutil
 
 import httpx
 import pytest
+from helpers.waiting import until
 from playwright.sync_api import expect
 from report.test_browser import CONTRAST
-from space.model_runs import image_of, processes, wait_until
+from space.model_runs import image_of, processes
 from space.pages import go_to_tab, report, settled, still
 from space.servers import serving, wait_for_client
 
@@ -151,7 +152,7 @@ def test_a_run_to_its_end_has_its_answers_its_score_and_all_downloads(
         assert str(models) not in text
         assert str(sample) not in text
         assert str(served[1]) not in text
-    wait_until(lambda: not runs_of(served[1]) and not processes())
+    until(lambda: not runs_of(served[1]) and not processes())
 
 
 def score_of(sample, answers, ids):
@@ -170,7 +171,7 @@ def test_a_page_that_is_closed_ends_its_run(visit, served):
     page.locator("#run-status progress").wait_for()
     assert len(processes()) == 1
     page.context.close()
-    wait_until(lambda: not processes() and not runs_of(served[1]))
+    until(lambda: not processes() and not runs_of(served[1]))
 
 
 @pytest.mark.needs("tesseract")
@@ -191,7 +192,7 @@ def test_one_model_runs_at_a_time_and_who_waits_may_leave_or_cancel(visit, serve
     waiting.locator("#run-cancel").click()
     assert ended(waiting, "Cancelled") == "Cancelled before the first answer."
     waiting.locator("#run-cancel").wait_for(state="hidden")
-    wait_until(lambda: len(runs_of(served[1])) == 1)
+    until(lambda: len(runs_of(served[1])) == 1)
     waiting.locator("#run-start").click()
     ended(waiting, "Waiting for a free place, you are next")
     assert len(processes()) == 1
@@ -206,7 +207,7 @@ def test_one_model_runs_at_a_time_and_who_waits_may_leave_or_cancel(visit, serve
         re.compile(rf"0 of {done} \w+ needs? no correction")
     )
     ended(waiting, "Finished: 1 of 1 answered")
-    wait_until(lambda: not processes() and not runs_of(served[1]))
+    until(lambda: not processes() and not runs_of(served[1]))
 
 
 @pytest.mark.needs("tesseract")
@@ -281,7 +282,8 @@ def test_the_time_limit_ends_a_run_with_a_clear_line(visit, sample, models, tmp_
         ask_items(page, 6)
         told = "The time limit of 2 s was reached before the first answer."
         assert told in ended(page, told)
-        wait_until(lambda: not processes())
+        until(lambda: not processes(), "the model's end")
+        assert processes() == []
         page.close()  # before its server ends, of which it would complain
 
 
@@ -290,8 +292,9 @@ def test_a_server_that_ends_takes_its_run_along(sample, models, tmp_path):
     with serving("-c", SERVED, "600", str(models / "slow"), cwd=sample, **settings) as url:
         wait_for_client(url)
         join(url, "run-start", ["slow", "zettelkatalog", 6], "a")
-        wait_until(processes)
-    wait_until(lambda: not processes())
+        assert until(processes, "the model's start")
+    until(lambda: not processes(), "the model's end")
+    assert processes() == []
 
 
 @pytest.mark.needs("tesseract")

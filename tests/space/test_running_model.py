@@ -6,7 +6,8 @@ import sys
 from contextlib import closing
 
 import pytest
-from space.model_runs import image_of, processes, wait_until
+from helpers.waiting import until
+from space.model_runs import image_of, processes
 
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -159,7 +160,7 @@ def test_a_run_that_is_left_ends_its_process(sample, tmp_path):
     run = run_on_items(context, "tesseract", "zettelkatalog", 2, tmp_path)
     with closing(ask(context, run, watched)) as states:
         assert next(states) == Progress([])
-        wait_until(lambda: len(processes()) == 1)  # its name is known a moment after its start
+        until(lambda: len(processes()) == 1)  # its name is known a moment after its start
     assert processes() == []
 
 

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
+from helpers.waiting import until
 from space.servers import APP, files_below, serving, wait_for_client
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
@@ -168,10 +169,7 @@ def test_size_is_bounded_and_uploads_are_deleted(sample, tmp_path):
         (path,) = send(b'{"id": "sample-01", "prediction": {}}').json()
         assert httpx.get(f"{url}gradio_api/file={path}").status_code == 200
 
-        deadline = time.monotonic() + 120
-        while Path(path).exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        until(lambda: not Path(path).exists(), "the deletion")
         assert httpx.get(f"{url}gradio_api/file={path}").status_code == 403
 
 

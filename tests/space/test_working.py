@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from helpers.waiting import until
 from space import hostile_tasks as tasks
 
 from hdbench.errors import HdbenchError
@@ -88,24 +89,27 @@ def test_long_work_makes_way_and_is_begun_again(workers, monkeypatch, tmp_path):
     def work(address):
         told[address].extend(workers.work(address, tasks.waits, str(tmp_path / "go")))
 
+    def said():
+        return told["a"] + told["b"]
+
     threads = []
     for address, so_far in told.items():
         threads.append(Thread(target=work, args=[address]))
         threads[-1].start()
-        while "begun" not in so_far:
-            time.sleep(0.01)
+        until(lambda so_far=so_far: "begun" in so_far, "its beginning")
     quick = list(workers.work("c", tasks.says, "word"))
     assert [each for each in quick if not isinstance(each, Waits)] == ["word", "WORD"]
     for thread in threads:
         assert thread.is_alive()
+    until(lambda: any(isinstance(each, Waits) and each.again for each in said()), "another wait")
+    until(lambda: said().count("begun") >= 3, "a third beginning")
     (tmp_path / "go").touch()
     for thread in threads:
         thread.join()
-    said = told["a"] + told["b"]
-    begun = [each for each in said if not isinstance(each, Waits)]
+    begun = [each for each in said() if not isinstance(each, Waits)]
     assert begun.count("begun") >= 3
     assert begun.count(None) == 2  # both are done
-    assert any(each.again for each in said if isinstance(each, Waits))
+    assert any(each.again for each in said() if isinstance(each, Waits))
 
 
 def test_what_processes_load_does_without_gradio():
@@ -125,8 +129,7 @@ def test_paused_work_stands_still_and_goes_on(workers, monkeypatch, tmp_path):
 
     thread = Thread(target=work)
     thread.start()
-    while not beats.exists():
-        time.sleep(0.01)
+    until(beats.exists, "the first beat")
     for told in workers.work("b", tasks.waits, str(tmp_path / "go")):
         if told == "begun":
             time.sleep(0.3)  # the signal has arrived
@@ -135,10 +138,7 @@ def test_paused_work_stands_still_and_goes_on(workers, monkeypatch, tmp_path):
                 time.sleep(0.3)
             (tmp_path / "go").touch()
     assert lengths[0] == lengths[1]
-    deadline = time.monotonic() + 120
-    while beats.stat().st_size == lengths[1]:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: beats.stat().st_size > lengths[1], "the next beat")
     beats.with_name("enough").touch()
     thread.join()
 
@@ -149,8 +149,7 @@ def test_work_that_has_a_score_keeps_its_place_longer(workers, monkeypatch, tmp_
     order = []
     first = Thread(target=workers.result, args=("a", tasks.scores_and_waits, str(tmp_path / "go")))
     first.start()
-    while not (tmp_path / "go-begun").exists():
-        time.sleep(0.01)
+    until((tmp_path / "go-begun").exists, "its beginning")
     second = Thread(target=lambda: order.append(workers.result("b", tasks.says, "word")))
     second.start()
     time.sleep(1)  # five times as long as work without a score would keep it

@@ -78,7 +78,7 @@ class Visitor:
         return answer.content
 
 
-async def until(messages, *beginnings):
+async def until_told(messages, *beginnings):
     """Take messages until a text of the progress bar begins so."""
     async for message in messages:
         for each in message.get("progress_data") or ():

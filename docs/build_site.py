@@ -15,7 +15,7 @@ PAGES = ROOT / "build/pages"
 
 SHOWN = (
     *("docs/**/*.md", "metrics/*/README.md", "spaces/scorer/README.md"),
-    *("CHANGELOG.md", "CONTRIBUTING.md"),
+    *("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
 )
 LINKED = (
     *("docs/*.css", "docs/*.csv", "docs/*.json", "docs/*.svg", "dataset_scripts/*/sample/**/*.jpg"),

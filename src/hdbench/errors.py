@@ -1,6 +1,9 @@
 """What callers show to a person: one exception, and untrusted text made harmless and short."""
 
+import errno
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeGuard
 
 SHOWN = 3
 """How many places, names or problems a message lists, unless told otherwise."""
@@ -52,6 +55,27 @@ def changed(value: object, change: Callable[[str], str]) -> object:
     return change(value) if isinstance(value, str) else value
 
 
+def without_folders(message: str, *folders: Path) -> str:
+    """Return a message in which files have the names that they have in some folders.
+
+    Args:
+        message: the message.
+        folders: where files are that whoever is told does not know.
+
+    Example:
+        >>> without_folders(Message("{place}: not there", place="/srv/cards/a.csv"), Path("/srv"))
+        'cards/a.csv: not there'
+    """
+    names = [f"{folder}/" for each in folders for folder in (each, each.resolve())]
+
+    def plain(text: str) -> str:
+        for name in names:
+            text = text.replace(name, "")
+        return text
+
+    return message.changed(plain) if isinstance(message, Message) else plain(message)
+
+
 def _kept(value: object) -> object:
     if isinstance(value, Exception):
         return next((each for each in value.args if isinstance(each, Message)), Message(str(value)))
@@ -61,6 +85,33 @@ def _kept(value: object) -> object:
 def os_reason(error: OSError) -> Message:
     """Why the operating system refused something, without the file's name."""
     return Message(error.strerror or str(error))
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_REMEDIES = (
+    (_FULL, Message("make room")),
+    ((errno.ENOENT, errno.ENOTDIR), Message("is the folder still there? It may have been moved")),
+    ((errno.EACCES, errno.EPERM, errno.EROFS), Message("allow this user to write there")),
+)
+
+
+def write_reason(error: OSError) -> Message:
+    """Why something could not be written, and what to do about it, without the file's name.
+
+    Example:
+        >>> write_reason(OSError(errno.ENOSPC, "No space left on device"))
+        'No space left on device: make room'
+    """
+    why = os_reason(error)
+    for numbers, remedy in _REMEDIES:
+        if error.errno in numbers:
+            return Message("{why}: {remedy}", why=why, remedy=remedy)
+    return why
+
+
+def is_full(error: BaseException) -> TypeGuard[OSError]:
+    """Return whether there was no room for a file."""
+    return isinstance(error, OSError) and error.errno in _FULL
 
 
 class HdbenchError(ValueError):

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from functools import cache
 
 from helpers.forks import Forks
+from helpers.slow_pdf import slow_pdf
 from PIL import Image
 
 
@@ -56,6 +57,14 @@ def write_collection(folder, records=(None, None, None), ids=None):
         for number, record in enumerate(records)
     ]
     (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+def blocked(folder):
+    """A collection whose picture takes much longer than anybody waits."""
+    (folder / "images/card.pdf").write_bytes(slow_pdf())
+    rows = (folder / "metadata.jsonl").read_text()
+    (folder / "metadata.jsonl").write_text(rows.replace("card.png", "card.pdf"))
     return folder
 
 

@@ -4,12 +4,13 @@ import json
 
 import httpx
 import pytest
+from annotating.merges import merge
 from annotating.pages import SCHEMA, serving, truths, write_collection
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from space.german import Walk, words
 
-from hdbench.annotating.handing_over import hand_over, merge
+from hdbench.annotating.handing_over import hand_over
 from hdbench.annotating.store import Store
 
 pytestmark = pytest.mark.slow

@@ -153,7 +153,7 @@ def ben_reads(desk, shared, slips):
     handed = ("annotate", "cards", "--as", "ben", "--hand-over", desk.folder / "ben.zip")
     desk.run(*handed, cwd=desk.folder / "bens")
     assert desk.follow("annotate", "cards", "--as", "anna")[-2:] == ["--merge", "ben.zip"]
-    desk.run("annotate", "cards", "--as", "anna", "--merge", "ben.zip")
+    desk.run("annotate", "cards", "--as", "anna", "--merge", "ben.zip", "--yes")  # asked for
 
 
 def correct_drafts(desk, items, overlooked):

@@ -240,7 +240,7 @@ def test_a_field_is_one_cell_of_the_card_whatever_it_is_called(built):
     name = "a`|\n<img src=x>\u202e"
     section = agreement_section(built.model_copy(update={"fields": {name: built.fields["year"]}}))
     [row] = [line for line in section.splitlines() if "img" in line]
-    assert row.startswith(r"| `a'\|\n<img src=x>\u202e` | 20 | ")
+    assert row.startswith(r"| `a'\| <img src=x>\u202e` | 20 | ")
 
 
 def test_nobody_agrees_or_differs_yet(tmp_path, run_hdbench):

@@ -18,7 +18,7 @@ def test_two_people_exchange_their_work(tmp_path, run_hdbench):
             store.change("b1", "ground_truth", "year", year, after=after, how="blind")
     told = run_hdbench("annotate", "anna", "--as", "anna", "--hand-over", "a.zip", cwd=tmp_path)
     assert told.stdout.endswith(" changes by anna\n"), told.stderr
-    merged = run_hdbench("annotate", "ben", "--merge", "a.zip", cwd=tmp_path)
+    merged = run_hdbench("annotate", "ben", "--merge", "a.zip", "--yes", cwd=tmp_path)
     assert "conflicts: 1\n  b1: year\n" in merged.stdout, merged.stderr
     assert truths(tmp_path / "ben")["b1"]["title"] == "Faust"
 

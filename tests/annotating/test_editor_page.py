@@ -6,10 +6,11 @@ import re
 import httpx
 import pytest
 from annotating.killed_typing import kill_while_typing
+from annotating.merges import merge
 from annotating.pages import SCHEMA, Served, serving, truths, write_collection
 from playwright.sync_api import expect
 
-from hdbench.annotating.handing_over import hand_over, merge
+from hdbench.annotating.handing_over import hand_over
 from hdbench.annotating.store import Store
 
 pytestmark = pytest.mark.slow

@@ -6,15 +6,16 @@ import shutil
 import zipfile
 
 import pytest
+from annotating.merges import merge
 
-from hdbench.annotating import handing_over
+from hdbench.annotating import merging
 from hdbench.annotating.annotation import (
     Annotation,
     Assignment,
     read_annotation,
     write_annotation,
 )
-from hdbench.annotating.handing_over import hand_over, merge
+from hdbench.annotating.handing_over import hand_over, read_hand_over
 from hdbench.annotating.history import History
 from hdbench.annotating.metadata import Metadata
 from hdbench.annotating.store import Store
@@ -364,13 +365,12 @@ def test_what_is_assigned_while_a_history_is_read_is_not_lost(
 ):
     assigned(other, "anna", "ben", items=("b3",))
     path = handed(other, "anna", tmp_path)
-    read = handing_over._unpacked
 
     def slowly(path):
         assigned(collection, "clara", "dora")
-        return read(path)
+        return read_hand_over(path)
 
-    monkeypatch.setattr(handing_over, "_unpacked", slowly)
+    monkeypatch.setattr(merging, "read_hand_over", slowly)
     (collection / "metadata.jsonl").write_text(
         "".join(
             json.dumps(json.loads(line) | {"ground_truth": None}) + "\n"
@@ -427,7 +427,7 @@ def test_an_assignment_that_another_process_makes_meanwhile_is_not_lost(
         assigned(folder, "clara", "dora", items=("b3",))
         return History(folder)
 
-    monkeypatch.setattr(handing_over, "History", opened)
+    monkeypatch.setattr(merging, "History", opened)
     merge(other, path)
     annotation = read_annotation(other)
     assert annotation.annotators("b2") == ("anna", "ben")

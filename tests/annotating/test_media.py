@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 
 import pytest
 from PIL import Image
@@ -20,7 +21,9 @@ def media(tmp_path):
     Image.new("RGBA", (60, 90), (0, 0, 0, 0)).save(tmp_path / "clear.tif")
     (tmp_path / "d.png").write_bytes(b"no image")
     (tmp_path / "link.png").symlink_to("/etc/passwd")
+    os.mkfifo(tmp_path / "pipe.png")
     rows = [
+        {"id": "pipe", "file_name": "pipe.png"},
         {"id": "pages", "pages_file_names": ["a.jpg", "b.tif"]},
         {"id": "pdf", "file_name": "c.pdf"},
         {"id": "text", "text": "Wein"},
@@ -68,7 +71,7 @@ def test_texts_and_items_without_media(media):
     ("item", "page"),
     [
         *[("damaged", 0), ("link", 0), ("outside", 0), ("pages", 2), ("pdf", 2), ("none", 0)],
-        *[("odd", 0), ("odd pdf", 0)],
+        *[("odd", 0), ("odd pdf", 0), ("pipe", 0)],
     ],
 )
 def test_what_cannot_be_shown_is_an_error(media, item, page):
@@ -77,5 +80,5 @@ def test_what_cannot_be_shown_is_an_error(media, item, page):
 
 
 def test_a_name_that_no_file_can_have_is_an_error(media):
-    with pytest.raises(HdbenchError, match="cannot be shown"):
+    with pytest.raises(HdbenchError, match="no such file"):
         media.pages("odd pdf")

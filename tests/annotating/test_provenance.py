@@ -4,12 +4,13 @@ import itertools
 import json
 
 import pytest
+from annotating.merges import merge
 from annotating.pages import write_collection
 
 from hdbench.annotating.changes import Change, as_line, read_change
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.folding import fold
-from hdbench.annotating.handing_over import hand_over, merge
+from hdbench.annotating.handing_over import hand_over
 from hdbench.annotating.store import Store
 from hdbench.errors import HdbenchError
 

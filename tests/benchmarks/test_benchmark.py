@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers.run_folders import SPEC, write_run
+from helpers.run_folders import SPEC, write_cards, write_run
 
-from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.errors import HdbenchError
 
 COMMIT = "dbe1c6531c53d883a402796a075af7c7b0bb3383"
@@ -85,7 +85,7 @@ def test_what_does_not_fit_is_refused(cards, changes, message):
 
 @pytest.mark.parametrize("name", ["../secret.jpg", "/etc/passwd", "images/../../x.jpg"])
 def test_media_outside_of_the_folder_are_refused(cards, name):
-    with pytest.raises(HdbenchError, match=r"metadata.jsonl:1: .* is outside the benchmark"):
+    with pytest.raises(HdbenchError, match="leads out of"):
         with_media(cards, "image", "file_name", name).media()
 
 
@@ -159,3 +159,16 @@ def test_every_command_refuses_an_unknown_headline_in_one_line(cards, run_hdbenc
     done = run_hdbench("build", "hdb/cards", "--out", "other", cwd=cards)  # lists all that is wrong
     assert (done.returncode, done.stdout) == (2, "")
     assert "error: headline: is not a rate of zettel_f1" in done.stderr
+
+
+def test_an_id_with_half_a_character_is_refused(tmp_path):
+    write_cards(tmp_path)
+    folder = tmp_path / "hdb/cards"
+    metadata = folder / "metadata.jsonl"
+    metadata.write_text(metadata.read_text().replace('"0001"', '"\\ud800"'))
+    for reads in (Benchmark.ids, Benchmark.items, lambda benchmark: benchmark.parts(2)):
+        with pytest.raises(HdbenchError) as caught:
+            list(reads(load_benchmark(str(folder))))
+        assert str(caught.value) == (
+            f"{metadata}:2: the id '\\ud800' has half a character: give the item another id"
+        )

@@ -34,7 +34,9 @@ def tree(folder):
 def build(published, tmp_path, run_hdbench):
     def run(*arguments, source=published.source, new=False):
         given = ("--source", source) if source else ()
-        return run_hdbench("build", published.recipe, *given, *arguments, cwd=tmp_path, new=new)
+        return run_hdbench(
+            "build", published.recipe, "--run-script", *given, *arguments, cwd=tmp_path, new=new
+        )
 
     return run
 
@@ -307,7 +309,7 @@ def test_a_path_out_of_the_folder_is_refused(published, tmp_path, run_hdbench):
     for name in ("../../secret.jpg", str(tmp_path / "secret.jpg"), "link.jpg"):
         line = {"file_name": name, "id": "1", "ground_truth": truth}
         (sample / "metadata.jsonl").write_text(json.dumps(line))
-        done = run_hdbench("build", published.recipe, "--sample", cwd=tmp_path)
+        done = run_hdbench("build", published.recipe, "--run-script", "--sample", cwd=tmp_path)
         assert_refused(done, "leads out of")
 
 
@@ -371,8 +373,8 @@ def test_killed_in_the_middle_a_build_leaves_the_old_and_can_be_repeated(
         "        if card == '00002':\n            __import__('time').sleep(600)\n        yield Row("
     )
     script.write_text(sound.replace("        yield Row(", held_up))
-    command = [sys.executable, "-m", "hdbench", "build", published.recipe, "--source"]
-    process = subprocess.Popen([*command, published.source], cwd=tmp_path)
+    given = [published.recipe, "--run-script", "--source", published.source]
+    process = subprocess.Popen([sys.executable, "-m", "hdbench", "build", *given], cwd=tmp_path)
     partial = tmp_path / "hdb/.zettelkatalog.partial"
     until(lambda: len(list((partial / "images").glob("*"))) == 2, "the build")
     assert_refused(build(), "hdb/zettelkatalog: another hdbench is building it")

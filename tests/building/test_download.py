@@ -58,7 +58,9 @@ def server(published):
 def build(published, tmp_path, run_hdbench):
     def run(*arguments):
         cache = str(tmp_path / "cache")
-        return run_hdbench("build", published.recipe, *arguments, cwd=tmp_path, HDBENCH_CACHE=cache)
+        return run_hdbench(
+            "build", published.recipe, "--run-script", *arguments, cwd=tmp_path, HDBENCH_CACHE=cache
+        )
 
     return run
 
@@ -75,7 +77,14 @@ def test_each_file_is_downloaded_once(server, build, published, tmp_path, run_hd
     assert build("--out", "again").returncode == 0
     assert server.asked == []
     from_folder = run_hdbench(
-        "build", published.recipe, "--source", published.source, "--out", "local", cwd=tmp_path
+        "build",
+        published.recipe,
+        "--run-script",
+        "--source",
+        published.source,
+        "--out",
+        "local",
+        cwd=tmp_path,
     )
     assert from_folder.returncode == 0
     built = [

@@ -80,7 +80,7 @@ def test_the_folder_has_the_documented_form(source, tmp_path):
         "zettelkatalog/2026-01-24_T0252/run.json",
         "zettelkatalog/2026-01-24_T0252/answers.jsonl",
     }
-    prompt = read_registry(find_recipe("zettelkatalog").folder / "registry.txt")[
+    prompt = read_registry(find_recipe("zettelkatalog").folder)[
         "benchmarks/library_cards/prompts/prompt.txt"
     ]
     assert read_run_info(folder / "zettelkatalog/2026-01-24_T0252") == RunInfo(

@@ -47,7 +47,7 @@ def test_two_runs_side_by_side(results, run_hdbench):
         (("right.json",), "name at least two to compare"),
         (("right.json", "right.json"), "right: the same answers are given twice"),
         (("right.json", "fewer.json"), "do not have the same items: 1 ('0003') only in the first"),
-        (("right.json", "right.jsonl"), "right.jsonl:2: not JSON"),
+        (("right.json", "right.jsonl"), "right.jsonl: not a result of hdbench score --json; for"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(results, run_hdbench, arguments, message):

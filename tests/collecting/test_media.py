@@ -1,5 +1,6 @@
 """Which files of a folder make an item."""
 
+import os
 import struct
 import zlib
 
@@ -114,3 +115,14 @@ def test_a_folder_must_be_there_and_hold_something(tmp_path, name):
 )
 def test_a_name_leads_nowhere(item, name):
     assert safe_name(item) == name
+
+
+@pytest.mark.parametrize("name", [b"m\xfcller.png", b"m\xfcller/1.png", b"letter/1\xfc.png"])
+def test_a_name_that_is_not_utf_8_is_refused(tmp_path, name):
+    path = tmp_path / os.fsdecode(name)
+    picture(path)
+    with pytest.raises(HdbenchError) as caught:
+        find_media(tmp_path)
+    odd = name if b"/1.png" not in name else name.partition(b"/")[0]
+    shown = odd.decode(errors="backslashreplace")
+    assert str(caught.value) == f"{tmp_path}/{shown}: its name is not in UTF-8: rename it"

@@ -1,5 +1,6 @@
 """`hdbench new` as a person calls it, with and without a terminal."""
 
+import csv
 import json
 import os
 import pty
@@ -153,9 +154,66 @@ def test_what_a_table_says_is_never_run(folder, run_hdbench):
     built = run_hdbench("build", "letters", cwd=folder)
     assert built.returncode == 0, built.stderr
     card = (folder / "hdb/letters/README.md").read_text()
-    assert "# {{ spec }} <b>" in card
+    assert "# { { spec } } &lt;b&gt;" in card
     assert "| `{ { 7*7 } }` |" not in card  # a field's name is made of letters
-    assert "column { { 7*7 } }: " in card
+    assert r"column { { 7\*7 } }: " in card
+
+
+PICKLED = r"cos\nsystem\n(S'touch pwned'\ntR."
+CALL = f'spec.parse_raw("{PICKLED}",proto="pickle",allow_pickle=true)'
+"""What unpickled a command, where a card was a template that had pydantic's objects."""
+
+
+@pytest.mark.parametrize("where", ["header", "id", "image", "title", "card"])
+def test_nothing_that_came_with_a_collection_is_run_by_build(where, folder, run_hdbench):
+    attack = f"{{{{{{ {{1:{CALL} }}}}}}"  # of which `{{` and `}}` were left when each was divided
+    header = attack if where == "header" else "Bemerkung"
+    rows = [["Datei", header], ["b1", "x"], ["b2", "y"]]
+    if where == "id":
+        rows.append([attack, "of no image"])
+    if where == "image":  # without a ground truth
+        (folder / "scans/b3.png").rename(folder / f"scans/{attack}.png")
+    with (folder / "t.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    title = ("--title", attack) if where == "title" else ()
+    done = run_hdbench("new", "letters", "scans", "--truth", "t.csv", *title, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    if where == "card":
+        with (folder / "letters/README.md").open("a") as card:
+            card.write(f"{{{{ {CALL} }}}}\n")
+    built = run_hdbench("build", "letters", "--accept-licence", cwd=folder)
+    assert not (folder / "pwned").exists()
+    if where == "card":
+        assert built.returncode == 2
+        assert "is not a placeholder" in built.stderr
+        return
+    assert built.returncode == 0, built.stderr
+    assert "{ { { {1:spec.parse" in (folder / "hdb/letters/README.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["prompt.txt", "answer.schema.json", "benchmark.yaml"])
+def test_a_benchmark_to_be_like_is_read_in_its_folder_only(name, folder, run_hdbench):
+    assert run_hdbench("new", "first", "scans", cwd=folder).returncode == 0
+    (folder / "first" / name).rename(folder / "secret")
+    (folder / "first" / name).symlink_to(folder / "secret")
+    done = run_hdbench("new", "second", "scans", "--like", "first", cwd=folder)
+    assert done.returncode == 2
+    assert f"first/{name}: leads out of first: put the file itself there" in done.stderr
+    assert not (folder / "second").exists()
+
+
+def test_what_a_table_says_is_text_in_the_card(folder, run_hdbench):
+    header = "<script>\x1b[2J`a|b</script> <img src=x onerror=y>"
+    with (folder / "t.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["Datei", header, "{{ rows }}"], ["b1", "x", "y"]])
+    done = run_hdbench("new", "letters", "scans", "--truth", "t.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    card = (folder / "letters/README.md").read_text()
+    assert "<script" not in card
+    assert "<img" not in card
+    assert "\x1b" not in card
+    assert r"&lt;script&gt;\\x1b\[2J\`a\|b&lt;/script&gt; &lt;img src=x" in card
+    assert "{ { rows } }" in card
 
 
 @pytest.mark.parametrize(

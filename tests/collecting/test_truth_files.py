@@ -56,3 +56,17 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(HdbenchError, match="pipe: neither a file nor a folder"):
         open_truth(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("name", [b"w\xfcrde.csv", b"truths/m\xfcller.json", b"page/m\xfcller.xml"])
+def test_a_name_that_is_not_utf_8_is_refused(tmp_path, name):
+    page = b"<PcGts><Page/></PcGts>"
+    path = tmp_path / os.fsdecode(name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes({".csv": b"id,title\n1,a\n", ".json": b"{}", ".xml": page}[path.suffix])
+    if path.suffix == ".xml":
+        (path.parent / "a.xml").write_bytes(page)
+    with pytest.raises(HdbenchError) as caught:
+        open_truth(path if path.suffix == ".csv" else path.parent)
+    shown = name.decode(errors="backslashreplace")
+    assert str(caught.value) == f"{tmp_path}/{shown}: its name is not in UTF-8: rename it"

@@ -4,6 +4,7 @@ import os
 import threading
 
 import pytest
+from helpers.small_disk import FORMS, small_disk
 
 from hdbench.common.cache import FileCache
 
@@ -73,3 +74,18 @@ def test_several_may_keep_the_same_at_once(cache):
     for thread in threads:
         thread.join()
     assert cache.get("a") == bytes(900)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_full_disk_costs_what_is_kept_and_leaves_nothing_half_there(tmp_path, form):
+    with small_disk(tmp_path / "disk", form) as disk:
+        cache = FileCache(disk.folder / "kept", max_entry=100_000)
+        cache.add("a", b"a text")
+        disk.fill()
+        cache.add("a", bytes(100_000))
+        cache.add("b", bytes(100_000))
+        assert (cache.get("a"), cache.get("b")) == (b"a text", None)
+        assert os.listdir(disk.folder / "kept") == ["a"]
+        disk.make_room()
+        cache.add("b", bytes(100_000))
+        assert cache.get("b") == bytes(100_000)

@@ -1,12 +1,24 @@
 """JSON and JSON Lines files from anybody."""
 
+import errno
 import json
 import os
 
 import pytest
+from helpers.small_disk import FORMS, PAGE, is_saved, small_disk
 
-from hdbench.common.jsonio import MAX_DEPTH, parse_json, read_jsonl, write_json
-from hdbench.errors import HdbenchError
+from hdbench.common.jsonio import (
+    DECODER,
+    EXACT,
+    MAX_DEPTH,
+    SPELLED,
+    UNIQUE,
+    parse_json,
+    read_jsonl,
+    write_json,
+    write_whole,
+)
+from hdbench.errors import HdbenchError, write_reason
 
 
 def nested(depth):
@@ -54,3 +66,58 @@ def test_a_failed_write_leaves_the_old_file_alone(tmp_path):
         write_json(tmp_path / "value.json", {"new": float("nan")})
     assert json.loads((tmp_path / "value.json").read_text()) == {"old": 1}
     assert os.listdir(tmp_path) == ["value.json"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_whole_file_is_the_old_or_the_new_one_and_nothing_is_left_beside_it(tmp_path, form):
+    with small_disk(tmp_path / "disk", form) as disk:
+        path, refused = disk.folder / "file", 0
+        write_whole(path, b"old")
+        for pages in range(4):
+            for data in (b"x" * (pages * PAGE + 1), b"y" * 2 * PAGE):
+                before = path.read_bytes()
+                disk.fill(pages=pages)
+                saved = is_saved(write_whole, path, data)
+                disk.make_room()
+                assert path.read_bytes() == (data if saved else before)
+                assert os.listdir(disk.folder) == ["file"]
+                refused += not saved
+        assert refused
+
+
+def test_what_to_do_depends_on_why_a_file_cannot_be_written(tmp_path):
+    with pytest.raises(HdbenchError, match=r"file: cannot be written: .*: is the folder still "):
+        write_whole(tmp_path / "moved/file", b"x")
+    for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        assert write_reason(OSError(number, "why")) == "why: make room"
+    for number in (errno.EACCES, errno.EPERM, errno.EROFS):
+        assert write_reason(OSError(number, "why")) == "why: allow this user to write there"
+    assert write_reason(OSError(errno.EIO, "why")) == "why"
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "1" + "0" * 400 + ".0"])
+def test_a_number_that_is_too_large_is_none_or_refused(number):
+    text = f'{{"a": 1,\n "b": [{{"c": 2.5}}, {{"c": {number}}}]}}'
+    assert parse_json(text) == {"a": 1, "b": [{"c": 2.5}, {"c": None}]}
+    assert parse_json(text, UNIQUE) == parse_json(text)
+    with pytest.raises(ValueError, match=r"^line 2, b\.1\.c: the number -?1.* is too large: "):
+        parse_json(text, EXACT)
+
+
+@pytest.mark.parametrize("decoder", [EXACT, SPELLED])
+def test_what_is_wrong_behind_a_number_that_is_too_large_is_one_line_too(decoder):
+    deep, long = f"[1e999, {nested(100_000)}]", f"[1e999, {'1' * 5_000}]"
+    for text, why in ((deep, "^nested more than 100 deep"), (long, "^a number has too many")):
+        with pytest.raises(ValueError, match=why):
+            parse_json(text, decoder)
+    with pytest.raises(json.JSONDecodeError):
+        parse_json('{"a": 1e999, "b":', decoder)
+    in_quotes = '{"a": "\\" 1e999",\n "b": 1e999}'
+    with pytest.raises(ValueError, match=r"^line 2, b: the number 1e999 is too large"):
+        parse_json(in_quotes, decoder)
+
+
+@pytest.mark.parametrize("decoder", [DECODER, UNIQUE, EXACT, SPELLED])
+def test_a_number_of_5000_digits_is_refused_in_one_line(decoder):
+    with pytest.raises(ValueError, match=r"^a number has too many digits: shorten it, or put"):
+        parse_json(f'{{"a": {"1" * 5_000}}}', decoder)

@@ -55,7 +55,7 @@ def test_the_source_is_of_one_revision_and_its_files_are_pinned(folder, spec):
     if isinstance(spec.source, HubSource):
         return  # whose files are pinned by its commit
     assert spec.source.url.endswith(spec.source.revision)
-    registry = read_registry(folder / "registry.txt")
+    registry = read_registry(folder)
     assert len(registry[spec.source.prompt]) == 64
     unpinned = [path for path, sha256 in registry.items() if not sha256]
     assert len(unpinned) == (2 if spec.name == "avisblatt" else 0)

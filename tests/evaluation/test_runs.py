@@ -79,8 +79,33 @@ def test_the_same_run_twice_is_refused(here):
 def test_two_results_of_one_name_are_refused(here):
     first = write_run(here / "a", answers(RIGHT), run="same")
     second = write_run(here / "b", answers(WRONG), run="same")
-    with pytest.raises(HdbenchError, match="two results are called"):
+    message = r"/a and .*/b: two results are called 'reader-1 \(same\)'"
+    with pytest.raises(HdbenchError, match=message):
         load_runs([first, second])
+
+
+def test_files_of_one_model_are_told_apart_by_their_names(here):
+    for file, values in {"a": (RIGHT, WRONG), "b": (WRONG, RIGHT)}.items():
+        lines = [
+            json.dumps({"id": item, "model": model} | answer) + "\n"
+            for model, value in zip(("m", f"only-{file}"), values, strict=True)
+            for item, answer in answers(value).items()
+        ]
+        Path(f"{file}.jsonl").write_text("".join(lines))
+    files = [Path("a.jsonl"), Path("b.jsonl")]
+    loaded = load_runs(files, benchmark="hdb/cards")
+    expected = {"m (a)": 1.0, "only-a": 0.5, "m (b)": 0.5, "only-b": 1.0}
+    assert {name: result.figures()["f1_micro"] for name, result in loaded.items()} == expected
+
+    for number, result in enumerate(loaded.values()):
+        write_results(Path(f"{number}.json"), [result])
+    assert list(load_runs([Path("0.json"), Path("2.json")])) == ["m (0)", "m (2)"]
+
+    Path("other").mkdir()
+    twin = Path("b.jsonl").rename("other/a.jsonl")
+    message = r"a\.jsonl and other/a\.jsonl: two results are called 'm \(a\)': rename one of the fi"
+    with pytest.raises(HdbenchError, match=message):
+        load_runs([files[0], twin], benchmark="hdb/cards")
 
 
 def test_details_are_there_or_asked_for(here):

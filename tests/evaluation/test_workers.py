@@ -20,10 +20,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdbench.errors import HdbenchError
+from hdbench.evaluation import processes
 from hdbench.evaluation import score as scoring
 from hdbench.evaluation.checks import Checks
 from hdbench.evaluation.looks import Looks
 from hdbench.evaluation.score import Settings, score_runs, score_under
+from hdbench.evaluation.workers import Workers
 from hdbench.reading.answer import Answer
 from hdbench.reading.bounds import Bounds
 from hdbench.reading.schema import AnswerSchema
@@ -109,7 +111,9 @@ def figures(benchmark, answers, **how):
 
 @pytest.fixture
 def small_parts(monkeypatch):
+    """Small parts, and other processes however little they gain."""
     monkeypatch.setattr(scoring, "PART", 5)
+    monkeypatch.setattr(processes, "LEAST", 1e-9)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -225,6 +229,25 @@ def test_a_line_of_an_item_that_is_not_scored_is_checked_too(tmp_path):
         score_runs(str(tmp_path / "hdb/cards"), path)
 
 
+def test_processes_are_started_only_where_they_pay(tmp_path, monkeypatch):
+    path = write_cards(tmp_path, 1_500)
+    numbers = []
+    started = Workers.started
+
+    def counted(number, *how):
+        numbers.append(number)
+        return started(number, *how)
+
+    monkeypatch.setattr(Workers, "started", counted)
+    cards = tmp_path / "hdb/cards"
+    whole = figures(cards, path)
+    assert figures(cards, path, workers=2) == whole
+    assert numbers == []
+    monkeypatch.setattr(processes, "LEAST", 1e-9)
+    assert figures(cards, path, workers=2) == whole
+    assert numbers == [2]
+
+
 def test_the_number_of_processes_is_checked(tmp_path):
     path = write_cards(tmp_path, 20)
     with pytest.raises(HdbenchError, match="--workers: -1 is not a number from 0"):
@@ -245,7 +268,7 @@ def test_the_bound_on_values_is_for_each_model(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("ended", [signal.SIGINT, signal.SIGKILL])
 def test_no_process_is_left_behind(tmp_path, ended):
-    path = write_cards(tmp_path, 60_000)
+    path = write_cards(tmp_path, 200_000)
     command = [sys.executable, "-m", "hdbench", "score", "hdb/cards", path, "--workers", "2"]
     with subprocess.Popen(command, cwd=tmp_path, start_new_session=True) as main:
         try:
@@ -283,7 +306,7 @@ def test_a_killed_process_is_one_line(tmp_path, small_parts, monkeypatch):
 
     def kill_first(whole, parts):
         for number, each in enumerate(taken(whole, parts)):
-            if number == 0:
+            if number == 20:  # the first ten items are scored in this process
                 os.kill(max(set(children(os.getpid())) - before), signal.SIGKILL)
             yield each
 

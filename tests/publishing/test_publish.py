@@ -418,6 +418,21 @@ def test_a_link_out_of_the_folder_is_refused(publish, place):
     assert "passwd.txt: is a link" in publish(status=2)
 
 
+def test_a_repository_that_is_itself_a_link_is_refused(publish, place):
+    (place / "hdb/zettelkatalog").rename(place / "elsewhere")
+    (place / "hdb/zettelkatalog").symlink_to(place / "elsewhere")
+    told = publish("--only", "zettelkatalog", status=2)
+    assert "hdb/zettelkatalog: is a link: put the file itself there" in told
+
+
+@pytest.mark.parametrize("name", ["README.md", "pipe.txt"])
+def test_a_pipe_in_a_folder_is_refused(publish, place, name):
+    (place / "hdb/zettelkatalog" / name).unlink(missing_ok=True)
+    os.mkfifo(place / "hdb/zettelkatalog" / name)
+    told = publish("--only", "zettelkatalog", status=2)
+    assert f"hdb/zettelkatalog/{name}: is a pipe or a device" in told
+
+
 @pytest.mark.parametrize(
     "name", ["x.held-out.jsonl", "images/X.Held-Out.JSONL", ".h/x.held-out.jsonl"]
 )

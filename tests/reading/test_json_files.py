@@ -1,12 +1,13 @@
 """JSON Lines, a JSON list, a JSON object id → answer."""
 
 import json
+import os
 import tracemalloc
 
 import pytest
 
 from hdbench.errors import HdbenchError
-from hdbench.reading.json_files import open_json
+from hdbench.reading.json_files import is_result, open_json
 from hdbench.reading.schema import AnswerSchema
 from hdbench.results.items import score_items
 from hdbench.scoring import make_metric
@@ -167,3 +168,34 @@ def test_of_json_lines_only_ids_and_offsets_are_kept(tmp_path):
     assert container.load(container.runs[None]["9999"]) == {"prediction": {"title": "x" * 2000}}
     container.close()
     assert kept < 4 * 2**20  # of 20 MB
+
+
+FAR = {"ids": ["0"] * 400_000}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (json.dumps(RESULT), True),
+        ("\ufeff \r\n" + json.dumps(RESULT, indent=2), True),
+        (json.dumps(dict(reversed(RESULT.items())), indent="\t", separators=(" ,", " \n: ")), True),
+        (json.dumps(FAR | RESULT), True),
+        (json.dumps({"runs": [FAR | RESULT, RESULT]}, indent=1), True),
+        # A result with a line after it is one of several lines, none of which is an answer.
+        (json.dumps(RESULT) + "\n" + entry("1"), False),
+        (entry("1") + "\n" + json.dumps(RESULT), False),
+        (entry("1"), False),
+        (json.dumps({"1": {"protocol": "a", "signature": "b"}}, indent=2), False),
+        (json.dumps([RESULT]), False),
+        ("id,protocol,signature,unanswered,unparsable", False),
+        ("", False),
+    ],
+)
+def test_a_result_is_told_from_answers_in_any_layout(tmp_path, content, expected):
+    (tmp_path / "file").write_text(content)
+    assert is_result(tmp_path / "file") == expected
+
+
+def test_what_cannot_be_read_is_not_a_result(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert not any(is_result(tmp_path / name) for name in ("pipe", ".", "missing"))

@@ -5,10 +5,14 @@ import stat
 import struct
 import zipfile
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from helpers.small_disk import FORMS, small_disk
 
 from hdbench.errors import HdbenchError
 from hdbench.reading.members import Folder, Zip
+from hdbench.reading.unpacking import unpack_zstandard, write_as_lines
 
 
 def write_zip(path, members, method=zipfile.ZIP_DEFLATED):
@@ -214,3 +218,35 @@ def test_no_byte_turned_over_brings_anything_but_an_answer_or_an_error(tmp_path)
             except HdbenchError:
                 refused += 1
     assert refused > len(sound)  # most places matter; dates and the like do not
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_full_disk_is_not_told_as_a_damaged_file(tmp_path, form):
+    lines = "".join(f"{number} " * 20 + "\n" for number in range(500)).encode()
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.jsonl", lines)
+    pq.write_table(pa.table({"id": [str(number) for number in range(500)]}), tmp_path / "a.parquet")
+    with pa.CompressedOutputStream(str(tmp_path / "a.zst"), "zstd") as packed:
+        packed.write(lines)
+    members = Zip(tmp_path / "a.zip", "a.zip")
+    with small_disk(tmp_path / "disk", form) as disk:
+        target = disk.folder / "a"
+        disk.fill()
+        for unpack in (
+            lambda: members.unpacked("a.jsonl", disk.folder),
+            lambda: write_as_lines(tmp_path / "a.parquet", target, "a.parquet"),
+            lambda: unpack_zstandard(tmp_path / "a.zst", target, "a.zst"),
+        ):
+            with pytest.raises(HdbenchError, match=r"cannot be unpacked: .*: make room"):
+                unpack()
+    members.close()
+
+
+def test_a_name_that_is_not_utf_8_is_refused_if_it_would_be_read(tmp_path):
+    (tmp_path / "a.json").write_text("{}")
+    (tmp_path / os.fsdecode(b"m\xfcller.pdf")).write_text("")
+    assert Folder(tmp_path).names == ["a.json"]
+    (tmp_path / os.fsdecode(b"m\xfcller.json")).write_text("{}")
+    with pytest.raises(HdbenchError) as caught:
+        Folder(tmp_path)
+    assert str(caught.value) == f"{tmp_path}/m\\xfcller.json: its name is not in UTF-8: rename it"

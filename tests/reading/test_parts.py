@@ -303,3 +303,24 @@ def test_a_line_that_is_merged_already_counts_once(ours):
     with (ours / "answers.jsonl").open("ab") as file:
         file.write(as_lines([entry(3, seconds=1.0)]))
     assert f"{ours}/shards/00000.jsonl:2: a second answer for id '0003'" in refused(ours)
+
+
+def test_a_text_that_a_list_has_often_is_not_written_out(tmp_path):
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int32()), ["a" * 2**20])
+    lists = pa.ListArray.from_arrays([0, 1, 100], texts.cast(pa.string()))
+    path = tmp_path / "answers.parquet"
+    pq.write_table(pa.table({"id": ["1", "2"], "text": lists}), path, compression="zstd")
+    assert path.stat().st_size < 10_000
+    tracemalloc.start()
+    message = refused(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert message == f"{path}, row 2: a row is larger than 64 MiB"
+    assert peak < 50 * 2**20
+
+
+def test_a_row_that_is_larger_than_a_line_is_not_read(tmp_path):
+    columns = {f"column{number}": ["a" * 2**20] for number in range(70)}
+    path = tmp_path / "answers.parquet"
+    pq.write_table(pa.table({"id": ["1"], **columns}), path, compression="zstd")
+    assert refused(path) == f"{path}: a row is larger than 64 MiB"

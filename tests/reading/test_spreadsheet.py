@@ -1,9 +1,11 @@
 import datetime
 import re
 import zipfile
+from functools import partial
 
 import openpyxl
 import pytest
+from helpers.forms import workbook
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +13,8 @@ from hdbench.errors import HdbenchError
 from hdbench.reading.cells import FAULTS, MISSING
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.tables import read_xlsx
+from hdbench.trust.given_scores import read_scores
+from hdbench.truths.table import read_table
 
 CARDS = AnswerSchema(
     {
@@ -418,3 +422,59 @@ def test_a_workbook_gives_its_records(file, rows):
         }
         for item_id, (title, value, more) in rows.items()
     }
+
+
+def test_a_long_text_that_many_cells_share_is_not_copied_for_each(file):
+    file.write_bytes(workbook([["id", "text"], *([f"{n}", "LONG"] for n in range(2_000))]))
+    change(file, "xl/sharedStrings.xml", lambda xml: xml.replace(b"LONG", b"a" * 100_000))
+    assert file.stat().st_size < 100_000
+    assert refusal(file) == (
+        "answers.xlsx: more than 128 million characters in its cells, where a text that several "
+        "cells share counts for each: split the table"
+    )
+    for reads in (read_table, partial(read_scores, fields=["text"], ids=["1"])):
+        with pytest.raises(HdbenchError, match="more than 128 million characters in its cells"):
+            reads(file)
+
+
+def test_a_long_text_in_one_cell_beside_many_short_ones_is_read(file):
+    short = [[f"{number}", "a"] for number in range(2, 5_002)]
+    file.write_bytes(workbook([["id", "text"], ["1", "LONG"], *short]))
+    change(file, "xl/sharedStrings.xml", lambda xml: xml.replace(b"LONG", b"a" * 100_000))
+    read = answers(read_xlsx(file, "answers.xlsx", None))
+    assert (len(read["1"]["text"]), read["5001"]) == (100_000, {"text": "a"})
+
+
+def test_what_a_sheet_says_of_its_size_fills_no_memory(file):
+    write(file, [["id", "text"], ["1", "a"]])
+    merged = b'<mergeCells><mergeCell ref="A2:XFD1048576"/></mergeCells></worksheet>'
+    change(
+        file,
+        "xl/worksheets/sheet1.xml",
+        lambda xml: xml.replace(b'ref="A1:B2"', b'ref="A1:XFD1048576"').replace(
+            b"</worksheet>", merged
+        ),
+    )
+    assert answers(read_xlsx(file, "answers.xlsx", None)) == {"1": {"text": "a"}}
+
+
+def test_a_part_that_many_sheets_share_is_read_no_more_often_than_fits(file, monkeypatch):
+    write(file, [["id", "text"], ["1", "a"]])
+    monkeypatch.setattr("hdbench.reading.spreadsheet.MAX_UNPACKED", 200_000)
+    inline = f'<c r="A1" t="inlineStr"><is><t>{"a" * 50_000}</t></is></c>'
+    sheet = (
+        f'<worksheet xmlns="{MAIN}"><sheetData><row r="1">{inline}</row></sheetData></worksheet>'
+    )
+    change(file, "xl/worksheets/sheet1.xml", lambda _: sheet.encode())
+    sheets = "".join(f'<sheet name="S{n}" sheetId="{n}" r:id="rId1"/>' for n in range(1, 10))
+    change(
+        file,
+        "xl/workbook.xml",
+        lambda xml: re.sub(
+            rb"<sheets>.*</sheets>",
+            f'<sheets xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/'
+            f'relationships">{sheets}</sheets>'.encode(),
+            xml,
+        ),
+    )
+    assert "unpacked: save it as CSV, in parts" in refusal(file)

@@ -1,6 +1,8 @@
 """The page of a decision: its figures by hand, its words, and what is hostile in it."""
 
+import json
 import re
+from datetime import datetime
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -271,3 +273,24 @@ def test_in_a_browser_it_fits_and_axe_core_finds_nothing(
     assert Axe().run(page).response["violations"] == []
     assert (complaints, requests) == ([], [path.as_uri()])
     context.close()
+
+
+# When it was computed
+
+
+def test_the_page_says_when_it_was_computed_and_that_it_computes_nothing(decision):
+    at = decision.decided
+    assert datetime.fromisoformat(decision.created) <= datetime.fromisoformat(at)
+    text = " ".join(Page(decision_page(decision)).text.split())
+    assert f"Computed on {at} by hdbench {decision.hdbench}. This page shows these figures" in text
+    text = " ".join(Page(decision_page(decision, "de", "meine <b>.json")).text.split())
+    assert "Diese Seite zeigt meine <b>.json, wie es hochgeladen wurde" in text
+    assert "nichts neu berechnet" in text
+
+
+def test_a_file_of_an_earlier_version_does_not_say_when(decision):
+    said = decision.model_dump(mode="json")
+    del said["decided"]
+    earlier = Decision.model_validate_json(json.dumps(said))
+    text = " ".join(Page(decision_page(earlier)).text.split())
+    assert f"Computed by hdbench {decision.hdbench} from a plan of {decision.created}." in text

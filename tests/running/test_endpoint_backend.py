@@ -17,7 +17,7 @@ from PIL import Image
 from running.faulty_server import FaultyServer, Response, completion, error
 
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import LOST_IN_A_ROW, Decoding, Question
+from hdbench.running.backend import LOST_IN_A_ROW, Decoding, Observer, Question
 from hdbench.running.endpoint_backend import ATTEMPTS, EndpointBackend
 from hdbench.running.endpoint_client import MAX_BODY
 from hdbench.running.endpoint_server import Server
@@ -47,6 +47,14 @@ def question(tmp_path_factory):
         return Question(f"item-{number}", [path])
 
     return make
+
+
+class Heard(Observer):
+    def __init__(self):
+        self.said = []
+
+    def notice(self, message):
+        self.said.append(message)
 
 
 def make_backend(server, *, decoding=None, limits=None, **options):
@@ -321,6 +329,33 @@ def test_the_schema_is_sent_as_it_is(question):
     assert reply.constrained
 
 
+def test_whether_answers_keep_the_schema_is_said_by_each(question):
+    texts = ['{"year": 1924}', '{"year": "1924"}', "```json\n{}\n```", "The year is 1924.", ""]
+    heard = Heard()
+
+    def respond(request):
+        return Response(completion(texts[(len(server.requests) - 1) % len(texts)]))
+
+    with FaultyServer(respond) as server:
+        backend = make_backend(server, decoding=Decoding(schema=True), schema=SCHEMA, concurrency=1)
+        replies = dict(backend.answer(map(question, range(10)), observer=heard))
+    assert all(reply.constrained for reply in replies.values())
+    assert [replies[f"item-{n}"].keeps_schema for n in range(5)] == [True, *[False] * 4]
+    assert [said for said in heard.said if "schema" in said] == [
+        "the server seems to ignore the schema that is sent along: 3 of the first 4 answers do not "
+        "keep it"
+    ]
+
+
+def test_answers_that_were_cut_off_do_not_show_that_the_schema_is_ignored(question):
+    heard = Heard()
+    with FaultyServer(lambda _: Response(completion('{"year": 19', "length"))) as server:
+        backend = make_backend(server, decoding=Decoding(schema=True), schema=SCHEMA)
+        replies = dict(backend.answer(map(question, range(10)), observer=heard))
+    assert {reply.keeps_schema for reply in replies.values()} == {False}
+    assert not any("schema" in said for said in heard.said)
+
+
 def test_only_a_closed_schema_without_optional_keys_is_sent_as_strict(question):
     closed = {
         "type": "object",
@@ -582,8 +617,9 @@ def test_a_password_in_the_address_is_used_and_not_shown(question, monkeypatch, 
         replies = dict(backend.answer(map(question, range(2))))
     assert server.requests[0].headers["Authorization"] == "Basic cmVhZGVyOnNlY3JldCU="
     assert server.requests[0].path == "/v1/chat/completions?api-version=1"
-    assert backend.settings()["endpoint"] == server.url
-    assert "secret" not in str([replies, backend.settings(), vars(backend)]) + caplog.text
+    assert backend.hardware()["address"] == server.url
+    said = [replies, backend.settings(), backend.hardware(), vars(backend)]
+    assert "secret" not in str(said) + caplog.text
 
 
 @pytest.mark.parametrize(
@@ -613,7 +649,6 @@ def test_settings_need_no_server_and_are_json():
     decoding = Decoding(seed=3, schema=True)
     settings = make_backend("http://127.0.0.1:9/v1", decoding=decoding, schema=SCHEMA).settings()
     assert json.loads(json.dumps(settings)) == {
-        "endpoint": "http://127.0.0.1:9/v1",
         "model": "served-model",
         "max_side": 2048,
         "pages": 5,
@@ -637,6 +672,13 @@ def test_hardware_says_what_the_server_says(question):
     assert before["served"] == {"id": "served-model", "owned_by": "faulty"}
     assert (before["system_fingerprint"], after["system_fingerprint"]) == (None, "fp_44")
     assert make_backend("http://127.0.0.1:9/v1").hardware()["served"] is None
+
+
+def test_a_server_of_one_model_answers_with_it_whatever_is_asked_for():
+    with FaultyServer(models=["gemma.gguf"]) as server:
+        assert make_backend(server).hardware()["served"]["id"] == "gemma.gguf"
+    with FaultyServer(models=["gemma.gguf", "qwen.gguf"]) as server:
+        assert make_backend(server).hardware()["served"] is None
 
 
 def test_closing_cancels_what_is_asked_and_leaves_nothing_behind(question, caplog, capfd):

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from helpers.slurm import Slurm
 from helpers.waiting import until
-from running.many_texts import KEY, Counting, Run, write_texts
+from running.many_texts import KEY, Counting, Run, ids_of, write_texts
 
 AT_ONCE = 4  # requests that a task has in flight, unless told otherwise
 ITEMS = 80
+ENDED = ("died", "stopped")  # whether SIGTERM comes before SIGKILL is up to Slurm
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +23,49 @@ def slurm():
 def on_slurm(tasks):
     options = [f"--engine-option={each}" for each in ("mem_per_cpu_gb=1", "time=10:00")]
     return ["--engine", "slurm", "--tasks", tasks, *options]
+
+
+def kill(slurm, task):
+    """Kill a job with all that runs in it, as a node does that has no memory left."""
+    [job] = [name for name in slurm.queue() if name.endswith(f"_{task}")]
+    slurm.run("scancel", "--full", "--signal=KILL", job)
+    until(lambda: job not in slurm.queue(), what="the end of the job")
+
+
+@pytest.mark.slow
+@pytest.mark.needs("slurm")
+def test_what_was_killed_is_asked_again_while_others_run(tmp_path, slurm):
+    write_texts(tmp_path, ITEMS)
+    with Counting() as server:
+        run = Run(tmp_path, server.url, slurm.environment)
+        server.hold()
+        assert run.run(*on_slurm(2)).returncode == 0
+        # All that they can be asked while one item in four is not answered.
+        until(lambda: run.has_begun(0) and run.has_begun(1), what="the jobs")
+        until(lambda: len(server.started) == run.recorded() + 2 * AT_ONCE, what="their requests")
+
+        assert run.kill_rank(0)  # the process: it begins again in its job
+        until(lambda: server.again, what="the process that begins again")
+        assert set(slurm.queue().values()) == {"RUNNING"}
+        assert run.shard(1) == run.status()["ranks"][1]["answered"] < ITEMS // 2
+
+        kill(slurm, 0)  # the job: its command submits it again
+        line = "run again: the command submits what ended early, while the others go on"
+        assert line in run.hdbench("status", "runs/a").stdout
+        asked = sum(server.started.values())
+        submitted = run.run(*on_slurm(2))
+        assert submitted.returncode == 0, submitted.stderr
+        assert "what had ended early was submitted again as hdbench-" in submitted.stdout
+        until(lambda: sum(server.started.values()) > asked, what="the job that begins again")
+        assert len(slurm.queue()) == 2
+        refused = run.run(*on_slurm(2))
+        assert refused.returncode == 2
+        assert "2 of its jobs are still in Slurm's queue" in refused.stderr
+
+        server.release()
+        until(lambda: not (run.folder / "shards").exists(), what="the merging by the last job")
+        run.check_whole(ITEMS)
+        assert set(server.again) < set(ids_of(ITEMS // 2))
 
 
 @pytest.mark.slow
@@ -55,20 +99,22 @@ def test_jobs_killed_requeued_and_on_a_drained_node_leave_one_answer_for_each_it
         states = [rank["state"] for rank in run.status()["ranks"]]
         assert states == ["running", "running", "waiting", "waiting"]
 
-        assert run.kill_rank(0)
+        kill(slurm, 0)
         [job] = [name for name in slurm.queue() if name.endswith("_1")]
         slurm.run("scontrol", "requeue", job)
         until(lambda: set(slurm.queue().values()) == {"PENDING"}, what="the drained node")
         server.release()
-        assert [rank["state"] for rank in run.status()["ranks"]] == [
-            *("died", "stopped", "waiting", "waiting")
-        ]
+        ended, *others = [rank["state"] for rank in run.status()["ranks"]]
+        assert ended in ENDED
+        assert others == ["stopped", "waiting", "waiting"]
         slurm.run("scontrol", "update", f"NodeName={slurm.host}", "State=resume")
         # Slurm lets requeued jobs wait for two minutes.
         slurm.run("scontrol", "update", f"JobId={job}", "StartTime=now")
         until(lambda: not slurm.queue(), what="the queue")
         status = run.status()
-        assert [rank["state"] for rank in status["ranks"]] == ["died", "done", "done", "done"]
+        ended, *others = [rank["state"] for rank in status["ranks"]]
+        assert ended in ENDED
+        assert others == ["done", "done", "done"]
         kept = [path for path in (run.folder / "shards").rglob("*") if path.is_file()]
         assert {"executor.json", "executor.pik", "launch.json"} <= {path.name for path in kept}
         assert not any(KEY.encode() in path.read_bytes() for path in kept)

@@ -1,6 +1,7 @@
 """What can be asked of an engine, and what is refused."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -111,9 +112,36 @@ def test_a_script_for_slurm_takes_no_path_for_a_command(tmp_path):
     assert f'#SBATCH --output="{run}/shards/logs/0123abcd/slurm_logs/%A_%a.out"' in script
     assert not any("time" in line or "qos" in line for line in script)  # left to the cluster
     pickled = str(run / "shards/logs/0123abcd/executor.pik").replace("'", "'\"'\"'")
-    assert script[-1] == (
-        f"srun -l -n 1 {sys.executable} -P -m datatrove.tools.launch_pickled_pipeline '{pickled}'"
-    )
+    module = "-P -m datatrove.tools.launch_pickled_pipeline"
+    command = f"srun -l -n 1 {sys.executable} {module} '{pickled}'"
+    assert f"status=0; {command} || status=$?" in script
+
+
+@pytest.mark.parametrize(
+    ("end", "starts", "status"),
+    [
+        ("exit 0", 1, 0),
+        ("exit 1", 1, 1),
+        ("kill -KILL $$", 3, 137),
+        ("kill -SEGV $$", 3, 139),
+        ("kill -TERM $$", 1, 143),  # Slurm ends the job
+        ("kill -USR1 $$", 1, 138),  # or puts it back into the queue
+    ],
+)
+def test_a_process_that_is_killed_begins_again_in_its_job(tmp_path, end, starts, status):
+    shards = Shards.made(tmp_path, LAUNCH, [b"{}\n"] * 2, 2)
+    executor = executor_of(shards, {}, None)
+    script = tmp_path / "job"
+    script.write_text(executor.get_launch_file_contents(executor.get_sbatch_args(2), "ignored"))
+    (tmp_path / "srun").write_text(f"#!/bin/sh\necho started >> {tmp_path}/starts\n{end}\n")
+    (tmp_path / "srun").chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    done = subprocess.run(["bash", str(script)], env={"PATH": path}, capture_output=True)
+    assert done.returncode == status
+    assert (tmp_path / "starts").read_text().count("started") == starts
+
+
+def test_a_path_that_slurm_cannot_be_told_is_refused(tmp_path):
     with pytest.raises(HdbenchError, match="Slurm cannot be told a path with"):
         check_path(tmp_path / 'a"b')
 

@@ -62,8 +62,8 @@ def test_damage_in_the_middle_is_refused_with_its_line(tmp_path):
 
 
 def test_changed_settings_are_refused_with_the_difference(tmp_path):
-    with opened(tmp_path / "run", items=["a", "b"]):
-        pass
+    with opened(tmp_path / "run", items=["a", "b"]) as run:
+        run.answers.add({"id": "a", "text": "{}"})
     with (
         pytest.raises(HdbenchError) as refused,
         opened(tmp_path / "run", items=["a", "c"], settings={"temperature": 0.7}, model="other"),
@@ -123,6 +123,7 @@ def test_each_sitting_is_kept_with_what_it_ran_on(tmp_path):
 
     def breaks_off():
         with opened(tmp_path / "run") as run, run.sitting(known.copy):
+            run.answers.add({"id": "a", "text": "{}"})
             known["address"] = "found out meanwhile"
             raise RuntimeError("power")
 
@@ -131,6 +132,58 @@ def test_each_sitting_is_kept_with_what_it_ran_on(tmp_path):
     sittings = json.loads((tmp_path / "run/run.json").read_text())["sittings"]
     assert [sitting["hardware"] for sitting in sittings] == [{"device": "cpu"}, known]
     assert all(sitting["started"] <= sitting["ended"] for sitting in sittings)
+
+
+def test_a_sitting_without_an_answer_leaves_nothing(tmp_path):
+    def fails(**changed):
+        with opened(tmp_path / "runs/a", **changed) as run, run.sitting(dict):
+            raise RuntimeError("no server")
+
+    with pytest.raises(RuntimeError):
+        fails()
+    assert not (tmp_path / "runs/a").exists()
+    with opened(tmp_path / "runs/a") as run, run.sitting(dict):
+        run.answers.add({"id": "a", "text": "{}"})
+    before = (tmp_path / "runs/a/run.json").read_bytes()
+    with pytest.raises(RuntimeError):
+        fails()
+    assert (tmp_path / "runs/a/run.json").read_bytes() == before
+
+
+def test_a_run_without_an_answer_blocks_no_settings(tmp_path):
+    """As earlier versions left it where the server could not be reached."""
+    with opened(tmp_path / "run") as run, run.sitting(dict):
+        pass
+    with opened(tmp_path / "run", model="other") as run:
+        run.answers.add({"id": "a", "text": "{}"})
+    assert json.loads((tmp_path / "run/run.json").read_text())["model"] == "other"
+
+
+@pytest.mark.parametrize("old", [{}, {"endpoint": "http://gpu03:8000/v1"}])
+def test_a_run_goes_on_at_another_address(tmp_path, capsys, old):
+    def at(host, **about):
+        settings = SETTINGS["settings"] | about
+        return opened(tmp_path / "run", provider=host, settings=settings)
+
+    def hardware(host, root="Qwen/Qwen3-VL-8B"):
+        return {"address": f"http://{host}:8000/v1", "served": {"id": "qwen", "root": root}}.copy
+
+    with at("gpu03", **old) as run, run.sitting(hardware("gpu03")):
+        run.answers.add({"id": "a", "text": "{}"})
+    for host in ("gpu07", "gpu03"):
+        with at(host) as run, run.sitting(hardware(host)):
+            pass
+    assert "asked at http://gpu03:8000/v1 so far, and at http://gpu07" in capsys.readouterr().err
+    record = json.loads((tmp_path / "run/run.json").read_text())
+    assert record["provider"] == "gpu03, gpu07"
+    places = [each["hardware"]["address"].split("/")[2] for each in record["sittings"]]
+    assert places == ["gpu03:8000", "gpu07:8000", "gpu03:8000"]
+    with (
+        pytest.raises(HdbenchError, match="serves Qwen/other, and the run so far was answered by"),
+        at("gpu03") as run,
+        run.sitting(hardware("gpu03", "Qwen/other")),
+    ):
+        pass
 
 
 def fill(path, queue):

@@ -21,13 +21,13 @@ import os
 import PIL.Image
 opened = PIL.Image.open
 
-def poisoned(source, *arguments):
+def poisoned(source, **named):
     if "poison" in str(source):
         os.kill(os.getpid(), 9)
     if "once" in str(source):
         os.unlink(source)
         os.kill(os.getpid(), 9)
-    return opened(source, *arguments)
+    return opened(source, **named)
 
 PIL.Image.open = poisoned
 """

@@ -298,3 +298,12 @@ def test_a_run_on_shards_is_resumed_and_scored_as_the_benchmarks_items(here, run
     scored = run_hdbench("score", "hdb/zettelkatalog", "runs/mine", "--json", "r.json", cwd=here)
     assert scored.returncode == 0, scored.stderr
     assert json.loads((here / "r.json").read_text())["items"] == 8
+
+
+def test_two_images_of_one_name_are_not_two_of_one_item(tmp_path):
+    shard = tmp_path / "1.tar"
+    for names in (("a.png", "a.png"), ("a.png", "./a.png"), ("a.png", "a.txt", "a.png")):
+        shard.write_bytes(tar_of([(name, picture(1)) for name in names]))
+        with pytest.raises(HdbenchError) as caught:
+            own_images(shard)
+        assert str(caught.value) == f"{shard}: {names[-1]}: is in the tar file twice: keep one"

@@ -114,7 +114,7 @@ def test_a_request_may_take_as_long_as_timeout_says(here, hdbench):
     ("response", "words"),
     [
         (BLIND, "500 Said: image input is not supported - hint: provide the mmproj"),
-        (Response(b"Welcome"), "not JSON, or cut off: it begins 'Welcome'"),
+        (Response(b"Welcome"), "not JSON, cut off or too large: it begins 'Welcome'"),
         (Response(b""), "the server's answer is empty"),
         (Response(b"<!DOCTYPE html><p>Hello"), "a web page, not with JSON: is the address right?"),
         (Response(b'{"choices": [{"\xff": 1}]}'), "the server's answer is not UTF-8 (byte 16)"),
@@ -296,6 +296,8 @@ def test_a_dry_run_says_what_would_be_asked_and_of_whom(here, hdbench):
         "tokens: not known before the first answers; at most 32,768 out (try --quick first)",
         "price: 0.50 USD per million tokens in, 2.00 out",
         "time: not known before the first answers",
+        "if the server only says that it is busy, the run ends after 35 min without an answer, and "
+        "the same command resumes it",
         "answers will be recorded in: runs/all",
     ]
     lines = after.stdout.splitlines()

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 import httpx
 import pytest
 from annotating.pages import truths, write_collection
+from anyio.from_thread import start_blocking_portal
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from space.german import ENGLISH, words
@@ -25,8 +26,10 @@ from hdbench.space.annotate import accounts as accounts_module
 from hdbench.space.annotate.accounts import add_account, read_accounts
 from hdbench.space.annotate.editors import Editors, _Open, check_folder
 from hdbench.space.annotate.pages import Annotate
+from hdbench.space.annotate.quota import Quota
 from hdbench.space.context import SpaceContext
 
+ENOUGH = {"per_account": 10**9, "total": 10**9}
 COMMENT = {"what": "comment", "field": "", "to": "legible", "after": None}
 
 
@@ -50,7 +53,7 @@ def place(tmp_path, monkeypatch, accounts):
 @pytest.fixture
 def client(place):
     folder, passwords = place
-    annotate = Annotate(folder / "data", folder / "accounts")
+    annotate = Annotate(folder / "data", folder / "accounts", **ENOUGH)
     client = TestClient(annotate, base_url="https://space.example", follow_redirects=False)
     client.passwords = passwords
     yield client
@@ -198,7 +201,7 @@ def test_an_idle_editor_is_closed_and_opened_again(client, place):
 
 
 def test_requests_come_while_idle_editors_are_closed(place):
-    editors = Editors(place[0] / "data")
+    editors = Editors(place[0] / "data", Quota(place[0] / "data", *ENOUGH.values()))
 
     def ask():
         for _ in range(300):
@@ -215,7 +218,7 @@ def test_requests_come_while_idle_editors_are_closed(place):
 
 
 def test_a_request_that_waits_while_the_server_ends_opens_nothing(place, monkeypatch):
-    editors = Editors(place[0] / "data")
+    editors = Editors(place[0] / "data", Quota(place[0] / "data", *ENOUGH.values()))
     ask = editors.page("cards", "anna")
 
     class Waited(_Open):
@@ -225,12 +228,17 @@ def test_a_request_that_waits_while_the_server_ends_opens_nothing(place, monkeyp
             super().__init__()
             self.opening = self
 
-        def __enter__(self):
+        def acquire(self, timeout=0):
             if not editors._ended.is_set():
                 editors.close()
+            return True
 
-        def __exit__(self, *_):
+        __enter__ = acquire
+
+        def release(self, *_):
             pass
+
+        __exit__ = release
 
     monkeypatch.setattr("hdbench.space.annotate.editors._Open", Waited)
     with pytest.raises(HdbenchError, match="the server ends"), ask:
@@ -435,3 +443,127 @@ def test_two_people_annotate_on_a_server_that_is_killed(place, sample, browser):
         assert truths(faust)["b1"] == {"title": "Faust I", "year": 1808}
     for page in pages:
         page.context.close()
+
+
+# Quotas
+
+
+@pytest.fixture
+def narrow(place):
+    """Where each account may save 20 kB, and all of them 30 kB."""
+    folder = place[0]
+    write_collection(folder / "data/letters")
+    annotate = Annotate(folder / "data", folder / "accounts", per_account=20_000, total=30_000)
+    client = TestClient(annotate, base_url="https://space.example")
+    client.passwords = place[1]
+    with start_blocking_portal() as client.portal:  # one event loop for all, as a server has
+        yield client
+    annotate.close()
+
+
+def typing(client, account, collection, sizes):
+    """What is answered to values of these sizes, one after the other."""
+    auth = (account, client.passwords[account])
+    for size in sizes:
+        head = client.get(f"/{collection}/items/0", auth=auth).json()["state"]["head"]
+        change = {"what": "ground_truth", "field": "title", "to": "x" * size}
+        change |= {"after": head["ground_truth"]}
+        yield client.post(f"/{collection}/items/0/change", json=change, auth=auth)
+
+
+def saved_by(folder, account):
+    return sum(path.stat().st_size for path in folder.glob(f"data/*/history/**/{account}.jsonl"))
+
+
+def test_an_account_that_is_full_is_told_so_before_anything_is_written(narrow, place):
+    folder = place[0]
+    for collection, sizes in (("cards", [8_000]), ("letters", [8_000])):
+        assert [each.status_code for each in typing(narrow, "anna", collection, sizes)] == [200]
+    before = saved_by(folder, "anna")
+    (told,) = typing(narrow, "anna", "letters", [4_000])  # with the 8,000 that were there before
+    assert told.status_code == 400
+    assert told.json()["error"] == (
+        f"not saved: anna has used {before // 1000} kB of 20 kB: ask who runs this server for more"
+    )
+    assert saved_by(folder, "anna") == before
+    assert next(typing(narrow, "ben", "cards", [100])).status_code == 200  # who has room of his own
+    (told,) = typing(narrow, "ben", "letters", [1_000])
+    assert "all accounts together have used" in told.json()["error"]
+    # What is smaller still goes in.
+    auth = ("anna", narrow.passwords["anna"])
+    assert narrow.post("/cards/items/1/change", json=COMMENT, auth=auth).status_code == 200
+
+
+def test_times_count_too(narrow, place):
+    annotation = place[0] / "data/cards/annotation.yaml"
+    annotation.write_text("keep_time: true\n")
+    auth = ("anna", narrow.passwords["anna"])
+    stay = {"item": 0, "seconds": 5}
+    told = [narrow.post("/cards/leave", json=stay, auth=auth).status_code for _ in range(500)]
+    assert (told[0], told[-1]) == (200, 400)
+    assert saved_by(place[0], "anna") <= 20_000
+
+
+def test_at_the_same_time_no_more_is_saved_than_one_after_the_other(narrow, place):
+    auth = ("anna", narrow.passwords["anna"])
+    heads = {
+        (collection, item): narrow.get(f"/{collection}/items/{item}", auth=auth)
+        for collection in ("cards", "letters")
+        for item in range(3)
+    }
+
+    def type_into(where):
+        collection, item = where
+        change = {"what": "ground_truth", "field": "title", "to": "x" * 6_000}
+        change |= {"after": heads[where].json()["state"]["head"]["ground_truth"]}
+        path = f"/{collection}/items/{item}/change"
+        return narrow.post(path, json=change, auth=auth).status_code
+
+    with ThreadPoolExecutor(6) as pool:
+        told = sorted(pool.map(type_into, heads))
+    assert told == [200] * 3 + [400] * 3
+    assert saved_by(place[0], "anna") <= 20_000
+
+
+# What a visitor is not told
+
+
+def test_no_answer_says_where_the_server_keeps_its_files(client, place):
+    folder = place[0] / "data"
+    (folder / "cards/images/card.png").unlink()
+    (folder / "cards/annotation.yaml").write_text("keep_time: true\n")
+    auth = ("anna", client.passwords["anna"])
+    told = [client.get("/cards/items/0/pages/0", auth=auth)]
+    assert (told[0].status_code, told[0].text) == (
+        404,
+        "cards/images/card.png: no such file",
+    )
+    (folder / "cards/history/times").symlink_to(folder)
+    told.append(client.post("/cards/leave", json={"item": 0, "seconds": 5}, auth=auth))
+    client.app._editors.close_idle(0)
+    with Store.open(folder / "cards", "anna"):
+        told.append(client.get("/cards/", auth=auth))
+    metadata = (folder / "cards/metadata.jsonl").read_text()
+    for broken in ("{", metadata.replace("b2", "b1"), metadata.replace("null", "1"), ""):
+        (folder / "cards/metadata.jsonl").write_text(broken)
+        told.append(client.get("/cards/start", auth=auth))
+    (folder / "cards/metadata.jsonl").write_text(metadata)
+    for name in ("answer.schema.json", "annotation.yaml"):
+        whole = (folder / "cards" / name).read_text()
+        (folder / "cards" / name).write_text("{x: [")
+        told.append(client.get("/cards/start", auth=auth))
+        (folder / "cards" / name).write_text(whole)
+    assert [each.status_code for each in told] == [404, 400] + [503] * 7
+    for each in told:
+        assert str(place[0]) not in each.text
+        assert "object at 0x" not in each.text
+        assert "cards" in each.text or each is told[0]
+
+
+def test_a_damaged_image_is_said_to_be_one(client, place):
+    (place[0] / "data/cards/images/card.png").write_bytes(b"no image")
+    told = client.get("/cards/items/0/pages/0", auth=("anna", client.passwords["anna"]))
+    assert (told.status_code, told.text) == (
+        404,
+        "images/card.png: cannot be shown: not a readable image",
+    )

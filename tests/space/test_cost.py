@@ -16,7 +16,7 @@ from helpers.waiting import until
 from space.servers import serving, wait_for_client
 from space.visitors import Visitor, run, until_told
 
-from hdbench.common.jsonio import parse_json
+from hdbench.common.jsonio import UNIQUE, parse_json
 from hdbench.errors import HdbenchError
 from hdbench.reading.files import open_container
 from hdbench.reading.spreadsheet import read_sheets
@@ -169,7 +169,7 @@ def test_a_number_of_thousands_of_digits_is_one_plain_line(tmp_path, name, conte
 
 def test_other_faults_of_json_are_named_as_before():
     with pytest.raises(ValueError, match="the key 'a' occurs twice"):
-        parse_json('{"a": 1, "a": 2}', unique=True)
+        parse_json('{"a": 1, "a": 2}', UNIQUE)
     with pytest.raises(json.JSONDecodeError):
         parse_json('{"a": }')
 

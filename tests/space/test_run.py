@@ -97,7 +97,7 @@ def ended(page, words):
 
 
 def runs_of(scratch):
-    return list(scratch.glob("hdbench-space-*/running-*"))
+    return list(scratch.glob("hdbench-served-*/running-*"))
 
 
 def join(url, starts, data, session):

@@ -93,7 +93,7 @@ def test_an_error_is_one_line_without_paths(client, tmp_path, given, content, me
 def test_no_file_of_the_server_is_given_out(url, sample, scratch):
     truth = sample / "hdb/zettelkatalog/metadata.jsonl"
     assert truth.is_file()
-    (served,) = scratch.glob("hdbench-space-*")
+    (served,) = scratch.glob("hdbench-served-*")
     for path in [
         "/etc/passwd",
         str(truth),
@@ -234,7 +234,7 @@ def test_headers_of_safety_are_set_and_the_hub_may_show_it_in_a_frame(url):
     "name", ["../../../evil.jsonl", "/etc/evil", "a\0b.jsonl", "x" * 1_000, ".."]
 )
 def test_a_hostile_file_name_stays_in_its_folder(url, scratch, name):
-    (served,) = scratch.glob("hdbench-space-*")
+    (served,) = scratch.glob("hdbench-served-*")
     before = files_below(scratch)
     answer = httpx.post(
         f"{url}gradio_api/upload", files={"files": (name, b"hostile" + name.encode())}

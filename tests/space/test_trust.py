@@ -222,7 +222,11 @@ def test_an_uploaded_decision_is_shown_as_its_page_and_can_be_kept(visit, decisi
     with page.expect_download() as waiting:
         page.locator("#decision-page").click()
     waiting.value.save_as(tmp_path / "page.html")
-    assert "<script" not in (tmp_path / "page.html").read_text()
+    kept = (tmp_path / "page.html").read_text()
+    assert "<script" not in kept
+    assert "my decision.json as it was uploaded: nothing was computed again" in " ".join(
+        kept.split()
+    )
 
 
 @pytest.mark.slow

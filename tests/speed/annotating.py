@@ -13,7 +13,8 @@ from pathlib import Path
 
 from helpers.killed_annotators import kill_while_writing
 
-from hdbench.annotating.handing_over import hand_over, merge
+from hdbench.annotating.handing_over import hand_over
+from hdbench.annotating.merging import merge
 from hdbench.annotating.store import Store
 
 ITEMS = 10_000
@@ -32,7 +33,7 @@ def main(folder: Path) -> None:
     other = written(folder / "other", ITEMS)
     hand_over(collection, "ben", folder / "ben.zip")
     start = time.perf_counter()
-    merged = merge(other, folder / "ben.zip")
+    merged = merge(other, folder / "ben.zip", lambda _: None)
     print(f"merge of {merged.taken:,} changes {time.perf_counter() - start:.2f} s")
     kills(written(folder / "killed", 3))
 

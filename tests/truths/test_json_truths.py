@@ -206,3 +206,15 @@ def test_any_json_is_read_or_refused_in_one_line(text, ending):
     if not refused:
         assert all(truth.record is None or truth.record for truth in read.truths)
         assert all(truth.key is None or isinstance(truth.key, str) for truth in read.truths)
+
+
+@pytest.mark.parametrize("name", ["truth.json", "truth.jsonl"])
+def test_a_number_that_is_too_large_is_refused_with_its_line_and_key(read, name):
+    text = '{"id": "1", "year": 1912}\n{"id": "2", "imprint": {"year": 1e999}}\n'
+    expected = "truth.jsonl:2: not usable JSON: line 1, imprint.year: the number 1e999 is too large"
+    if name == "truth.json":
+        text = "[{},\n{}]".format(*text.split("\n"))
+        expected = (
+            "truth.json: not usable JSON: line 2, 1.imprint.year: the number 1e999 is too large"
+        )
+    assert refusal(read, text, name).startswith(expected)

@@ -252,3 +252,15 @@ def test_what_is_written_is_read(tmp_path_factory, drawn):
     path.write_bytes(document)
     text = "\n".join(each for number in order for each in texts[number])
     assert read_page_xml(path).truths[0].record == ({"text": text} if text else None)
+
+
+def test_an_error_names_the_line_of_the_text_that_has_it(tmp_path):
+    texts = [equivalent("a", 0), equivalent("b", 1), equivalent("c", "x")]
+    document = page(region("r1", line("l1", "\n\n".join(texts))))
+    (tmp_path / "a.xml").write_bytes(document)
+    number = document[: document.index(b'index="x"')].count(b"\n") + 1
+    with pytest.raises(HdbenchError) as caught:
+        read_page_xml(tmp_path / "a.xml")
+    assert str(caught.value) == (
+        f"{tmp_path / 'a.xml'}:{number}: TextEquiv's index is not a number from 0"
+    )

@@ -146,7 +146,7 @@ def test_what_is_unusable_is_refused_in_one_line(refusal, text, expected):
     assert refusal(text).startswith(expected)
 
 
-@pytest.mark.parametrize(("most", "value"), [("MAX_ROWS", 3), ("MAX_CELLS", 7)])
+@pytest.mark.parametrize(("most", "value"), [("MAX_ROWS", 3), ("MAX_CELLS", 5)])
 def test_too_many_rows_or_cells(refusal, monkeypatch, most, value):
     monkeypatch.setattr(f"hdbench.truths.table.{most}", value)
     assert refusal("a,b\n1,2\n3,4\n5,6\n").startswith("wahrheit.csv:4: more than")
@@ -204,3 +204,16 @@ def test_the_place_of_a_cell_is_told_in_german(workbook):
         "wahrheit.xlsx: Tabelle1: Zellen mit Leerraum um ihren Wert, ohne ihn gelesen: 1, "
         "zuerst wahrheit.xlsx: Tabelle1, Zeile 2, Spalte Ort"
     ]
+
+
+def test_short_rows_under_a_wide_header_count_as_wide(refusal, monkeypatch):
+    monkeypatch.setattr("hdbench.truths.table.MAX_CELLS", 5_000)
+    rows = "".join(f"{number},a\n" for number in range(100))
+    header = ",".join(f"c{number}" for number in range(100))
+    assert refusal(f"{header}\n{rows}").startswith("wahrheit.csv:52: more than")
+
+
+def test_columns_of_one_name_are_told_apart(tmp_path):
+    file = tmp_path / "wahrheit.csv"
+    file.write_text("a,a,a (2),,,a\n1,2,3,4,5,6\n")
+    assert read_table(file).header == ["a", "a (3)", "a (2)", "column 4", "column 5", "a (4)"]

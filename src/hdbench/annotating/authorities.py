@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hdbench.errors import HdbenchError, os_reason
-from hdbench.reading.csv_lines import lines
+from hdbench.reading.csv_lines import at_most, lines
 from hdbench.reading.encodings import decode
 
 MAX_LINES = 1_000_000
@@ -22,6 +22,9 @@ MAX_BYTES = 64 * 2**20
 
 MAX_VALUE = 500
 """Maximum number of characters of a value and its identifier."""
+
+MAX_CELL = 2**20
+"""Maximum number of characters in any other cell."""
 
 _LOADED = 8  # authorities that are kept for further editors
 _FIRST = 20  # rows by which the delimiter is recognised
@@ -147,8 +150,14 @@ def _loaded(path: Path, _changed: int, size: int) -> Authority:
     if size > MAX_BYTES:
         raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_BYTES >> 20)
     text = unicodedata.normalize("NFC", decode(path.read_bytes(), str(path)))
+    with at_most(MAX_CELL):
+        return Authority(_values(_rows(text, path), path))
+
+
+def _values(rows: Iterable[tuple[int, Sequence[str]]], path: Path) -> dict[str, str]:
+    """Value → identifier."""
     values: dict[str, str] = {}
-    for number, cells in _rows(text, path):
+    for number, cells in rows:
         if number > MAX_LINES:
             raise HdbenchError("{place}: more than {most:,} lines", place=path, most=MAX_LINES)
         value, identifier = cells[0].strip(), cells[1].strip() if len(cells) > 1 else ""
@@ -163,7 +172,7 @@ def _loaded(path: Path, _changed: int, size: int) -> Authority:
             values.setdefault(value, identifier)
     if not values:
         raise HdbenchError("{place}: has no values", place=path)
-    return Authority(values)
+    return values
 
 
 def _rows(text: str, path: Path) -> Iterator[tuple[int, Sequence[str]]]:

@@ -10,7 +10,7 @@ from typing import Any
 from hdbench.annotating.fields import parse_field
 from hdbench.benchmarks.provenance import IMPORTED as WAS_IMPORTED
 from hdbench.benchmarks.provenance import Provenance, is_model, is_provenance
-from hdbench.common.jsonio import is_too_deep, parse_line
+from hdbench.common.jsonio import SPELLED, is_too_deep, parse_line, spelled_json
 from hdbench.errors import HdbenchError
 
 STATUSES = ("open", "done", "doubtful", "missing", "rejected")
@@ -40,12 +40,13 @@ IMPORTED = "imported"
 SETTLED = "settled"
 """How a value was made that was chosen where people or windows disagreed."""
 
+MAX_TIPS = 100
+"""Maximum number of changes besides the first one that a change is made on top of."""
+
 _LONG_AGO = "1970-01-01T00:00:00.000Z"
-_MAX_TIPS = 100
 _PSEUDONYM = re.compile(r"[a-z0-9_-]{1,32}")
 _ID = re.compile(r"[0-9a-f]{32}")
 _AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
-_LARGE = re.compile(rb"[eE]\+?\d{3}|\d{300}")
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ def as_line(change: Change) -> bytes:
     if change.undoes:
         line["undoes"] = change.undoes
     try:
-        text = json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
+        text = spelled_json(line, ensure_ascii=False) + "\n"
     except (ValueError, TypeError, RecursionError) as error:
         raise HdbenchError(
             "{place}: cannot be saved: the value is not JSON", place=change.item
@@ -213,9 +214,7 @@ def read_change(raw: bytes, where: str) -> Change:
     """
     if len(raw) > MAX_CHANGE:
         raise HdbenchError("{place}: longer than {most} MiB", place=where, most=MAX_CHANGE >> 20)
-    line = parse_line(raw, where)
-    if _LARGE.search(raw) and "Infinity" in json.dumps(line):
-        raise HdbenchError("{place}: a number is larger than JSON's readers can hold", place=where)
+    line = parse_line(raw, where, SPELLED)
     # The walk is needed only if there are enough brackets for such deep nesting.
     if raw.count(b"{") + raw.count(b"[") > MAX_VALUE_DEPTH and is_too_deep(
         line.get("to"), MAX_VALUE_DEPTH
@@ -275,9 +274,7 @@ def _is_value(line: dict[str, Any]) -> bool:
 
 def _are_ids(value: Any) -> bool:
     return (
-        isinstance(value, list)
-        and len(value) <= _MAX_TIPS
-        and all(_is(_ID, each) for each in value)
+        isinstance(value, list) and len(value) <= MAX_TIPS and all(_is(_ID, each) for each in value)
     )
 
 

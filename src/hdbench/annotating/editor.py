@@ -13,10 +13,10 @@ from hdbench.annotating.drafts import Draft, read_drafts
 from hdbench.annotating.folding import ItemState, Stage
 from hdbench.annotating.form import form_of
 from hdbench.annotating.media import Media
-from hdbench.annotating.metadata import check_collection
-from hdbench.annotating.store import Store
+from hdbench.annotating.metadata import TakenError, check_collection
+from hdbench.annotating.store import Saving, Store, unbounded
 from hdbench.annotating.suggestions import Suggestions
-from hdbench.annotating.times import Times
+from hdbench.annotating.times import MAX_STAY, Times
 from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
 from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError
@@ -42,6 +42,7 @@ class Editor:
         language: the page's language; None for the browser's.
         only: id → the fields to look at in it: only these items are shown, in this order; None for
             all of them.
+        saving: see `Store.open`.
 
     Raises:
         HdbenchError: the collection or a run cannot be used, the pseudonym is taken, or the
@@ -55,6 +56,8 @@ class Editor:
         drafts: Sequence[Path] = (),
         language: str | None = None,
         only: Mapping[str, Sequence[str]] | None = None,
+        *,
+        saving: Saving = unbounded,
     ) -> None:
         check_collection(folder)
         schema = AnswerSchema.load(folder / SCHEMA)
@@ -67,7 +70,8 @@ class Editor:
         annotation = read_annotation(folder)
         self._authorities = read_authorities(folder, annotation.authorities, fields)
         self._times = Times(folder, annotator) if annotation.keep_time else None
-        self._store = Store.open(folder, annotator)
+        self._saving = saving
+        self._store = Store.open(folder, annotator, saving)
         try:
             self._drafts = read_drafts(drafts, self._store.items, str(folder), schema)
             self._look_at = {} if only is None else _found(only, self._store.items, folder)
@@ -233,10 +237,11 @@ class Editor:
             HdbenchError: what the page measured is no time, or it cannot be written.
         """
         with self._lock:
-            self._stop_timer()
-            self._store.flush()
+            self._write()
             if self._times and "seconds" in asked:
-                self._times.add(self._id(asked.get("item")), asked["seconds"])
+                item = self._id(asked.get("item"))
+                with self._saving(len(item.encode(errors="replace")) + MAX_STAY):
+                    self._times.add(item, asked["seconds"])
 
     def _id(self, number: Any) -> str:
         if type(number) is not int or not 0 <= number < len(self._items):
@@ -261,10 +266,22 @@ class Editor:
 
     def _changed(self, what: str) -> None:
         """Write the metadata.jsonl now or soon; the change itself is already safe."""
-        self._stop_timer()
         if what == "status":
-            self._store.flush()
-            return
+            with suppress(HdbenchError):  # the change is safe: it was not refused
+                self._write()
+                return
+        self._write_soon()
+
+    def _write(self) -> None:
+        """Write the metadata.jsonl; soon, if another process does: no request waits for that."""
+        self._stop_timer()
+        try:
+            self._store.flush(wait=False)
+        except TakenError:
+            self._write_soon()
+
+    def _write_soon(self) -> None:
+        self._stop_timer()
         self._timer = Timer(FLUSH_AFTER, self._flush)
         self._timer.daemon = True
         self._timer.start()
@@ -273,7 +290,7 @@ class Editor:
         # What cannot be written now is tried again, and told, when all is closed.
         with self._lock, suppress(HdbenchError):
             if self._timer:  # otherwise it was left or closed while this waited
-                self._store.flush()
+                self._write()
 
     def _stop_timer(self) -> None:
         if self._timer:

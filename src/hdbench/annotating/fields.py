@@ -84,14 +84,54 @@ def with_value(record: Any, path: FieldPath, to: Any) -> Any:
     raise KeyError(step)
 
 
-def covers(outer: FieldPath, inner: FieldPath) -> bool:
-    """Whether a field is another one, or that one is a part of it."""
-    return inner[: len(outer)] == outer
+class Growing:
+    """A record that many values are put into, in a time that does not grow with the record.
 
+    Attributes:
+        value: the record; objects and lists that were put into it stay as they are.
+    """
 
-def overlap(one: FieldPath, other: FieldPath) -> bool:
-    """Whether one of two fields is a part of the other, or they are the same."""
-    return covers(one, other) or covers(other, one)
+    def __init__(self) -> None:
+        self.value: Any = None
+        self._own: dict[int, Any] = {}  # by their ids, what was copied and may be changed
+
+    def put(self, path: FieldPath, to: Any) -> None:
+        """Put a value at a path, as `with_value` does.
+
+        Raises:
+            KeyError: the path does not fit the record, which is left as it is.
+        """
+        at, end = self.value, 0
+        while at is not None and end < len(path):
+            step: Any = path[end]
+            if not isinstance(at, dict if isinstance(step, str) else list):
+                raise KeyError(step)
+            if _holds(at, step):
+                at = at[step]
+            elif isinstance(step, int) and step > len(at):
+                raise KeyError(step)
+            else:
+                at = None
+            end += 1
+        new = with_value(None, path[end:], to)
+        if not end:
+            self.value = new
+            return
+        self.value = held = self._owned(self.value)
+        for step in path[: end - 1]:
+            held[step] = self._owned(held[step])
+            held = held[step]
+        if isinstance(held, list) and path[end - 1] == len(held):
+            held.append(new)
+        else:
+            held[path[end - 1]] = new
+
+    def _owned(self, container: Any) -> Any:
+        if id(container) in self._own:
+            return container
+        copied = container.copy()
+        self._own[id(copied)] = copied
+        return copied
 
 
 def _holds(value: Any, step: str | int) -> bool:

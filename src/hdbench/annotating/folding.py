@@ -3,35 +3,19 @@
 import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import combinations, pairwise
 from typing import Any
 
-from hdbench.annotating.changes import SETTLED, WHATS, Change, base_change, same
-from hdbench.annotating.fields import covers, get, overlap, parse_field, with_value
+from hdbench.annotating.changes import WHATS, Change, base_change
+from hdbench.annotating.conflicts import Conflict, conflicts_of
+from hdbench.annotating.fields import Growing, parse_field
 from hdbench.annotating.provenance import provenance_of
 from hdbench.benchmarks.provenance import IMPORTED, Provenance
 
 JOIN = "+"
 """Between the ids of several last changes, in what `ItemState.head` gives."""
-
-
-@dataclass(frozen=True)
-class Conflict:
-    """Changes that do not know of each other, and give different values to the same field.
-
-    Attributes:
-        item: the item's id.
-        what: one of `WHATS`.
-        field: the field; the outer one if one is a part of the other.
-        changes: two or more, the one whose value stands for now last.
-    """
-
-    item: str
-    what: str
-    field: str
-    changes: tuple[Change, ...]
 
 
 class Stage(StrEnum):
@@ -129,7 +113,7 @@ def fold(
         how,
         tuple(sorted({one.by for each in ordered.values() for one in each if not one.is_base})),
         head,
-        tuple(one for each in ordered.values() for one in _conflicts(each)),
+        tuple(one for each in ordered.values() for one in conflicts_of(each)),
         made=provenance_of(truths) if truths else made if base is not None else None,
     )
 
@@ -140,13 +124,11 @@ def record_of(truths: Iterable[Change]) -> dict[str, Any] | None:
     A change that no longer fits is passed over: it overlaps with one that did not know of it, so
     that both are shown as a conflict.
     """
-    record: Any = None
+    record = Growing()
     for change in truths:
-        try:
-            record = with_value(record, parse_field(change.field), change.to)
-        except KeyError:
-            continue
-    return record if isinstance(record, dict) else None
+        with suppress(KeyError):
+            record.put(parse_field(change.field), change.to)
+    return record.value if isinstance(record.value, dict) else None
 
 
 def causal_order(changes: Sequence[Change]) -> list[Change]:
@@ -193,59 +175,3 @@ def tips(ordered: Sequence[Change]) -> list[str]:
 def joined_tips(ordered: Sequence[Change]) -> str | None:
     """What a further change has to be made on top of, as `ItemState.head` gives it."""
     return JOIN.join(tips(ordered)) or None
-
-
-def _conflicts(ordered: Sequence[Change]) -> list[Conflict]:
-    """The conflicts that no later change has settled."""
-    if all(one.id == other.after for one, other in pairwise(ordered)):
-        return []  # one after the other
-    paths = [parse_field(change.field) for change in ordered]
-    places = {change.id: place for place, change in enumerate(ordered)}
-    behind: list[int] = []  # for each change, those that it has behind it, as bits
-    live = set[int]()
-    for place, change in enumerate(ordered):
-        bits = 0
-        for parent in change.parents:
-            at = places.get(parent, place)
-            if at < place:
-                bits |= behind[at] | 1 << at
-        behind.append(bits)
-        live -= {
-            other
-            for other in live
-            if bits >> other & 1
-            and (
-                covers(paths[place], paths[other])
-                or (change.how == SETTLED and overlap(paths[place], paths[other]))
-            )
-        }
-        live.add(place)
-    clashing: dict[int, set[int]] = {}
-    for one, other in combinations(sorted(live), 2):
-        if (
-            not behind[other] >> one & 1
-            and overlap(paths[one], paths[other])
-            and _differ(ordered[one], ordered[other])
-        ):
-            group = clashing.get(one, {one}) | clashing.get(other, {other})
-            clashing |= dict.fromkeys(group, group)
-    groups = {min(group): sorted(group) for group in clashing.values()}
-    return [
-        Conflict(
-            ordered[group[0]].item,
-            ordered[group[0]].what,
-            min((ordered[place].field for place in group), key=len),
-            tuple(ordered[place] for place in group),
-        )
-        for _, group in sorted(groups.items())
-    ]
-
-
-def _differ(one: Change, other: Change) -> bool:
-    """Whether two changes of overlapping fields want different values."""
-    outer, inner = sorted((one, other), key=lambda change: len(parse_field(change.field)))
-    rest = parse_field(inner.field)[len(parse_field(outer.field)) :]
-    try:
-        return not same(get(outer.to, rest), inner.to)
-    except KeyError:
-        return True

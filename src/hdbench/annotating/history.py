@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hdbench.annotating.changes import MAX_CHANGE, Change, as_text, read_change
-from hdbench.annotating.own_file import append, only_writer
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.annotating.own_file import append, only_writer, saving
+from hdbench.errors import HdbenchError, Message, os_reason, write_reason
 
 HISTORY = "history"
 """The folder with the histories, in a collection's folder."""
@@ -64,6 +64,27 @@ class History:
         """The file with an annotator's changes."""
         return self.path / f"{annotator}{SUFFIX}"
 
+    def marker(self, annotator: str) -> Path:
+        """The file that says that an annotator's changes are made in this folder."""
+        return self.path / f".{annotator}.here"
+
+    def is_written_here(self, annotator: str) -> bool:
+        """Whether an annotator's changes are made in this folder, and not in a copy of it."""
+        marker = self.marker(annotator)
+        return marker.is_file() and marker.read_bytes() == self._place()
+
+    def note_written_here(self, annotator: str) -> None:
+        """Note that an annotator's changes are made in this folder; only with the lock.
+
+        Raises:
+            NotSavedError: it cannot be written.
+        """
+        marker = self.marker(annotator)
+        with saving(marker):
+            if not self.is_written_here(annotator):
+                marker.unlink(missing_ok=True)
+                append(marker, self._place())
+
     @contextmanager
     def lock(self, annotator: str) -> Iterator[None]:
         """Keep other processes from writing an annotator's history.
@@ -90,7 +111,7 @@ class History:
                 )
         except OSError as error:
             raise HdbenchError(
-                "{place}: cannot be written: {why}", place=path, why=os_reason(error)
+                "{place}: cannot be written: {why}", place=path, why=write_reason(error)
             ) from error
 
     def append(self, annotator: str, lines: Sequence[bytes]) -> set[str]:
@@ -105,6 +126,10 @@ class History:
         path = self.file(annotator)
         append(path, b"".join(lines))
         return self._read_on(path)
+
+    def _place(self) -> bytes:
+        """What is another one for a copy of the folder, elsewhere or on another computer."""
+        return b"%d\n" % self.path.stat().st_ino
 
     def _files(self) -> list[Path]:
         """The histories there are."""

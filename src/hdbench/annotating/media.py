@@ -5,13 +5,14 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common import pdf
+from hdbench.common.folder_files import file_in
 from hdbench.common.jsonio import read_jsonl
-from hdbench.common.pictures import in_rgb
-from hdbench.errors import HdbenchError
+from hdbench.common.pictures import FORMATS, in_rgb
+from hdbench.errors import HdbenchError, Message, os_reason
 
 SHOWN_AS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
 """Formats that browsers show; all others are converted."""
@@ -75,12 +76,13 @@ class Media:
         files, _ = self._rows[item]
         if not _is_pdf(files):
             return len(files)
+        path = self._path(files[0])
         try:
-            with pdf.opened(self._path(files[0])) as document:
+            with pdf.opened(path) as document:
                 return min(len(document), MAX_PAGES)
         except (OSError, ValueError) as error:
             raise HdbenchError(
-                "{place}: cannot be shown: {why}", place=files[0], why=error
+                "{place}: cannot be shown: {why}", place=files[0], why=_why(error)
             ) from error
 
     def picture(self, item: str, number: int) -> Picture:
@@ -99,20 +101,26 @@ class Media:
         if not 0 <= number < (MAX_PAGES if is_pdf else len(files)):
             raise HdbenchError("{item}: no page {number}", item=item, number=number + 1)
         name = files[0] if is_pdf else files[number]
+        path = self._path(name)
         try:
-            path = self._path(name)
             return _pdf_page(path, number) if is_pdf else _image(path)
         except (
             *(OSError, SyntaxError, ValueError, IndexError),
             Image.DecompressionBombError,
         ) as error:
-            raise HdbenchError("{place}: cannot be shown: {why}", place=name, why=error) from error
+            raise HdbenchError(
+                "{place}: cannot be shown: {why}", place=name, why=_why(error)
+            ) from error
 
     def _path(self, name: Any) -> Path:
-        path = (self._folder / str(name)).resolve()
-        if not path.is_relative_to(self._folder):
-            raise HdbenchError("{place}: outside the collection's folder", place=name)
-        return path
+        return file_in(self._folder, str(name))
+
+
+def _why(error: Exception) -> Message:
+    """Why a file cannot be shown, without where it is on this machine."""
+    if isinstance(error, UnidentifiedImageError):
+        return Message("not a readable image")
+    return os_reason(error) if isinstance(error, OSError) else Message(str(error))
 
 
 def _is_pdf(files: list[Any]) -> bool:
@@ -121,7 +129,7 @@ def _is_pdf(files: list[Any]) -> bool:
 
 def _image(path: Path) -> Picture:
     data = path.read_bytes()
-    with Image.open(io.BytesIO(data)) as image:
+    with Image.open(io.BytesIO(data), formats=FORMATS) as image:
         if image.format in SHOWN_AS:
             return Picture(data, SHOWN_AS[image.format])
         return _png(in_rgb(image))

@@ -1,7 +1,6 @@
 """The rows of a collection, and their ground truths as the history has them."""
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -17,11 +16,15 @@ from hdbench.annotating.own_file import lock_file
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.provenance import COLUMNS, IMPORTED, PROVENANCE, Provenance
 from hdbench.building.namespace import is_ours
-from hdbench.common.jsonio import parse_line, write_whole
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.common.jsonio import SPELLED, parse_line, spelled_json, write_whole
+from hdbench.errors import HdbenchError, Message, os_reason, write_reason
 
 _WRITTEN = ".written"
 _SECONDS = 30
+
+
+class TakenError(HdbenchError):
+    """Another process is writing the metadata.jsonl; what was changed is safe in the history."""
 
 
 class Metadata:
@@ -80,22 +83,15 @@ class Metadata:
             return
         self._keep_what_others_wrote()
         for item, (record, made) in changed.items():
-            row = parse_line(self._lines[item], self._path.name) | {"ground_truth": record}
+            row = parse_line(self._lines[item], self._path.name, SPELLED)
+            row |= {"ground_truth": record}
             if not self._has_own_column:
                 row = {key: value for key, value in row.items() if key not in COLUMNS}
                 if record is not None:
                     made = made or Provenance(IMPORTED)  # noqa: PLW2901
                     row |= made.as_row()
                 self.made[item] = made
-            try:
-                text = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
-            except ValueError as error:
-                raise HdbenchError(
-                    "{place}: the row of {item!r} has a number that JSON's readers cannot hold: "
-                    "correct it; what was changed is safe in the history",
-                    place=self._path,
-                    item=item,
-                ) from error
+            text = spelled_json(row, ensure_ascii=False) + "\n"
             self._lines[item] = text.encode("utf-8", errors="backslashreplace")
             self.records[item] = record
         data = b"".join(self._lines.values())
@@ -104,28 +100,32 @@ class Metadata:
         self._stamp = self._stamped()
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self, seconds: float = _SECONDS) -> Iterator[None]:
         """A lock for `write`, for which others wait.
 
+        Args:
+            seconds: how long to wait for it.
+
         Raises:
-            HdbenchError: another process keeps it, or the folder cannot be written.
+            TakenError: another process keeps it.
+            HdbenchError: the folder cannot be written.
         """
         try:
             # With a dot, which no pseudonym has: it must not be the lock of somebody's history.
-            with FileLock(lock_file(self._folder / HISTORY, METADATA), timeout=_SECONDS):
+            with FileLock(lock_file(self._folder / HISTORY, METADATA), timeout=seconds):
                 yield
         except Timeout as error:
-            raise HdbenchError(
+            raise TakenError(
                 "{place}: another process has been writing it for {seconds} s: what was "
                 "changed is safe in the history; close that process, then try again",
                 place=self._path,
-                seconds=_SECONDS,
+                seconds=seconds,
             ) from error
         except OSError as error:
             raise HdbenchError(
-                "{place}: cannot be written: {why}: what was changed is safe in the history",
+                "{place}: cannot be written: {why}; what was changed is safe in the history",
                 place=self._path,
-                why=os_reason(error),
+                why=write_reason(error),
             ) from error
 
     def refresh(self) -> set[str]:
@@ -157,7 +157,7 @@ class Metadata:
         for number, raw in enumerate(data.splitlines(keepends=True), 1):
             if not raw.strip():
                 continue
-            row = parse_line(raw, f"{self._path}:{number}")
+            row = parse_line(raw, f"{self._path}:{number}", SPELLED)
             item, truth = row.get("id"), row.get("ground_truth")
             if not isinstance(item, str) or item in lines or not isinstance(truth, dict | None):
                 raise HdbenchError(
@@ -220,8 +220,8 @@ def check_collection(folder: Path) -> None:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Whether two records are the same, the order of their keys included."""
-    return json.dumps(one) == json.dumps(other)
+    """Whether two records are the same, the order of their keys and their spelling included."""
+    return spelled_json(one) == spelled_json(other)
 
 
 def _digest(data: bytes) -> bytes:

@@ -1,6 +1,5 @@
 """Files that one person at a time appends to, line by line."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -9,7 +8,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from hdbench.annotating.changes import check_pseudonym
-from hdbench.errors import HdbenchError, os_reason
+from hdbench.common import appending
+from hdbench.errors import HdbenchError, write_reason
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def only_writer(folder: Path, annotator: str, taken: str) -> Iterator[None]:
         ) from error
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be written: {why}", place=folder, why=os_reason(error)
+            "{place}: cannot be written: {why}", place=folder, why=write_reason(error)
         ) from error
     try:
         yield
@@ -45,30 +45,35 @@ def only_writer(folder: Path, annotator: str, taken: str) -> Iterator[None]:
         lock.release()
 
 
+class NotSavedError(HdbenchError):
+    """Something was not written, and can be once there is room, or the folder is back."""
+
+
 def append(path: Path, data: bytes) -> None:
-    """Add to a file; when this returns, it is on the disk. Only with the lock.
+    """Add lines to a file; when this returns, they are on the disk. Only with the lock.
 
     Raises:
-        HdbenchError: it cannot be written; then nothing of it is in the file.
+        NotSavedError: they cannot be written; then nothing of them is in the file.
     """
-    is_new = not path.exists()
+    with saving(path):
+        appending.append(path, data)
+
+
+@contextmanager
+def saving(path: Path) -> Iterator[None]:
+    """Say that something is not saved where the system fails.
+
+    Args:
+        path: the file that it is saved in.
+
+    Raises:
+        NotSavedError: an `OSError` was raised.
+    """
     try:
-        with path.open("ab") as file:
-            before = file.tell()
-            try:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            except OSError:
-                os.truncate(path, before)
-                raise
-        if is_new:
-            _sync_folder(path.parent)
+        yield
     except OSError as error:
-        raise HdbenchError(
-            "{place}: not saved: {why}: make room, then try again",
-            place=path,
-            why=os_reason(error),
+        raise NotSavedError(
+            "{place}: not saved: {why}", place=path, why=write_reason(error)
         ) from error
 
 
@@ -87,13 +92,3 @@ def lock_file(folder: Path, name: str) -> Path:
 def now() -> str:
     """The time in UTC, to the millisecond, as lines have it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _sync_folder(path: Path) -> None:
-    """Have a folder's new file survive a power cut, where the system can."""
-    if os.name == "posix":
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

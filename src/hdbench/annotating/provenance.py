@@ -29,28 +29,37 @@ def provenance_of(truths: Sequence[Change]) -> Provenance | None:
     ways: dict[str, frozenset[str]] = {}  # change → in which ways the record was made by then
     models: dict[str, str] = {}
     changes = {change.id: change for change in truths}
+    last_of = {change.how: place for place, change in enumerate(truths)}
+
+    def joined(ids: Iterable[str]) -> frozenset[str]:
+        """Of several drafts only the last one: untrusted histories can have thousands."""
+        found = frozenset[str]().union(*(ways.get(each, ()) for each in ids))
+        drafts = sorted(filter(_is_draft, found), key=last_of.__getitem__)
+        return found.difference(drafts[:-1])
+
     for change in truths:
         if change.model:
             models[change.how] = change.model
-        before = _joined(ways, change.parents)
+        before = joined(change.parents)
         undone = changes.get(change.undoes or "")
         if not change.field and change.to is None:
             ways[change.id] = frozenset()
         elif undone and undone.field:
             ways[change.id] = before
         elif undone:  # the whole record is again what it was
-            ways[change.id] = _joined(ways, (*undone.parents, *change.also))
+            ways[change.id] = joined((*undone.parents, *change.also))
         elif change.field:
-            ways[change.id] = before or people if change.how == SETTLED else before | {change.how}
+            is_settled = change.how == SETTLED
+            ways[change.id] = before or people if is_settled else before | {change.how}
         elif change.how != SETTLED:
             ways[change.id] = frozenset({change.how})
         else:
             ways[change.id] = _of_settled(before) or people
     behind = {parent for change in truths for parent in change.parents}
     last = [change.id for change in truths if change.id not in behind] or list(ways)[-1:]
-    found = _joined(ways, last)
-    drafts = [change.how for change in truths if change.how in found and _is_draft(change.how)]
-    how = next(iter((*reversed(drafts), *(way for way in _BY_WEIGHT if way in found))), None)
+    found = joined(last)
+    drafts = filter(_is_draft, found)
+    how = next(iter((*drafts, *(way for way in _BY_WEIGHT if way in found))), None)
     return None if how is None else Provenance(how, models.get(how))
 
 
@@ -58,10 +67,6 @@ def _of_settled(before: frozenset[str]) -> frozenset[str]:
     """The ways of a whole record that was settled: people made it, unless they had a draft."""
     drafts = frozenset(filter(_is_draft, before))
     return drafts or (before - {IMPORTED}) or before
-
-
-def _joined(ways: dict[str, frozenset[str]], ids: Iterable[str]) -> frozenset[str]:
-    return frozenset[str]().union(*(ways.get(each, frozenset()) for each in ids))
 
 
 def _is_draft(how: str) -> bool:

@@ -1,37 +1,43 @@
 """The editor's page, served to the browser of this machine alone."""
 
-import json
 import secrets
-import signal
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import uvicorn
+from anyio import CapacityLimiter
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from hdbench.annotating.editor import Editor, as_json
+from hdbench.annotating.in_threads import THREADS, BusyError, in_thread, one_at_a_time
+from hdbench.annotating.own_file import NotSavedError
 from hdbench.annotating.reviewing.review import ChangedError, Review
 from hdbench.annotating.store import StaleError
-from hdbench.common.jsonio import json_reason, parse_json
+from hdbench.common.ending import GRACE, end_in_time, interrupt_on_sigterm
+from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
 from hdbench.common.listening import listening
 from hdbench.common.texts import language_of
 from hdbench.common.told import told
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, without_folders
 
 HOST = "127.0.0.1"
 
 MAX_BODY = 8 * 2**20
 """Maximum number of bytes of a change."""
+
+NOT_SAVED = 507
+"""The status of an answer to a change that the page keeps and sends again."""
 
 _PAGE = Path(__file__).parent / "page"
 
@@ -46,7 +52,19 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
+FOLDER = "hdbench.folder"
+"""The key of a request's scope with the folder of a server that its visitors are not told."""
+
 Answer = Callable[[Request, dict[str, Any]], Any]
+
+
+class _Place(IntegerConvertor):
+    """A number in an address; a longer one, which Python does not read, leads nowhere."""
+
+    regex = "[0-9]{1,9}"
+
+
+register_url_convertor("place", _Place())
 
 
 def page_routes(editor: Editor) -> list[BaseRoute]:
@@ -55,18 +73,19 @@ def page_routes(editor: Editor) -> list[BaseRoute]:
     Args:
         editor: what is edited.
     """
+    route = _Routes()
     return [
-        _route("/start", lambda *_: editor.start()),
-        _route("/search", lambda request, _: editor.search(request.query_params.get("q", ""))),
-        _route("/suggest", lambda request, _: editor.suggested(*_typed(request))),
-        _route("/waiting", lambda *_: editor.waiting()),
-        _route("/leave", lambda _, asked: editor.leave(asked), "POST"),
-        _route("/items/{n:int}", lambda request, _: _shown(request, editor.item)),
-        _route("/items/{n:int}/change", _with(editor.change), "POST"),
-        _route("/items/{n:int}/draft", _with(editor.fill_in), "POST"),
-        _route("/items/{n:int}/undo", lambda request, _: editor.undo(_number(request)), "POST"),
-        _route("/items/{n:int}/drafts", lambda request, _: editor.drafts(_number(request))),
-        Route("/items/{n:int}/pages/{page:int}", _picture(editor.page)),
+        route("/start", lambda *_: editor.start()),
+        route("/search", lambda request, _: editor.search(request.query_params.get("q", ""))),
+        route("/suggest", lambda request, _: editor.suggested(*_typed(request))),
+        route("/waiting", lambda *_: editor.waiting()),
+        route("/leave", lambda _, asked: editor.leave(asked), "POST"),
+        route("/items/{n:place}", lambda request, _: _shown(request, editor.item)),
+        route("/items/{n:place}/change", _with(editor.change), "POST"),
+        route("/items/{n:place}/draft", _with(editor.fill_in), "POST"),
+        route("/items/{n:place}/undo", lambda request, _: editor.undo(_number(request)), "POST"),
+        route("/items/{n:place}/drafts", lambda request, _: editor.drafts(_number(request))),
+        route.picture("/items/{n:place}/pages/{page:place}", editor.page),
         Mount("/", StaticFiles(directory=_PAGE, html=True)),
     ]
 
@@ -88,14 +107,15 @@ def build_review_app(review: Review, token: str) -> Starlette:
         review: what is looked at.
         token: the first part of all addresses, which no other page in the browser can guess.
     """
+    route = _Routes()
     routes: list[BaseRoute] = [
         Route("/", lambda _: FileResponse(_PAGE / "review.html")),
-        _route("/start", lambda *_: review.start()),
-        _route("/entries/{n:int}", lambda request, _: _shown(request, review.entry)),
-        _route("/entries/{n:int}/read", _with(review.read), "POST"),
-        _route("/entries/{n:int}/judge", _with(review.judge), "POST"),
-        _route("/entries/{n:int}/undo", _with(review.undo), "POST"),
-        Route("/entries/{n:int}/pages/{page:int}", _picture(review.picture)),
+        route("/start", lambda *_: review.start()),
+        route("/entries/{n:place}", lambda request, _: _shown(request, review.entry)),
+        route("/entries/{n:place}/read", _with(review.read), "POST"),
+        route("/entries/{n:place}/judge", _with(review.judge), "POST"),
+        route("/entries/{n:place}/undo", _with(review.undo), "POST"),
+        route.picture("/entries/{n:place}/pages/{page:place}", review.picture),
         Mount("/", StaticFiles(directory=_PAGE)),
     ]
     return _app(routes, token)
@@ -125,9 +145,10 @@ def serve(edited: Editor | Review, *, port: int, started: Callable[[str], object
     try:
         with listening(HOST, port) as served_on:
             token = secrets.token_urlsafe(16)
+            end = end_in_time()
             # Uvicorn sends itself the signal again when it has ended: then the editor still has to
             # be closed.
-            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            interrupt_on_sigterm(end)
             if isinstance(edited, Review):
                 served = build_review_app(edited, token)
             else:
@@ -140,11 +161,11 @@ def serve(edited: Editor | Review, *, port: int, started: Callable[[str], object
                 server_header=False,
                 proxy_headers=False,
                 ws="none",
-                timeout_graceful_shutdown=2,
+                timeout_graceful_shutdown=GRACE,
             )
             with suppress(KeyboardInterrupt):
                 started(f"http://{HOST}:{served_on.getsockname()[1]}/{token}/")
-                uvicorn.Server(config).run(sockets=[served_on])
+                _Server(config, end).run(sockets=[served_on])
     finally:
         edited.close()
 
@@ -161,49 +182,84 @@ async def _guarded(
     return response
 
 
-def _route(path: str, answer: Answer, method: str = "GET") -> Route:
-    async def endpoint(request: Request) -> Response:
-        try:
-            asked = await _body(request) if method == "POST" else {}
-            return _json(await run_in_threadpool(answer, request, asked))
-        except StaleError as error:
-            return _json({"stale": as_json(error.state)})
-        except ChangedError as error:
-            return _json({"stale": error.state})
-        except HdbenchError as error:
-            return _json({"error": told(error.message, _language(request))}, 400)
+class _Server(uvicorn.Server):
+    """Uvicorn's server, which ends in time.
 
-    return Route(path, endpoint, methods=[method])
+    Args:
+        config: Uvicorn's.
+        end: what `end_in_time` returned.
+    """
+
+    def __init__(self, config: uvicorn.Config, end: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._end = end
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end, when a signal says so."""
+        self._end()
+        super().handle_exit(sig, frame)
+
+
+class _Routes:
+    """Makes the routes of an editor, which answers one request at a time."""
+
+    def __init__(self) -> None:
+        self._turns = one_at_a_time()
+
+    def __call__(self, path: str, answer: Answer, method: str = "GET") -> Route:
+        async def endpoint(request: Request) -> Response:
+            try:
+                asked = await _body(request) if method == "POST" else {}
+                return _json(await in_thread(self._turns, answer, request, asked))
+            except StaleError as error:
+                return _json({"stale": as_json(error.state)})
+            except ChangedError as error:
+                return _json({"stale": error.state})
+            except BusyError as error:  # the page tries again what is to be saved
+                return _json({"error": why_not(error.message, request)}, 503)
+            except HdbenchError as error:
+                status = NOT_SAVED if isinstance(error, NotSavedError) else 400
+                return _json({"error": why_not(error.message, request)}, status)
+            except ClientDisconnect:
+                return Response(status_code=400)  # to nobody
+
+        return Route(path, endpoint, methods=[method])
+
+    @staticmethod
+    def picture(path: str, picture: Callable[[int, int], tuple[bytes, str]]) -> Route:
+        """A route to pictures, which need not wait for anything else."""
+        turns = CapacityLimiter(THREADS // 3)
+
+        async def endpoint(request: Request) -> Response:
+            page = request.path_params["page"]
+            try:
+                data, media_type = await in_thread(turns, picture, _number(request), page)
+            except HdbenchError as error:
+                status = 503 if isinstance(error, BusyError) else 404
+                return Response(why_not(error.message, request), status, media_type="text/plain")
+            return Response(data, media_type=media_type)
+
+        return Route(path, endpoint)
 
 
 def _with(change: Callable[[int, dict[str, Any]], Any]) -> Answer:
     return lambda request, asked: change(_number(request), asked)
 
 
-def _picture(
-    picture: Callable[[int, int], tuple[bytes, str]],
-) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        page = request.path_params["page"]
-        try:
-            data, media_type = await run_in_threadpool(picture, _number(request), page)
-        except HdbenchError as error:
-            why = told(error.message, _language(request))
-            return Response(why, 404, media_type="text/plain")
-        return Response(data, media_type=media_type)
-
-    return endpoint
-
-
 def _shown(request: Request, read: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
     """What the page shows of an item, with what is wrong with its media in the page's language."""
     shown = read(_number(request))
-    return shown | {"problem": told(shown["problem"], _language(request))}
+    return shown | {"problem": why_not(shown["problem"], request)}
 
 
-def _language(request: Request) -> str:
-    """The language of the page, which says it with each request."""
-    return language_of(request.headers.get("accept-language"))
+def why_not(message: str, request: Request) -> str:
+    """Why something is not done, in the language of the page, which says it with each request.
+
+    Where the request's scope has a `FOLDER`, nobody is told where on the server that is.
+    """
+    if folder := request.scope.get(FOLDER):
+        message = without_folders(message, folder)
+    return told(message, language_of(request.headers.get("accept-language")))
 
 
 def _typed(request: Request) -> tuple[str, str]:
@@ -230,7 +286,7 @@ async def _body(request: Request) -> dict[str, Any]:
         if len(data) > MAX_BODY:
             raise HdbenchError("more than {most} MiB", most=MAX_BODY >> 20)
     try:
-        value = parse_json(data.decode())
+        value = parse_json(data.decode(), SPELLED)
     except ValueError as error:
         raise HdbenchError("not JSON: {why}", why=json_reason(error)) from error
     if not isinstance(value, dict):
@@ -240,4 +296,4 @@ async def _body(request: Request) -> dict[str, Any]:
 
 def _json(value: Any, status: int = 200) -> Response:
     # In ASCII: a model's text can hold lone surrogates, which UTF-8 does not have.
-    return Response(json.dumps(value), status, media_type="application/json")
+    return Response(spelled_json(value), status, media_type="application/json")

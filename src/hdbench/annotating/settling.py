@@ -13,7 +13,7 @@ from hdbench.annotating.assigned import (
     truth_of,
 )
 from hdbench.annotating.changes import MAX_COMMENT, SETTLED, WHATS, WITHOUT_TRUTH, Change, same
-from hdbench.annotating.fields import FieldPath, as_field, get, overlap, parse_field
+from hdbench.annotating.fields import FieldPath, as_field, get, parse_field
 from hdbench.annotating.folding import Difference, ItemState, Stage, causal_order, fold, joined_tips
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.errors import HdbenchError, Message
@@ -79,7 +79,8 @@ def _settling_state(
     records = {name: truth_of(state) for name, state in own.items()}
     agreed, fields = compared(list(records.values()))
     whats = {change.what for change in settled}
-    decided = list(_decided(settled))
+    decided = set(_decided(settled))
+    around = {field[:end] for field in decided for end in range(len(field) + 1)}
     return replace(
         folded,
         record=folded.record if "ground_truth" in whats else agreed,
@@ -94,7 +95,7 @@ def _settling_state(
             Difference(
                 as_field(field),
                 {name: _at(record, field) for name, record in records.items()},
-                any(overlap(field, each) for each in decided),
+                field in around or any(field[:end] in decided for end in range(len(field))),
             )
             for field in fields
         ),

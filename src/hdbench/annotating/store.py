@@ -3,8 +3,8 @@
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -12,16 +12,18 @@ from hdbench.annotating.annotation import Annotation, read_annotation, said_when
 from hdbench.annotating.assigned import own_states
 from hdbench.annotating.changes import (
     MAX_ITEM_CHANGES,
+    MAX_TIPS,
     SETTLED,
     Change,
     as_line,
     base_change,
     same,
 )
+from hdbench.annotating.conflicts import Conflict
 from hdbench.annotating.fields import FieldPath, as_field, get, parse_field, with_value
-from hdbench.annotating.folding import JOIN, Conflict, ItemState, Stage, causal_order, record_of
+from hdbench.annotating.folding import JOIN, ItemState, Stage, causal_order, record_of
 from hdbench.annotating.history import History
-from hdbench.annotating.metadata import Metadata
+from hdbench.annotating.metadata import Metadata, TakenError
 from hdbench.annotating.own_file import now
 from hdbench.annotating.settling import agreed_status, check_settled, is_given, seen_by, visible
 from hdbench.errors import HdbenchError, Message
@@ -41,6 +43,15 @@ class StaleError(HdbenchError):
         self.state = state
 
 
+Saving = Callable[[int], AbstractContextManager[None]]
+"""What is held while so many bytes are written; it may refuse them."""
+
+
+def unbounded(_: int) -> AbstractContextManager[None]:
+    """Let any number of bytes be written."""
+    return nullcontext()
+
+
 class Store:
     """A folder that one annotator has open, beside others with their own histories.
 
@@ -52,8 +63,9 @@ class Store:
         notes: what was repaired or left out, for the user.
     """
 
-    def __init__(self, folder: Path, annotator: str, stack: ExitStack) -> None:
+    def __init__(self, folder: Path, annotator: str, stack: ExitStack, saving: Saving) -> None:
         self.annotator = annotator
+        self._saving = saving
         self._metadata = Metadata(folder)
         self.items = list(self._metadata.records)
         self._history = History(folder)
@@ -78,18 +90,26 @@ class Store:
                     count=len(unknown),
                 )
             )
-        self.flush()
+        with suppress(TakenError):  # otherwise it is done at the next flush
+            self.flush(wait=False)
 
     @classmethod
-    def open(cls, folder: Path, annotator: str) -> Self:
+    def open(cls, folder: Path, annotator: str, saving: Saving = unbounded) -> Self:
         """Open a folder, and bring its `metadata.jsonl` up to date.
+
+        If another process is just writing that file, it is brought up to date later.
+
+        Args:
+            folder: the collection.
+            annotator: the pseudonym.
+            saving: held while a change of so many bytes is written; refuses what is too much.
 
         Raises:
             HdbenchError: the folder is no collection in the plain form, the pseudonym is not
                 usable, or another process has the folder open under it.
         """
         with ExitStack() as stack:
-            store = cls(folder, annotator, stack)
+            store = cls(folder, annotator, stack, saving)
             store._stack = stack.pop_all()
             return store
 
@@ -203,13 +223,21 @@ class Store:
             state = self._state(item)
             return self._save(state, self._undoing(state))
 
-    def flush(self) -> None:
-        """Bring `metadata.jsonl` up to date."""
+    def flush(self, *, wait: bool = True) -> None:
+        """Bring `metadata.jsonl` up to date.
+
+        Args:
+            wait: whether to wait for another process that is writing it.
+
+        Raises:
+            TakenError: another process is writing it.
+            HdbenchError: it cannot be written.
+        """
         with self._turn:
             self._refresh()
             if not self._due:
                 return
-            with self._metadata.writing():
+            with self._metadata.writing() if wait else self._metadata.writing(0):
                 self._refresh()  # otherwise this could write less than another process just did
                 self._forget(self._metadata.refresh())
                 known = self._due & self._metadata.records.keys()
@@ -286,7 +314,10 @@ class Store:
 
     def _save(self, state: ItemState, wish: "_Wish") -> ItemState:
         """Write a change on top of all that is known of the item."""
-        self._forget(self._history.append(self.annotator, self._lines(state, wish)))
+        lines = self._lines(state, wish)
+        with self._saving(sum(map(len, lines))):
+            self._history.note_written_here(self.annotator)
+            self._forget(self._history.append(self.annotator, lines))
         return self._state(state.item)
 
     def _lines(self, state: ItemState, wish: "_Wish") -> list[bytes]:
@@ -318,7 +349,7 @@ class Store:
                 each.to,
                 after or None,
                 each.how,
-                tuple(also),
+                tuple(also[-MAX_TIPS:]),  # more can be there only if they were not merged
                 each.undoes,
                 was_there,
                 each.model,

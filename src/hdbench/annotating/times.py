@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.annotating.history import HISTORY, SUFFIX
-from hdbench.errors import HdbenchError, os_reason
+from hdbench.common.appending import append
+from hdbench.errors import HdbenchError, write_reason
 
 TIMES = "times"
 """The folder with the times, in that of the histories, which never leaves the collection."""
+
+MAX_STAY = 100
+"""Maximum number of bytes in the line of a stay, besides the item's id."""
 
 MAX_SECONDS = 86_400
 """Maximum number of seconds of a stay at an item."""
@@ -46,9 +50,8 @@ class Times:
             )
         try:
             self._path.parent.mkdir(exist_ok=True)
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(f"{line}\n")
+            append(self._path, f"{line}\n".encode())
         except OSError as error:
             raise HdbenchError(
-                "{place}: cannot be written: {why}", place=self._path, why=os_reason(error)
+                "{place}: cannot be written: {why}", place=self._path, why=write_reason(error)
             ) from error

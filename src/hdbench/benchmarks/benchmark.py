@@ -2,8 +2,10 @@
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +15,7 @@ from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, read_spec
 from hdbench.common.checked import read_text_file, validate
+from hdbench.common.folder_files import MissingFileError, file_in
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import (
     json_reason,
@@ -22,12 +25,13 @@ from hdbench.common.jsonio import (
     raw_lines,
     read_jsonl,
 )
-from hdbench.common.names import did_you_mean
+from hdbench.common.names import did_you_mean, is_writable
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.titles import FieldTitles
 
 METADATA = "metadata.jsonl"
+SCHEMA = "answer.schema.json"
 EXAMPLE = "example_predictions.jsonl"
 """Answers to some of the items, to try the scoring with; a benchmark need not have it."""
 
@@ -105,11 +109,20 @@ class Benchmark:
     @property
     def schema(self) -> Path | None:
         """The JSON Schema of an answer, if the benchmark has one."""
-        return self._schema if self._schema.is_file() else None
+        return self.file(SCHEMA) if (self.folder / SCHEMA).exists() else None
 
     @property
-    def _schema(self) -> Path:
-        return self.folder / "answer.schema.json"
+    def metadata(self) -> Path:
+        """The file with its rows."""
+        return self.file(METADATA)
+
+    def file(self, name: str) -> Path:
+        """Return the path of one of its files.
+
+        Raises:
+            HdbenchError: there is none, it is outside the folder, or is not a regular file.
+        """
+        return file_in(self.folder, name, self.within)
 
     def answer_schema(self, *prompts: str) -> AnswerSchema | None:
         """The form of an answer, which knows the benchmark's prompts; None if it has no schema.
@@ -122,7 +135,8 @@ class Benchmark:
         """
         if self.schema is None:
             return None
-        own = [read_text_file(path) for path in sorted(self.folder.glob(PROMPTS))]
+        prompts_here = sorted(path.name for path in self.folder.glob(PROMPTS))
+        own = [read_text_file(self.file(name)) for name in prompts_here]
         return AnswerSchema.load(self.schema, [*own, *prompts])
 
     def field_titles(self, language: str) -> FieldTitles:
@@ -141,9 +155,9 @@ class Benchmark:
         Raises:
             HdbenchError: its file is unusable.
         """
-        path = self.folder / AGREEMENT
-        if not path.is_file():
+        if not (self.folder / AGREEMENT).exists():
             return None
+        path = self.file(AGREEMENT)
         try:
             said = parse_json(read_text_file(path))
         except ValueError as error:
@@ -161,26 +175,29 @@ class Benchmark:
         for _, _, item_id in self._places():
             yield item_id
 
-    def parts(self, size: int) -> Iterator[Part]:
+    def parts(self, size: int, *, first: Sequence[int] = ()) -> Iterator[Part]:
         """The items in parts, in the dataset's order, to be read with `items_of`.
 
         Args:
             size: how many are in a part; the last one may have fewer.
+            first: how many are in the first parts, if these have another size.
 
         Raises:
             HdbenchError: see `ids`.
         """
         ids: list[str] = []
-        start = first = 0
+        start = line = 0
+        sizes = chain(first, repeat(size))
+        wanted = next(sizes)
         for number, offset, item_id in self._places():
             if not ids:
-                start, first = offset, number
+                start, line = offset, number
             ids.append(item_id)
-            if len(ids) == size:
-                yield Part(ids, start, first)
-                ids = []
+            if len(ids) == wanted:
+                yield Part(ids, start, line)
+                ids, wanted = [], next(sizes)
         if ids:
-            yield Part(ids, start, first)
+            yield Part(ids, start, line)
 
     def items_of(self, part: Part) -> Iterator[Item]:
         """The items of a part that have a ground truth.
@@ -227,11 +244,11 @@ class Benchmark:
             only: the ids of the items wanted; all of them, if not given.
 
         Raises:
-            HdbenchError: see `ids`, a file is not below the benchmark's folder, or the text is
-                missing.
+            HdbenchError: see `ids`, a file is not below the benchmark's folder or not a regular
+                one, or the text is missing.
         """
         found = {}
-        for line in read_jsonl(self.folder / METADATA):
+        for line in read_jsonl(self.metadata):
             item_id = str(line.value.get("id"))
             if only is not None and item_id not in only:
                 continue
@@ -245,13 +262,9 @@ class Benchmark:
             else:
                 names = [given] if isinstance(given, str) else given or []
                 files = [self.folder / str(name) for name in names]
-            for file in files:
-                if not file.resolve().is_relative_to((self.within or self.folder).resolve()):
-                    raise HdbenchError(
-                        "{place}: {file!r} is outside the benchmark's folder",
-                        place=where,
-                        file=str(file),
-                    )
+                for name in names:
+                    with suppress(MissingFileError):
+                        self.file(str(name))
             values = {
                 name: "" if value is None else str(value)
                 for name in self.spec.prompt_columns
@@ -270,7 +283,7 @@ class Benchmark:
         if sample is None or len(sample.strata) == 1:
             return {}
         found = {}
-        for line in read_jsonl(self.folder / METADATA):
+        for line in read_jsonl(self.metadata):
             place = line.value.get(STRATUM)
             if type(place) is not int or not 0 <= place < len(sample.strata):
                 raise HdbenchError(
@@ -306,12 +319,12 @@ class Benchmark:
         if name == STRATUM and sample is not None:
             named = [", ".join(each.values.values()) or None for each in sample.strata]
             return {item: named[place] for item, place in self.strata().items()}
-        lines = read_jsonl(self.folder / METADATA)
+        lines = read_jsonl(self.metadata)
         return {str(line.value.get("id")): line.value.get(name) for line in lines}
 
     def _places(self) -> Iterator[tuple[int, int, str]]:
         """The number, the offset and the id of each line."""
-        path = self.folder / METADATA
+        path = self.metadata
         seen: set[str] = set()
         for number, offset, raw in raw_lines(path):
             item_id = plain_id(raw)
@@ -332,7 +345,7 @@ class Benchmark:
         self, start: int = 0, number: int = 1
     ) -> Iterator[tuple[str, str, str | None, Provenance | None]]:
         """The place, the id, the ground truth's JSON and how it was made, of each line."""
-        path = self.folder / METADATA
+        path = self.metadata
         name = str(path)
         seen: set[str] = set()
         for line, _, raw in raw_lines(path, start=start, number=number):
@@ -358,13 +371,13 @@ class Benchmark:
 
     def scored_by(self) -> list[Path]:
         """The files that decide what an answer scores."""
-        named = (DESCRIPTION, METADATA, self._schema.name, AGREEMENT)
+        named = (DESCRIPTION, METADATA, SCHEMA, AGREEMENT)
         own = [self.folder / name for name in named]
         return [path for path in (*own, *sorted(self.folder.glob(PROMPTS))) if path.is_file()]
 
     def content_hash(self) -> str:
         """The sha256 of the metadata, which names every media file by its own sha256."""
-        return file_sha256(self.folder / METADATA)
+        return file_sha256(self.metadata)
 
 
 def _row(where: str, line: dict[str, Any]) -> tuple[str, str, str | None, Provenance | None]:
@@ -374,6 +387,12 @@ def _row(where: str, line: dict[str, Any]) -> tuple[str, str, str | None, Proven
     if not isinstance(item_id, str) or not isinstance(truth, str | None):
         raise HdbenchError(
             '{place}: needs "id" and "ground_truth", each a text in quotes', place=where
+        )
+    if not is_writable(item_id):
+        raise HdbenchError(
+            "{place}: the id {id!r} has half a character: give the item another id",
+            place=where,
+            id=item_id,
         )
     if "ground_truth" not in line:
         raise HdbenchError('{place}: needs "ground_truth", null if there is none', place=where)
@@ -397,8 +416,8 @@ def load_benchmark(name: str, *, revision: str | None = None, media: bool = Fals
     """
     name = full_name(name, on_the_hub=revision is not None)
     folder = Path(name)
-    if revision is None and (folder / DESCRIPTION).is_file():
-        return Benchmark(name, folder, read_spec(folder / DESCRIPTION))
+    if revision is None and (folder / DESCRIPTION).exists():
+        return Benchmark(name, folder, read_spec(file_in(folder, DESCRIPTION)))
     if not _ON_THE_HUB.fullmatch(name) or (revision is None and folder.is_dir()):
         raise NoBenchmarkError(
             "{place}: no benchmark here (no {file}): {advice}",

@@ -2,7 +2,7 @@
 
 import datetime
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -11,12 +11,19 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, f
 from hdbench.benchmarks.item_name import ItemName
 from hdbench.benchmarks.sample import STRATUM, Sample
 from hdbench.common.checked import Strict, read_yaml, unfit, validate
+from hdbench.common.folder_files import is_private
 from hdbench.common.names import bare
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring import check_headline, make_metric
 from hdbench.scoring.metric import Metric, ProtocolName, check_protocol
 
+_NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
+_SPLIT = re.compile(r"\w+(\.\w+)*")
+
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+
+MAX_BYTES = 2**20
+"""Maximum size of a `benchmark.yaml`, which people write by hand."""
 
 MEDIA_KEYS = {
     "image": "file_name",
@@ -49,6 +56,39 @@ def _checked_address(text: str) -> str:
                 "mailto:me@example.org",
                 text=text,
             )
+        )
+    return text
+
+
+def _checked_name(text: str) -> str:
+    """A folder gets it, and nothing is to be written elsewhere."""
+    if not _NAME.fullmatch(text):
+        raise unfit(
+            Message(
+                "{text!r} cannot be the name of a folder: use letters, digits, - and _", text=text
+            )
+        )
+    return text
+
+
+def _checked_split(text: str) -> str:
+    if not _SPLIT.fullmatch(text):  # as `datasets` has it
+        raise unfit(
+            Message("{text!r} cannot be the name of a split: use letters, digits and _", text=text)
+        )
+    return text
+
+
+def _checked_file(text: str) -> str:
+    path = PurePosixPath(text)
+    if path.is_absolute() or not path.name or ".." in path.parts or "\\" in text or "\0" in text:
+        raise unfit(
+            Message("{text!r} is not the name of a file in the benchmark's folder", text=text)
+        )
+    # Hidden files configure programs: by `.huggingface.yaml`, `datasets` would read any place.
+    if any(part.startswith(".") for part in path.parts) or is_private(path):
+        raise unfit(
+            Message("{text!r} is hidden or says who annotated what: leave it out", text=text)
         )
     return text
 
@@ -162,7 +202,7 @@ class BenchmarkSpec(Strict):
         item_name: what an item is called in sentences about results; `item` without it.
     """
 
-    name: str
+    name: Annotated[str, AfterValidator(_checked_name)]
     title: str
     titles: dict[LanguageCode, Said] = Field(default_factory=dict)
     version: str
@@ -172,13 +212,13 @@ class BenchmarkSpec(Strict):
     protocols: dict[ProtocolName, dict[str, Any]] = Field(default_factory=dict)
     ranked: bool = True
     media: Literal["image", "pages", "pdf", "text"]
-    split: str
+    split: Annotated[str, AfterValidator(_checked_split)]
     licence: str
     rights: Rights | None = None
     citation: str
     columns: dict[str, ColumnType] = Field(default_factory=dict)
     prompt_columns: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
+    files: tuple[Annotated[str, AfterValidator(_checked_file)], ...] = ()
     source: UrlSource | HubSource | None = None
     maintainers: tuple[Said, ...] = ()
     contact: Address | None = None
@@ -262,7 +302,7 @@ def read_spec(path: Path) -> BenchmarkSpec:
         HdbenchError: it is unusable, or this hdbench lacks its metric or headline; the message
             names the file and the key.
     """
-    spec = validate(BenchmarkSpec, read_yaml(path), path)
+    spec = validate(BenchmarkSpec, read_yaml(path, MAX_BYTES), path)
     try:
         check_headline(spec.metric, spec.headline, spec.higher_is_better)
         for protocol in spec.protocols:

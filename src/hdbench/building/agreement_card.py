@@ -1,7 +1,7 @@
 """What a dataset's card says about how well people agree."""
 
 from hdbench.benchmarks.agreement import AGREEMENT, Agreement, Estimate
-from hdbench.errors import escaped
+from hdbench.common.markdown import as_code
 
 _ALPHA = """\
 Alpha is Krippendorff's: 1 if all agree, 0 if they agree as often as by chance; nominal, every \
@@ -38,8 +38,8 @@ def agreement_section(agreement: Agreement) -> str:
     ]
     for name, each in agreement.fields.items():
         figures = map(estimate_in_words, (each.share, each.alpha, each.alpha_similarity))
-        field = escaped(name).replace("|", "\\|").replace("`", "'")  # the schema's, untrusted
-        rows.append(f"| `{field}` | {each.units:,} | {' | '.join(figures)} |")
+        field = as_code(name, in_table=True)  # the schema's, untrusted
+        rows.append(f"| {field} | {each.units:,} | {' | '.join(figures)} |")
     return "\n".join(
         ["## How well people agree", "", said, "", *rows, "", _ALPHA.format(file=AGREEMENT)]
     )

@@ -23,8 +23,9 @@ from hdbench.building.media import MEDIA_FOLDERS, copy_media
 from hdbench.building.metadata import metadata_line
 from hdbench.building.namespace import writing
 from hdbench.building.recipe import Recipe
-from hdbench.building.source import MissingFileError, Source
+from hdbench.building.source import Source
 from hdbench.common import resources
+from hdbench.common.folder_files import MissingFileError, bytes_in, file_in
 from hdbench.common.jsonio import write_json
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message
@@ -88,8 +89,10 @@ def build(
 
     Raises:
         HdbenchError: a source file is missing, damaged or not as pinned, an id occurs
-            twice, or the licence is not accepted.
+            twice, the licence is not accepted, a file is outside the folder, or a `build.py` may
+            not run.
     """
+    recipe.refuse_script()
     spec = recipe.spec
     if spec.licence not in OPEN_LICENCES and not accept_licence:
         raise HdbenchError(
@@ -105,11 +108,12 @@ def build(
         built = _write_rows(recipe, files, folder, allow_missing=allow_missing)
         (folder / "prompt.txt").write_bytes(recipe.prompt(files))
         for name in ("answer.schema.json", "CHANGELOG.md"):
-            _copy(recipe.folder / name, folder / name)
+            _copy(recipe, name, folder / name)
         for name, data in recipe.files(files).items():
             (folder / name).write_bytes(data)
         if recipe.sample:
-            _copy(recipe.plain_folder / "predictions.jsonl", folder / EXAMPLE)
+            example = file_in(recipe.folder, Path("sample/predictions.jsonl"))
+            shutil.copyfile(example, folder / EXAMPLE)
         description = yaml.safe_dump(
             _plain(spec),
             sort_keys=False,
@@ -218,8 +222,10 @@ def _write_rows(recipe: Recipe, files: Source, folder: Path, *, allow_missing: b
     return Built(folder, spec.version, len(ids), missing, without_truth, content_hash, made)
 
 
-def _copy(source: Path, target: Path) -> None:
+def _copy(recipe: Recipe, name: str, target: Path) -> None:
     try:
-        shutil.copyfile(source, target)
-    except FileNotFoundError as error:
-        raise HdbenchError("{place}: no such file: a benchmark needs it", place=source) from error
+        target.write_bytes(bytes_in(recipe.folder, name))
+    except MissingFileError as error:
+        raise HdbenchError(
+            "{place}: no such file: a benchmark needs it", place=recipe.folder / name
+        ) from error

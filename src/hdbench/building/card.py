@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import jinja2
 import yaml
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
 from hdbench.building.agreement_card import agreement_section
 from hdbench.building.croissant import CROISSANT, croissant
+from hdbench.building.licences import UNSTATED
 from hdbench.building.media import MEDIA_FOLDERS
+from hdbench.building.placeholders import fill
 from hdbench.common import pdf
+from hdbench.common.checked import parse_yaml
+from hdbench.common.folder_files import MissingFileError, text_in
 from hdbench.common.jsonio import read_jsonl, write_json
-from hdbench.common.templates import STRICT
-from hdbench.errors import HdbenchError, escaped
+from hdbench.common.markdown import as_code, as_prose, as_text
+from hdbench.common.names import check_name
+from hdbench.errors import HdbenchError, Message
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,9 +44,46 @@ _TOLD = {
     AUDITED: "corrected after an audit",
 }
 
+CARD = "README.md"
+
+MAX_FRONT = 2**20
+"""Maximum number of characters of a card's YAML, of which a MiB takes seconds."""
+
+MAX_KEYS = 10_000
+"""Maximum number of keys and values in the YAML of a card."""
+
+_WORDS = ("name", "version", "metric", "headline", "media", "split", "licence")
+"""Keys of `benchmark.yaml` whose values are words."""
+
+_IS_UNSTATED = f'spec.licence == "{UNSTATED}"'
+"""A condition in the cards that `hdbench new` writes."""
+
+PLACEHOLDERS = (
+    *("rows", "example", "picture", "provenance", "corrections", "missing", "sample", "spec.title"),
+    *(f"spec.{name}" for name in _WORDS),
+    *("spec.citation", "spec.maintainers", "spec.contact", "spec.corrected_by"),
+    *("spec.report_errors_at", "spec.source.revision", _IS_UNSTATED),
+)
+"""What can stand in a card, with two braces around it or behind an `if`."""
+
+_NO_WORD = re.compile(r"[^\w.+ -]")
+
 _PDF_PICTURE = "example.png"
 
 _PICTURE_WIDTH = 800
+
+
+class Card(NamedTuple):
+    """A card that is filled in: the values in its YAML, and the Markdown below them."""
+
+    header: dict[str, Any]
+    body: str
+
+    @property
+    def text(self) -> str:
+        """The whole."""
+        front = yaml.safe_dump(self.header, sort_keys=False, allow_unicode=True)
+        return f"---\n{front}---\n{self.body}\n"
 
 
 def write_cards(
@@ -49,57 +91,109 @@ def write_cards(
 ) -> None:
     """Write the README.md of a built repository, its translations, and its Croissant metadata.
 
-    The recipe's own README.md is YAML between two `---` lines and a Jinja template, which is given
-    `spec`, `rows`, `provenance` (how many ground truths were made how; empty if the rows do not say
-    it), `sample`, `excluded` and `corrections` (of the errata), `missing`, `example`
-    (a row of medium length, as JSON) and `picture` (the path of that row's image, or of one that
-    is made from the first page of its PDF; empty if the row has neither). What `load_dataset`
-    needs is added to the YAML, as `configs`; at the end, the provenance if the template leaves it
-    out, how well people agree, if that is known, and the benchmark's canary. A translation, such as
-    `README.zh.md`, is a template with the same values.
+    The recipe's own README.md is YAML between two `---` lines, and Markdown with placeholders, see
+    `fill`. What `load_dataset` needs is added to the YAML, as `configs`; at the end, the provenance
+    if the card leaves it out, how well people agree, if that is known, and the benchmark's canary.
+    A translation, such as `README.zh.md`, has the same placeholders.
 
     Raises:
-        HdbenchError: a template does not have that form.
+        HdbenchError: a card does not have that form.
     """
-    lines = [line.value for line in read_jsonl(folder / METADATA)]
-    key = MEDIA_KEYS[recipe.spec.media]
-    shown = sorted(
-        (line for line in lines if line[key] and line["ground_truth"] is not None),
-        key=lambda line: len(line["ground_truth"]),
-    )
-    example = shown[len(shown) // 2] if shown else lines[0]
     header = {
         "pretty_name": recipe.spec.title,
         "license": recipe.spec.licence,
         "size_categories": [next((name for most, name in _SIZES if built.rows < most), "n>1M")],
         "configs": [_config(recipe.spec, built)],
     }
-    provenance = _provenance(built)
-    values = {
-        "spec": recipe.spec,
-        "rows": built.rows,
-        "provenance": provenance,
-        "sample": recipe.sample,
-        "excluded": () if recipe.sample else recipe.errata.exclude,
-        "corrections": () if recipe.sample else recipe.errata.of_fields,
-        "missing": built.missing,
-        "picture": "" if recipe.spec.media == "text" else _picture(example[key], folder),
-        "example": json.dumps(_readable(example), ensure_ascii=False, indent=2),
-    }
-    card = fill_card(recipe.folder / "README.md", header, **values)
-    if provenance not in card:
-        card += f"\n## How the ground truth was made\n\n{provenance}\n"
+    values = _values(recipe, built, folder)
+    card = fill_card(recipe.folder, header, values)
+    text = card.text
+    if values["provenance"] not in text:
+        text += f"\n## How the ground truth was made\n\n{values['provenance']}\n"
     if agreement is not None:
-        card += f"\n{agreement_section(agreement)}"
+        text += f"\n{agreement_section(agreement)}"
     if recipe.spec.canary is not None:
-        card += f"\n{_CANARY.format(recipe.spec.canary)}\n"
-    (folder / "README.md").write_text(card, encoding="utf-8")
-    for path in sorted(recipe.folder.glob("README.*.md")):
-        text = _rendered(path, path.read_text(encoding="utf-8"), values)
-        (folder / path.name).write_text(text + "\n", encoding="utf-8")
-    _, front, body = card.split("---\n", 2)
-    about = croissant(recipe.spec, built, folder, _summary(body), yaml.safe_load(front))
+        text += f"\n{_CANARY.format(recipe.spec.canary)}\n"
+    (folder / CARD).write_text(text, encoding="utf-8")
+    for path in translations(recipe.folder):
+        body = text_in(recipe.folder, path.name).removesuffix("\n")
+        (folder / path.name).write_text(fill(body, values, path) + "\n", encoding="utf-8")
+    about = croissant(recipe.spec, built, folder, _summary(card.body), card.header)
     write_json(folder / CROISSANT, about)
+
+
+def translations(folder: Path) -> list[Path]:
+    """Return the paths of a card's translations, such as `README.zh.md`.
+
+    Raises:
+        HdbenchError: the name of one is not UTF-8.
+    """
+    paths = sorted(folder.glob("README.*.md"))
+    for path in paths:
+        check_name(path)
+    return paths
+
+
+def _values(recipe: Recipe, built: Built, folder: Path) -> dict[str, str]:
+    """What stands for the placeholders of a card: plain text, or Markdown that is made here."""
+    spec = recipe.spec
+    lines = [line.value for line in read_jsonl(folder / METADATA)]
+    key = MEDIA_KEYS[spec.media]
+    shown = sorted(
+        (line for line in lines if line[key] and line["ground_truth"] is not None),
+        key=lambda line: len(line["ground_truth"]),
+    )
+    example = shown[len(shown) // 2] if shown else lines[0]
+    return {
+        "rows": str(built.rows),
+        "example": _in_block(json.dumps(_readable(example), ensure_ascii=False, indent=2)),
+        "picture": "" if spec.media == "text" else _picture(example[key], folder),
+        "provenance": _provenance(built),
+        "corrections": "" if recipe.sample else _corrections(recipe),
+        "missing": ", ".join(map(as_text, built.missing)),
+        "sample": "yes" if recipe.sample else "",
+        **_of_spec(spec),
+    }
+
+
+def _of_spec(spec: BenchmarkSpec) -> dict[str, str]:
+    """The placeholders for what `benchmark.yaml` says."""
+    return {
+        "spec.title": as_text(spec.title),
+        **{f"spec.{name}": _NO_WORD.sub("?", getattr(spec, name)) for name in _WORDS},
+        "spec.citation": _in_block(spec.citation),
+        "spec.maintainers": ", ".join(map(as_text, spec.maintainers)),
+        "spec.contact": spec.contact or "",
+        "spec.corrected_by": as_text(spec.corrected_by or ""),
+        "spec.report_errors_at": spec.report_errors_at or "",
+        "spec.source.revision": spec.source.revision if spec.source else "",
+        _IS_UNSTATED: "yes" if spec.licence == UNSTATED else "",
+    }
+
+
+def _in_block(text: str) -> str:
+    """Untrusted text in a code block; in JSON, too, signs that cannot be seen become escapes."""
+    lines = text.replace("```", "'''").split("\n")
+    return "\n".join("".join(map(_visible, line)) for line in lines)
+
+
+def _visible(sign: str) -> str:
+    return sign if sign.isprintable() or sign == "\t" else json.dumps(sign)[1:-1]
+
+
+def _corrections(recipe: Recipe) -> str:
+    """What the errata leave out and correct, as a list in Markdown."""
+    spec = recipe.spec
+    every = f"every {spec.item_name.en[0] if spec.item_name else 'item'}"
+    lines = [
+        f"- {as_code(each.id)} is left out: {as_prose(each.evidence)}. {as_prose(each.signed)}"
+        for each in recipe.errata.exclude
+    ]
+    for each in recipe.errata.of_fields:
+        item = every if each.id == "*" else as_code(each.id)
+        field, evidence = as_code(each.field), as_prose(each.evidence)
+        lines.append(f"- {item}, {field}: {evidence}. {as_prose(each.signed)}")
+    return "\n".join(lines)
 
 
 def _provenance(built: Built) -> str:
@@ -115,13 +209,8 @@ def _provenance(built: Built) -> str:
 
 
 def _told_of_draft(made: Provenance) -> str:
-    model = f" of {_code(made.model)}" if made.model else ""
-    return f"by correcting drafts{model} (run {_code(made.run or '')})"
-
-
-def _code(text: str) -> str:
-    """Untrusted text in a line of Markdown."""
-    return f"`{escaped(text).replace('`', chr(39))}`"
+    model = f" of {as_code(made.model)}" if made.model else ""
+    return f"by correcting drafts{model} (run {as_code(made.run or '')})"
 
 
 def _summary(body: str) -> str:
@@ -143,37 +232,56 @@ def _picture(media: str | list[str] | None, folder: Path) -> str:
     return _PDF_PICTURE
 
 
-def fill_card(path: Path, header: dict[str, Any], **values: Any) -> str:
-    """A card's text: the template, filled in, with more keys in its YAML.
+def fill_card(folder: Path, header: dict[str, Any], values: Mapping[str, str]) -> Card:
+    """Return the card of a folder, filled in, with more keys in its YAML.
 
     Args:
-        path: YAML between two `---` lines, and a Jinja template.
+        folder: where its README.md is: YAML between two `---` lines, and Markdown.
         header: the additional keys.
-        values: what the template is given.
+        values: what stands for its placeholders.
 
     Raises:
         HdbenchError: it does not have that form.
     """
+    path = folder / CARD
     try:
-        _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
-    except FileNotFoundError as error:
+        _, front, body = text_in(folder, CARD).split("---\n", 2)
+    except MissingFileError as error:
         raise HdbenchError("{place}: no such file: a dataset needs a card", place=path) from error
+    except HdbenchError:
+        raise
     except ValueError as error:
         raise HdbenchError(
             "{place}: must begin with YAML between two --- lines", place=path
         ) from error
-    text = _rendered(path, body, values)
-    full = yaml.safe_load(front) | header
-    return f"---\n{yaml.safe_dump(full, sort_keys=False, allow_unicode=True)}---\n{text}\n"
+    filled = fill(body.removesuffix("\n"), values, path, first=front.count("\n") + 3)
+    return Card(card_yaml(front, path) | header, filled)
 
 
-def _rendered(path: Path, template: str, values: dict[str, Any]) -> str:
-    # It is Markdown, so that nothing is escaped; a template of somebody else's must do no harm.
-    environment = ImmutableSandboxedEnvironment(**STRICT)
+def front_matter(front: str) -> Any:
+    """Return the value of a card's YAML.
+
+    Raises:
+        ValueError: it is not YAML, or is too large.
+    """
+    if len(front) > MAX_FRONT:
+        raise ValueError(Message("larger than {most} MiB", most=MAX_FRONT >> 20))
+    return parse_yaml(front, MAX_KEYS)
+
+
+def card_yaml(front: str, path: Path) -> dict[str, Any]:
+    """Return the values in a card's YAML.
+
+    Raises:
+        HdbenchError: it is not YAML, or has no keys.
+    """
     try:
-        return environment.from_string(template).render(values)
-    except jinja2.TemplateError as error:
-        raise HdbenchError("{place}: {why}", place=path, why=error) from error
+        said = front_matter(front)
+    except ValueError as error:
+        raise HdbenchError("{place}: its YAML: {why}", place=path, why=error) from error
+    if not isinstance(said, dict):
+        raise HdbenchError("{place}: must begin with YAML between two --- lines", place=path)
+    return said
 
 
 def _config(spec: BenchmarkSpec, built: Built) -> dict[str, Any]:

@@ -19,9 +19,11 @@ from hdbench.building.errata import ERRATA, Correction, Errata, holders
 from hdbench.building.errata_paths import paths_of, with_brackets
 from hdbench.building.recipe import Recipe, Row, find_recipe
 from hdbench.common.checked import validate
+from hdbench.common.folder_files import text_in
 from hdbench.common.jsonio import write_whole
+from hdbench.common.markdown import as_code, as_prose
 from hdbench.common.names import did_you_mean
-from hdbench.errors import HdbenchError, Message, escaped, joined, os_reason
+from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.scoring.metric import AS_PUBLISHED
 
 if TYPE_CHECKING:
@@ -290,7 +292,7 @@ def _next_version(recipe: Recipe) -> str:
 
 def _with_corrections(path: Path, expected: Errata, corrections: list[Correction]) -> str:
     """The errata's text with more corrections; all that was there stays as it is."""
-    text = path.read_text(encoding="utf-8") if path.is_file() else _HEAD
+    text = text_in(path.parent, path.name) if path.exists() else _HEAD
     entries = []
     for correction in corrections:
         dumped = correction.model_dump()
@@ -361,7 +363,7 @@ def _with_version(recipe: Recipe, version: str) -> str:
     text, count = re.subn(
         rf"^(version:.*?){re.escape(recipe.spec.version)}",
         rf"\g<1>{version}",
-        path.read_text(encoding="utf-8"),
+        text_in(path.parent, path.name),
         flags=re.MULTILINE,
     )
     if count != 1:
@@ -375,17 +377,12 @@ def _with_version(recipe: Recipe, version: str) -> str:
 
 def _with_entry(recipe: Recipe, version: str, corrections: list[Correction]) -> str:
     path = recipe.folder / "CHANGELOG.md"
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
+    text = text_in(path.parent, path.name)
     entry = f"## {version}\n\n"
     for each in corrections:
-        place = "every item" if each.id == "*" else f"`{each.id}`"
+        place = "every item" if each.id == "*" else as_code(each.id)
         change = f"was {_code(each.old)}, is now {_code(each.new)}"
-        entry += f"- {place}, `{each.field}`, {change}: {each.evidence}.\n"
+        entry += f"- {place}, {as_code(each.field)}, {change}: {as_prose(each.evidence)}.\n"
     head, newest, rest = text.partition("\n## ")
     return f"{head}\n{entry}{newest}{rest}"
 

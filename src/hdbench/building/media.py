@@ -8,6 +8,7 @@ from PIL import Image
 
 from hdbench.building.source import Source
 from hdbench.common import pdf
+from hdbench.common.pictures import FORMATS
 from hdbench.errors import HdbenchError
 
 MEDIA_FOLDERS = {"image": "images", "pages": "images", "pdf": "pdf"}
@@ -44,7 +45,7 @@ def copy_media(files: Source, path: str, folder: Path, kind: str) -> tuple[str, 
 
 def _check_image(data: bytes, place: Path) -> str:
     try:
-        with Image.open(io.BytesIO(data)) as image:
+        with Image.open(io.BytesIO(data), formats=FORMATS) as image:
             image.load()
             return IMAGE_SUFFIXES[image.format or ""]
     except KeyError as error:

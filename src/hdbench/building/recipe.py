@@ -5,7 +5,7 @@ import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple, Self
 
@@ -30,9 +30,18 @@ from hdbench.building.source import (
 )
 from hdbench.common import resources
 from hdbench.common.checked import read_yaml, validate
+from hdbench.common.folder_files import MAX_TEXT, bytes_in, file_in, text_in
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.names import bare, did_you_mean
-from hdbench.errors import HdbenchError, os_reason
+from hdbench.errors import HdbenchError
+
+SCRIPT = "build.py"
+"""The program that makes a recipe's rows."""
+
+REGISTRY = "registry.txt"
+
+MAX_FILE = 2**30
+"""Maximum number of bytes of a further file, as of an image."""
 
 
 class Row(NamedTuple):
@@ -61,12 +70,14 @@ class Recipe:
             `metadata.jsonl` with its media if the rows are already there in the plain form.
         spec: what the built `benchmark.yaml` will say.
         sample: build the sample that the recipe carries, rather than the benchmark.
+        run_script: whether its `build.py` may run, a program with the user's rights.
     """
 
     folder: Path
     spec: BenchmarkSpec
     errata: Errata
     sample: bool = False
+    run_script: bool = False
 
     @property
     def plain_folder(self) -> Path:
@@ -76,7 +87,24 @@ class Recipe:
     @property
     def has_script(self) -> bool:
         """Whether `build.py` makes the rows, and they are not there in the plain form."""
-        return not self.sample and (self.folder / "build.py").is_file()
+        return not self.sample and self._has_program
+
+    @property
+    def _has_program(self) -> bool:
+        return (self.folder / SCRIPT).exists()
+
+    def refuse_script(self) -> None:
+        """Refuse a `build.py` that is not to run.
+
+        Raises:
+            HdbenchError: there is one; the message says how to run it.
+        """
+        if self._has_program and not self.run_script:
+            raise HdbenchError(
+                "{place}: this folder has a program of its own, which would run with all your "
+                "rights: read it first; if you trust it, build with --run-script",
+                place=self.folder / SCRIPT,
+            )
 
     def source(self, folder: Path | None, accept_changed: Sequence[str] = ()) -> Source:
         """The verified source files: from a folder, or downloaded.
@@ -89,10 +117,10 @@ class Recipe:
             HdbenchError: the folder does not exist, or there is nowhere to download from.
         """
         if not self.has_script:
-            return folder_source(self.plain_folder, {})
+            return folder_source(self.plain_folder, {}, within=self.folder)
         published = self.spec.source
-        pinned = self.folder / "registry.txt"
-        registry = read_registry(pinned) if pinned.is_file() else {}
+        pinned = self.folder / REGISTRY
+        registry = read_registry(self.folder) if pinned.exists() else {}
         changed = set()
         for name in accept_changed:
             paths = [path for path in registry if path == name or path.endswith("/" + name)]
@@ -132,23 +160,18 @@ class Recipe:
         """The prompt: the published one if there is one, otherwise this project's own."""
         if self.has_script and isinstance(self.spec.source, UrlSource):
             return source.read(self.spec.source.prompt)
-        path = self.plain_folder / "prompt.txt"
-        if not path.is_file():
-            path = self.folder / "prompt.txt"
-        try:
-            return path.read_bytes()
-        except OSError as error:
-            raise HdbenchError(
-                "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-            ) from error
+        own = self._plain("prompt.txt")
+        return bytes_in(self.folder, own if (self.folder / own).exists() else "prompt.txt")
 
     def files(self, source: Source) -> dict[str, bytes]:
         """The repository's other files, by name; a sample has those that it carries."""
         if self.has_script and self.spec.files:
             made: dict[str, bytes] = self._script().files(source)
             return {name: made[name] for name in self.spec.files}
-        paths = [self.plain_folder / name for name in self.spec.files]
-        return {path.name: path.read_bytes() for path in paths if path.is_file()}
+        names = [name for name in self.spec.files if (self.plain_folder / name).exists()]
+        return {
+            Path(name).name: bytes_in(self.folder, self._plain(name), MAX_FILE) for name in names
+        }
 
     def rows(self, source: Source) -> Iterator[Row]:
         """The rows, without those that the errata exclude and with the others corrected.
@@ -165,12 +188,12 @@ class Recipe:
         """Those that rows in the plain form have and `benchmark.yaml` need not declare."""
         if self.has_script or COLUMNS.keys() & self.spec.columns.keys():
             return {}
-        found = {key for line in read_jsonl(self.plain_folder / METADATA) for key in line.value}
+        found = {key for line in read_jsonl(self._metadata) for key in line.value}
         return {name: kind for name, kind in COLUMNS.items() if name in found}
 
     def _with_columns(self, row: Row) -> Row:
         """A row with the columns that the recipe's script makes from its ground truth."""
-        if row.ground_truth is None or not (self.folder / "build.py").is_file():
+        if row.ground_truth is None or not self._has_program:
             return row
         try:
             columns = self._script().columns(row.ground_truth)
@@ -184,7 +207,7 @@ class Recipe:
 
     def _plain_rows(self) -> Iterator[Row]:
         key = MEDIA_KEYS[self.spec.media]
-        path = self.plain_folder / METADATA
+        path = self._metadata
         for line in read_jsonl(path):
             columns = dict(line.value)
             try:
@@ -216,7 +239,16 @@ class Recipe:
 
     def _script(self) -> ModuleType:
         """The recipe's `build.py`, run once."""
-        return _load_script(self.folder / "build.py")
+        self.refuse_script()
+        return _load_script(file_in(self.folder, SCRIPT))
+
+    @property
+    def _metadata(self) -> Path:
+        return file_in(self.folder, self._plain(METADATA))
+
+    def _plain(self, name: str) -> Path:
+        """The path in the folder of a file that belongs to the rows in the plain form."""
+        return Path("sample", name) if self.sample else Path(name)
 
 
 @cache
@@ -240,11 +272,16 @@ def plain_folder(name: str) -> Path | None:
     folders = (Path(bare(name)), Path(name))  # built in hdb/, it is still made from its own folder
     found = (each for each in folders if _is_recipe(each) or (each / METADATA).is_file())
     folder = next(found, None)
-    return None if folder is None or (folder / "build.py").is_file() else folder
+    return None if folder is None or (folder / SCRIPT).exists() else folder
 
 
-def find_recipe(name: str, *, sample: bool = False) -> Recipe:
+def find_recipe(name: str, *, sample: bool = False, run_script: bool = False) -> Recipe:
     """The recipe with that name, or in the folder at that path.
+
+    Args:
+        name: its name, or the folder.
+        sample: take the sample that it carries.
+        run_script: the `build.py` of somebody's folder may run, as those that hdbench has do.
 
     Raises:
         HdbenchError: there is none, or one of its files is unusable.
@@ -261,41 +298,41 @@ def find_recipe(name: str, *, sample: bool = False) -> Recipe:
             known=", ".join(known),
             near=did_you_mean(short, known),
         )
-    spec = read_spec(folder / "benchmark.yaml")
+    spec = read_spec(file_in(folder, "benchmark.yaml"))
     errata = Errata()
-    if (folder / ERRATA).is_file():
-        errata = validate(Errata, read_yaml(folder / ERRATA), folder / ERRATA)
+    if (folder / ERRATA).exists():
+        errata = validate(Errata, read_yaml(file_in(folder, ERRATA), MAX_TEXT), folder / ERRATA)
     if sample:
-        if not (folder / "sample" / METADATA).is_file():
+        if not (folder / "sample" / METADATA).exists():
             raise HdbenchError("{name}: has no sample", name=name)
         # It is this project's own work, and its figures must never pass for the benchmark's.
         own_work = {"licence": "cc0-1.0", "rights": None, "source": None}
         spec = spec.model_copy(update={"version": f"{spec.version}+sample", **own_work})
-    return Recipe(folder, spec, errata, sample)
+    ours = folder.resolve().is_relative_to(own.resolve())
+    return Recipe(folder, spec, errata, sample, run_script or ours)
 
 
 def _is_recipe(folder: Path) -> bool:
-    return (folder / "benchmark.yaml").is_file()
+    return (folder / "benchmark.yaml").exists()
 
 
-def read_registry(path: Path) -> dict[str, str]:
+def read_registry(folder: Path) -> dict[str, str]:
     """The pinned sha256 of each source file: lines of a path, a space and a sha256.
 
     `-` instead of the sha256 stands for a file of which only the revision is pinned.
+
+    Args:
+        folder: the recipe's folder.
 
     Raises:
         HdbenchError: the file cannot be read, or a line does not have that form.
     """
     registry = {}
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise HdbenchError(
-            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
-        ) from error
-    for number, line in enumerate(lines, 1):
+    path = folder / REGISTRY
+    for number, line in enumerate(text_in(folder, REGISTRY, MAX_FILE).splitlines(), 1):
         file, _, sha256 = line.rpartition(" ")
-        if not file or (len(sha256) != SHA256_DIGITS and sha256 != "-"):
+        is_here = file and not PurePosixPath(file).is_absolute() and ".." not in file.split("/")
+        if not is_here or (len(sha256) != SHA256_DIGITS and sha256 != "-"):
             raise HdbenchError(
                 "{place}:{line}: must be a path, a space and a sha256", place=path, line=number
             )

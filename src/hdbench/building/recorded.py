@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf
 
 from hdbench.common.checked import validate
-from hdbench.common.jsonio import MAX_LINE, parse_line
+from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_line
 from hdbench.errors import HdbenchError, os_reason
 from hdbench.reading.answer import WrittenAnswer
 
@@ -139,7 +139,7 @@ def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                         "{place}: more than {most:,} lines", place=where, most=MAX_LINES
                     )
                 if raw.strip():
-                    yield where, parse_line(raw, where, unique=True)
+                    yield where, parse_line(raw, where, UNIQUE)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise HdbenchError(
             "{place}: a damaged gzip file: {why}: get it again", place=path, why=error

@@ -28,6 +28,7 @@ from hdbench.building.run_tables import (
     write_table,
 )
 from hdbench.common import resources
+from hdbench.common.folder_files import file_in
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import write_json
 from hdbench.common.progress import progress
@@ -105,7 +106,7 @@ def build_results(out: Path, source: Path | None) -> BuiltResults:
             name=NAME,
         )
     benchmarks = _published_benchmarks()
-    there = [each for each in benchmarks if (source / each.file).is_file()]
+    there = [each for each in benchmarks if (source / each.file).exists()]
     missing = [each.file for each in benchmarks if each not in there]
     if not there:
         raise HdbenchError(
@@ -116,7 +117,7 @@ def build_results(out: Path, source: Path | None) -> BuiltResults:
     with writing(out, NAME) as folder:
         rows: list[dict[str, Any]] = []
         for benchmark in there:
-            rows += _write_benchmark(benchmark, source / benchmark.file, folder)
+            rows += _write_benchmark(benchmark, file_in(source, benchmark.file), folder)
         write_table(folder / "runs.parquet", pa.Table.from_pylist(rows, RUNS))
         counts = Counter(row["benchmark"].removeprefix("hdb/") for row in rows)
         built = BuiltResults(folder, dict(counts), sum(row["items"] for row in rows), missing)
@@ -132,7 +133,7 @@ def _published_benchmarks() -> list[_Published]:
         recipe = find_recipe(name)
         if isinstance(recipe.spec.source, UrlSource):
             prompts = PurePosixPath(recipe.spec.source.prompt).parent
-            registry = read_registry(recipe.folder / "registry.txt")
+            registry = read_registry(recipe.folder)
             hashes = {
                 path.name: sha256
                 for path, sha256 in ((PurePosixPath(key), registry[key]) for key in registry)
@@ -202,13 +203,22 @@ def _card(built: BuiltResults, rows: list[dict[str, Any]]) -> str:
         for name, paths in files.items()
     ]
     configs[0]["default"] = True
-    return fill_card(
-        _recipe() / "README.md",
-        {"configs": configs},
-        benchmarks=built.runs,
-        answers=built.answers,
-        missing=built.missing,
-        dates=sorted(str(row["date"]) for row in rows if row["date"]),
-        config=rows[-1]["benchmark"].removeprefix("hdb/"),
-        run=rows[-1],
+    dates = sorted(str(row["date"]) for row in rows if row["date"])
+    run = rows[-1]["run"]  # its name has no sign of Markdown, see `recorded`
+    page = "https://huggingface.co/datasets/hdb"
+    lines = (
+        f"| `{name}` | {n} | [`hdb/{name}`]({page}/{name}) |" for name, n in built.runs.items()
     )
+    values = {
+        "benchmarks": "1 benchmark" if len(built.runs) == 1 else f"{len(built.runs)} benchmarks",
+        "runs": str(sum(built.runs.values())),
+        "answers": str(built.answers),
+        "dates": f", of {dates[0]} to {dates[-1]}" if dates else "",
+        "table": "\n".join(lines),
+        "missing": ", ".join(built.missing),
+        "those": "that benchmark" if len(built.missing) == 1 else "those benchmarks",
+        "config": rows[-1]["benchmark"].removeprefix("hdb/"),
+        "run": run,
+        "folder": run.replace("/", "_"),
+    }
+    return fill_card(_recipe(), {"configs": configs}, values).text

@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.common.cache import user_cache
+from hdbench.common.folder_files import MissingFileError, file_in
 from hdbench.errors import HdbenchError
 
 SHA256_DIGITS = 64
-
-
-class MissingFileError(HdbenchError):
-    """A file is not in the source."""
 
 
 @dataclass(frozen=True)
@@ -90,15 +87,9 @@ def folder_source(
     within: Path | None = None,
 ) -> Source:
     """The files below a folder; a path that leads out of it, or out of `within`, is refused."""
-    root = (within or folder).resolve()
 
     def locate(path: str) -> Path:
-        local = folder / path
-        if not local.resolve().is_relative_to(root):
-            raise HdbenchError("{place}: leads out of {folder}", place=local, folder=folder)
-        if not local.is_file():
-            raise MissingFileError("{place}: no such file", place=local)
-        return local
+        return file_in(folder, path, within)
 
     if not folder.is_dir():
         raise HdbenchError("{place}: no such folder", place=folder)

@@ -1,8 +1,11 @@
 """The command with which people make and correct a ground truth."""
 
+import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,8 +14,11 @@ from hdbench.cli.saying import said, say, shown
 from hdbench.common.told import spoken
 from hdbench.errors import HdbenchError, Message, escaped
 
-MAX_CONFLICTS = 20
-"""How many conflicts are named."""
+if TYPE_CHECKING:
+    from hdbench.annotating.merging import Incoming  # slow to import
+
+MAX_NAMED = 20
+"""How many conflicts, assignments and people are named."""
 
 
 @app.command(rich_help_panel=MAKE)
@@ -98,10 +104,14 @@ def annotate(
         Path | None,
         typer.Option(
             "--merge",
-            help="Take in what somebody else handed over, and do no more.",
+            help="Take in what somebody else handed over, and do no more. It shows whose work it "
+            "is said to be, and asks first.",
             metavar="FILE",
         ),
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With --merge: take it in without asking.")
+    ] = False,
 ) -> None:
     """Make or correct the ground truth in the browser, the image beside a form.
 
@@ -111,7 +121,7 @@ def annotate(
         _assign(folder, assigned.split(","), number, seed)
         return
     if handed_over or merged:
-        _exchange(folder, annotator, handed_over, merged)
+        _exchange(folder, annotator, handed_over, merged, yes=yes)
         return
     from hdbench.common.extras import needed  # noqa: PLC0415
 
@@ -129,6 +139,8 @@ def annotate(
         from hdbench.benchmarks.names import full_name  # noqa: PLC0415
 
         reviewed = Review(Path(full_name(str(folder))), review, annotator, page_language)
+        for note in reviewed.notes:
+            say("note: {note}", note=note, err=True)
         serve(reviewed, port=port, started=_say_address)
         return
     listed = _listed(only, with_drafts=bool(drafts)) if only else None
@@ -187,12 +199,15 @@ def _assign(folder: Path, annotators: list[str], number: int | None, seed: int) 
     say("Each opens the folder with --as; --hand-over takes the assignment along to a copy.")
 
 
-def _exchange(folder: Path, annotator: str, handed_over: Path | None, merged: Path | None) -> None:
+def _exchange(
+    folder: Path, annotator: str, handed_over: Path | None, merged: Path | None, *, yes: bool
+) -> None:
     """Two people's work, without a server between them."""
-    from hdbench.annotating.handing_over import hand_over, merge  # noqa: PLC0415
+    from hdbench.annotating.handing_over import hand_over  # noqa: PLC0415
+    from hdbench.annotating.merging import merge  # noqa: PLC0415
 
     if merged:
-        done = merge(folder, merged)
+        done = merge(folder, merged, partial(_ask, merged, yes=yes))
         say(
             "{path}: new changes: {taken:,}, known: {known:,}, conflicts: {conflicts:,}, newly "
             "assigned items: {assigned:,}"
@@ -204,7 +219,7 @@ def _exchange(folder: Path, annotator: str, handed_over: Path | None, merged: Pa
             conflicts=len(done.conflicts),
             assigned=done.assigned,
         )
-        for conflict in done.conflicts[:MAX_CONFLICTS]:
+        for conflict in done.conflicts[:MAX_NAMED]:
             typer.echo(f"  {escaped(conflict.item)}: {shown(conflict.field or conflict.what)}")
         if done.conflicts:
             say("hdbench annotate shows both values of each: take one")
@@ -216,3 +231,90 @@ def _exchange(folder: Path, annotator: str, handed_over: Path | None, merged: Pa
             count=count,
             annotator=annotator,
         )
+
+
+def _ask(path: Path, incoming: "Incoming", *, yes: bool) -> None:
+    """Show what would come in, and go on only if the user wants it.
+
+    Raises:
+        HdbenchError: there is nobody to ask.
+    """
+    news = _news(incoming)
+    if not (yes or sys.stdin.isatty()):
+        raise HdbenchError(
+            "{path}: {news}: nothing is taken in without being asked for: run this in a "
+            "terminal, or add --yes",
+            path=path,
+            news=_listed_news(news),
+        )
+    for each in news:
+        say("{path}: {news}", path=path, news=each)
+    if not yes:
+        typer.confirm(said("Take this in? Nothing proves whose it is."), abort=True)
+
+
+def _news(incoming: "Incoming") -> list[Message]:
+    """What would come in, a line for each thing."""
+    from hdbench.annotating.changes import SETTLED  # noqa: PLC0415
+    from hdbench.benchmarks.provenance import BLIND  # noqa: PLC0415
+
+    made = [change for change in incoming.changes if not change.is_base]
+    news = []
+    if made:
+        times = sorted(change.at[:10] for change in made)
+        news.append(
+            Message(
+                "{count:,} new changes of {items:,} items by {name}, {first} to {last}"
+                if incoming.is_known
+                else "{count:,} changes of {items:,} items by {name}, of whom nothing is here "
+                "yet, {first} to {last}",
+                count=len(made),
+                items=len({change.item for change in made}),
+                name=incoming.annotator,
+                first=times[0],
+                last=times[-1],
+            )
+        )
+    statuses = Counter(change.to for change in made if change.what == "status")
+    hows = Counter(change.how for change in made if change.what == "ground_truth")
+    if done := statuses["done"]:
+        news.append(Message("items said to be done: {count:,}", count=done))
+    if blind := hows[BLIND]:
+        news.append(Message("values said to be made without a draft: {count:,}", count=blind))
+    if settled := hows[SETTLED]:
+        news.append(Message("values said to settle what differs: {count:,}", count=settled))
+    if incoming.records:
+        news.append(
+            Message(
+                "records from before anybody annotated that are others here: {count:,}",
+                count=incoming.records,
+            )
+        )
+    for assignment in incoming.assignments[:MAX_NAMED]:
+        names = ", ".join(assignment.annotators)
+        count = len(assignment.items)
+        news.append(Message("items assigned to {names}: {count:,}", names=names, count=count))
+    if further := incoming.assignments[MAX_NAMED:]:
+        count = sum(len(each.items) for each in further)
+        news.append(Message("items assigned to others: {count:,}", count=count))
+    if incoming.strangers:
+        news.append(
+            Message(
+                "assigned, but not known here so far: {count:,}, such as {names}",
+                count=len(incoming.strangers),
+                names=", ".join(incoming.strangers[:MAX_NAMED]),
+            )
+        )
+    if incoming.blind:
+        news.append(
+            Message("items no longer to be annotated from a draft: {count:,}", count=incoming.blind)
+        )
+    return news
+
+
+def _listed_news(news: Sequence[Message]) -> Message:
+    first, *others = news
+    listed = Message("{news}", news=first)
+    for each in others:
+        listed = Message("{listed}; {news}", listed=listed, news=each)
+    return listed

@@ -88,6 +88,14 @@ def build(
         bool,
         typer.Option("--accept-licence", help="Build even if the licence is not an open one."),
     ] = False,
+    run_script: Annotated[
+        bool,
+        typer.Option(
+            "--run-script",
+            help="Run the build.py of a folder that is not hdbench's own: a program with all your "
+            "rights, so read it first.",
+        ),
+    ] = False,
     accept_changed: Annotated[
         list[str] | None,
         typer.Option(
@@ -122,7 +130,9 @@ def build(
         )
     checked = [] if sample else _checked(names or (), out, allow_missing=allow_missing)
     failed = False
-    for recipe in [find_recipe(name, sample=sample) for name in names or recipe_names()]:
+    for recipe in [
+        find_recipe(name, sample=sample, run_script=run_script) for name in names or recipe_names()
+    ]:
         try:
             built = build_dataset(
                 recipe,
@@ -140,6 +150,7 @@ def build(
             say_error(error)
             continue
         say("{place}: {facts}", place=built.folder, facts=joined(_facts(built)))
+        say("  files: {files}", files=joined(_files_of(built.folder)))
     for report in filter(lambda report: report.warnings, checked):
         typer.echo(warnings_line(report), err=True)
     for folder in install_spaces(out):
@@ -158,6 +169,17 @@ def _facts(built: "Built") -> list[str]:
     facts.append(Message("version {version}", version=built.version))
     facts.append(Message("metadata sha256 {sha256}", sha256=built.metadata_sha256))
     return facts
+
+
+def _files_of(folder: Path) -> list[str]:
+    """The names of the files of a dataset; of those in a folder, how many they are."""
+    files = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
+    return [
+        Message("{name} ({count:,} files)", name=f"{each.name}/", count=len(list(each.iterdir())))
+        if each.is_dir()
+        else each.name
+        for each in files
+    ]
 
 
 def _agreement(recipe: "Recipe") -> "Agreement | None":
@@ -289,6 +311,8 @@ def review(
         out=DEFAULT_OUT,
     )
     outcome, head, added = recorded.outcome, recorded.review.head, recorded.added
+    for note in outcome.notes:
+        say("note: {note}", note=note, err=True)
     kinds = (
         ("finding", Message("findings"), head.findings),
         ("control", Message("controls"), head.controls),

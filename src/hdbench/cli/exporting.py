@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hdbench.cli.app import SCORE, OfBenchmark, Protocol, app
+from hdbench.cli.orders import Other, one_run
 from hdbench.cli.saying import say
 from hdbench.cli.standard_input import answers_at
 from hdbench.errors import HdbenchError
@@ -38,6 +39,7 @@ def export(
             metavar="RUN",
         ),
     ],
+    other: Other = None,
     *,
     form: Annotated[
         ExportForm | None,
@@ -69,6 +71,7 @@ def export(
     """
     from hdbench.cli.leaving import STAYS, in_bytes  # noqa: PLC0415  slow to import
 
+    run_path, benchmark = one_run(run_path, other, benchmark)
     match (form or _form_of(out)).value:
         case "eval-results" | "model-index" as hub_form:
             from hdbench.common.jsonio import write_whole  # noqa: PLC0415

@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 
 from hdbench.cli.app import TRUST, app
+from hdbench.cli.orders import Misplaced, benchmark_first
 from hdbench.errors import escaped
 from hdbench.trust.forecasting.assumptions import KEYSTROKES_PER_MINUTE, SECONDS_PER_LOOK
 
@@ -23,12 +24,14 @@ def forecast(
         ),
     ],
     *,
+    _misplaced: Misplaced = None,
     total: Annotated[
         int | None,
         typer.Option(
             help="How many items the whole collection has; by default what the benchmark says that "
             "it is a sample of.",
             min=1,
+            max=10**12,
         ),
     ] = None,
     plan: Annotated[
@@ -114,6 +117,7 @@ def forecast(
         plan=plan,
         protocol=protocol,
     )
+    benchmark, runs = benchmark_first("forecast", benchmark, runs)
     made = forecast_of(load_benchmark(benchmark), runs, wish)
     if json_out:
         write_json(json_out, made.model_dump(mode="json"))

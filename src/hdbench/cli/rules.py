@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hdbench.common.jsonio import json_reason, parse_json
+from hdbench.common.jsonio import UNIQUE, json_reason, parse_json
 from hdbench.errors import HdbenchError
 
 if TYPE_CHECKING:  # slow to import
@@ -47,7 +47,7 @@ def read_options(texts: Sequence[str], where: str = "--option") -> dict[str, Any
                 "{where} {text}: {name} is given twice: keep one", where=where, text=text, name=name
             )
         try:
-            options[name] = parse_json(value, unique=True)
+            options[name] = parse_json(value, UNIQUE)
         except ValueError as error:
             if not _WORD.fullmatch(value):
                 raise HdbenchError(

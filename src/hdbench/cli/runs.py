@@ -22,6 +22,7 @@ from hdbench.cli.app import (
     app,
 )
 from hdbench.cli.board_forms import Form, write_boards
+from hdbench.cli.orders import benchmark_apart
 from hdbench.cli.rules import Also, beside
 from hdbench.cli.saying import say
 from hdbench.cli.standard_input import answers_at
@@ -65,6 +66,7 @@ def compare(
     from hdbench.evaluation.score import Settings  # noqa: PLC0415
     from hdbench.statistics.comparison import compare_runs  # noqa: PLC0415
 
+    runs, benchmark = benchmark_apart(runs, benchmark)
     loaded = _load_comparable(runs, benchmark, Settings(protocol), names=name or ())
     first = next(iter(loaded.values()))
     comparisons = compare_runs(
@@ -148,6 +150,7 @@ def leaderboard(
     from hdbench.leaderboard.boards import leaderboards, unplaced  # noqa: PLC0415
     from hdbench.leaderboard.changes import RULES, changes, revisions  # noqa: PLC0415
 
+    runs, benchmark = benchmark_apart(runs, benchmark)
     asked = list(dict.fromkeys(revision or ()))
     side_by_side = {
         "--changes": show_changes,
@@ -333,6 +336,7 @@ def audit(
     from hdbench.common.jsonio import write_json, write_whole  # noqa: PLC0415
     from hdbench.evaluation.score import Settings  # noqa: PLC0415
 
+    runs, benchmark = benchmark_apart(runs, benchmark)
     loaded = _load_comparable(runs, benchmark, Settings(protocol, details=True))
     no_witness = [
         name

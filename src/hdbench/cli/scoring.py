@@ -21,6 +21,7 @@ from hdbench.cli.app import (
     app,
     finite,
 )
+from hdbench.cli.orders import Misplaced, Other, benchmark_first, one_run
 from hdbench.cli.rules import Also, beside, read_options
 from hdbench.cli.saying import say, shown
 from hdbench.cli.standard_input import answers_at
@@ -45,6 +46,7 @@ def score(
         ),
     ],
     *,
+    _misplaced: Misplaced = None,
     protocol: Protocol = "documented",
     option: Annotated[
         list[str] | None,
@@ -86,7 +88,8 @@ def score(
     workers: Annotated[
         int,
         typer.Option(
-            help="How many processes score; 0 is one for each core. The figures are the same.",
+            help="How many processes score at most, if they pay; 0 is one for each core. The "
+            "figures are the same.",
             min=0,
             metavar="N",
         ),
@@ -121,6 +124,7 @@ def score(
     from hdbench.evaluation.score import Settings, score_under  # noqa: PLC0415  slow to import
     from hdbench.results.files import to_record, write_records  # noqa: PLC0415
 
+    benchmark, (predictions,) = benchmark_first("score", benchmark, [predictions])
     settings = Settings(
         protocol,
         options=read_options(option or ()),
@@ -251,6 +255,7 @@ def verify(
         Path,
         typer.Argument(help="What hdbench score --json or hdbench trust decide --json wrote."),
     ],
+    other: Other = None,
     *,
     answers: Annotated[
         Path | None,
@@ -274,6 +279,7 @@ def verify(
     from hdbench.trust.verifying import verify_decision  # noqa: PLC0415
 
     differs = False
+    result, benchmark = one_run(result, other, benchmark)
     if is_decision(result):
         if answers is not None:
             raise HdbenchError("--answers: the answers of a decision are those of its plan")
@@ -301,6 +307,7 @@ def report(
             "- reads a file from standard input."
         ),
     ],
+    other: Other = None,
     *,
     out: Annotated[
         Path, typer.Option("-o", "--out", help="The folder to write; an older report is replaced.")
@@ -325,6 +332,7 @@ def report(
     """
     from hdbench.report.folder import write_report  # noqa: PLC0415  slow to import
 
+    run, benchmark = one_run(run, other, benchmark)
     with answers_at(run) as (path, called):
         written = write_report(
             path,

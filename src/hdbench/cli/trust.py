@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from hdbench.cli.app import TRUST, PageLanguage, app
+from hdbench.cli.orders import Misplaced, benchmark_first
 from hdbench.cli.saying import say
 from hdbench.common.told import spoken
 from hdbench.errors import escaped
@@ -59,6 +60,7 @@ def plan(
         ),
     ],
     *,
+    _misplaced: Misplaced = None,
     number: Annotated[
         int, typer.Option("-n", "--number", min=1, help="How many items are to be checked.")
     ] = 150,
@@ -132,6 +134,7 @@ def plan(
         seed=seed,
         scores=scores,
     )
+    benchmark, runs = benchmark_first("trust plan", benchmark, runs)
     made = make_plan(load_benchmark(benchmark), runs, wish)
     write_plan(out, made)
     print_plan(Console(), made, out)
@@ -198,6 +201,7 @@ def consensus(
         ),
     ],
     *,
+    _misplaced: Misplaced = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="The run folder to write.")],
 ) -> None:
     """Write what several runs say together as a run of its own.
@@ -208,6 +212,7 @@ def consensus(
     from hdbench.benchmarks.benchmark import load_benchmark  # noqa: PLC0415  slow to import
     from hdbench.trust.consensus import write_consensus  # noqa: PLC0415
 
+    benchmark, runs = benchmark_first("trust consensus", benchmark, runs)
     answered = write_consensus(load_benchmark(benchmark), runs, out)
     say(
         "{out}: {count:,} answer" if answered == 1 else "{out}: {count:,} answers",

@@ -7,8 +7,8 @@ from typing import Any
 from hdbench.benchmarks.names import full_name, recipe_names
 from hdbench.benchmarks.spec import BenchmarkSpec, read_spec
 from hdbench.common import resources
-from hdbench.common.checked import read_text_file
-from hdbench.common.jsonio import parse_json
+from hdbench.common.folder_files import file_in, text_in
+from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.names import bare, did_you_mean
 from hdbench.errors import HdbenchError
 
@@ -48,11 +48,16 @@ def find_like(name: str) -> Like:
                 near=did_you_mean(own, known),
             )
         folder = Path(str(resources.folder("dataset_scripts") / own))
-    schema = parse_json(read_text_file(folder / "answer.schema.json"))
-    if not isinstance(schema, dict):
+    path = folder / "answer.schema.json"
+    try:
+        schema = parse_json(text_in(folder, path.name))
+    except HdbenchError:
+        raise
+    except ValueError as error:
         raise HdbenchError(
-            "{place}: must be an object in braces", place=folder / "answer.schema.json"
-        )
-    prompt = folder / "prompt.txt"
-    text = read_text_file(prompt) if prompt.is_file() else None
-    return Like(name, read_spec(folder / "benchmark.yaml"), schema, text)
+            "{place}: not JSON: {why}", place=path, why=json_reason(error)
+        ) from error
+    if not isinstance(schema, dict):
+        raise HdbenchError("{place}: must be an object in braces", place=path)
+    text = text_in(folder, "prompt.txt") if (folder / "prompt.txt").exists() else None
+    return Like(name, read_spec(file_in(folder, "benchmark.yaml")), schema, text)

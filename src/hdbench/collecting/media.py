@@ -9,7 +9,9 @@ from typing import Literal, NamedTuple
 
 from PIL import Image
 
+from hdbench.common.names import check_name
 from hdbench.common.natural_order import by_numbers
+from hdbench.common.pictures import FORMATS
 from hdbench.errors import HdbenchError, Message, os_reason, shortened
 
 Kind = Literal["image", "pages", "pdf", "text"]
@@ -169,7 +171,10 @@ def _entries(folder: Path) -> Iterator[Path]:
         raise HdbenchError(
             "{place}: cannot be read: {why}", place=folder, why=os_reason(error)
         ) from error
-    return (each for each in entries if not each.name.startswith(".") and not each.is_symlink())
+    for each in entries:
+        if not each.name.startswith(".") and not each.is_symlink():
+            check_name(each)
+            yield each
 
 
 def _kind(path: Path) -> Kind | None:
@@ -199,7 +204,7 @@ def _pages(path: Path) -> Iterator[Page]:
         return
     try:
         # Pillow warns of large images, which have their own bound here.
-        with warnings.catch_warnings(action="ignore"), Image.open(path) as image:
+        with warnings.catch_warnings(action="ignore"), Image.open(path, formats=FORMATS) as image:
             form, width, height = image.format, image.width, image.height
             frames = getattr(image, "n_frames", 1) if form == "TIFF" else 1
     except Image.DecompressionBombError as error:

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from hdbench.common.names import check_name
 from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.encodings import UTF16_MARKS
 from hdbench.truths.alto import read_alto
@@ -42,6 +43,7 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
         raise HdbenchError(
             "{place}: Excel's lock file: name {name} itself", place=path, name=path.name[2:]
         )
+    check_name(path)
     try:
         if path.is_dir():
             return _open_folder(path)

@@ -22,9 +22,11 @@ from hdbench.collecting.held_out import hold_out
 from hdbench.collecting.media import MediaItem, Page, safe_name
 from hdbench.collecting.plan import Plan
 from hdbench.common.jsonio import write_json
+from hdbench.common.markdown import as_code, as_text
+from hdbench.common.pictures import FORMATS
 from hdbench.common.progress import progress
 from hdbench.common.templates import STRICT
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.errors import HdbenchError, Message, write_reason
 
 MAX_TEXT = 2**20
 """Maximum number of bytes of an item that is a text."""
@@ -80,7 +82,7 @@ def write_collection(plan: Plan, out: Path = Path(), held_out: HeldOut | None = 
             made.rename(folder)
         except OSError as error:
             raise HdbenchError(
-                "{place}: cannot be written: {why}", place=folder, why=os_reason(error)
+                "{place}: cannot be written: {why}", place=folder, why=write_reason(error)
             ) from error
     return folder
 
@@ -135,7 +137,7 @@ def _copied(page: Page, number: int, item: MediaItem, folder: Path) -> str:
     if page.frame is None:
         shutil.copyfile(page.path, copy)
     else:
-        with Image.open(page.path) as image:
+        with Image.open(page.path, formats=FORMATS) as image:
             image.seek(page.frame)
             image.save(copy)
     return f"{folder.name}/{copy.name}"
@@ -154,11 +156,11 @@ def _text(path: Path) -> str:
 
 def _cards(plan: Plan, notes: Sequence[str]) -> Mapping[str, str]:
     """The card's template and the changelog."""
-    # They are Markdown, and the card is a template: `plain` keeps values from being a part of it.
+    # They are Markdown, and the card has placeholders: the filters keep values from being either.
     environment = jinja2.Environment(  # noqa: S701
         loader=jinja2.PackageLoader("hdbench.collecting"), keep_trailing_newline=True, **STRICT
     )
-    environment.filters["plain"] = _plain
+    environment.filters |= {"text": as_text, "code": as_code}
     wish = plan.wish
     values = {
         "name": wish.name,
@@ -191,15 +193,3 @@ def _mapping(plan: Plan) -> list[str]:
             what = f"the dataset's column {plan.grouping[each.title]}"
         became.append(f"column {each.title}: {what}")
     return became
-
-
-def _plain(text: str) -> str:
-    r"""A value as text in a table of a Markdown template.
-
-    Example:
-        >>> _plain("{{ a }}|b\nc")
-        '{ { a } }\\|b c'
-    """
-    for sign in ("{{", "}}", "{%", "%}", "{#", "#}"):
-        text = text.replace(sign, " ".join(sign))
-    return " ".join(text.split()).replace("|", "\\|")

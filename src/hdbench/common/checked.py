@@ -17,6 +17,13 @@ MAX_VALUES = 5_000_000
 """Maximum number of keys and values in YAML, with those that aliases repeat: a few lines of aliases
 of aliases can stand for billions."""
 
+MAX_YAML = 16 * 2**20
+"""Maximum number of bytes of a YAML file, unless told otherwise."""
+
+_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_MAX_DIGITS = 1_000
+_TOO_LONG = Message("a number has too many digits: shorten it, or put it in quotes")
+
 
 class Strict(BaseModel):
     """Unknown keys are rejected: a misspelt one must not go unnoticed."""
@@ -55,12 +62,52 @@ def check_file(path: Path, most: int, what: str) -> None:
         )
 
 
-def read_yaml(path: Path) -> Any:
+class _Loader(yaml.SafeLoader):
+    """YAML whose texts and numbers can be written as JSON in UTF-8."""
+
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
+        r"""The text of a node.
+
+        Raises:
+            ValueError: it has half a surrogate pair, for which `"\ud800"` can stand.
+        """
+        text = super().construct_scalar(node)
+        try:  # JSON is YAML, too, and has a pair of escapes for one character
+            return text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError as error:
+            line = node.start_mark.line + 1
+            message = Message("line {line}: half a character (\\ud800)", line=line)
+            raise ValueError(message) from error
+
+    def _number(self, node: yaml.ScalarNode) -> int | float:
+        is_whole = node.tag.endswith(":int")
+        try:
+            number = (self.construct_yaml_int if is_whole else self.construct_yaml_float)(node)
+        except (ValueError, OverflowError):
+            number = math.inf
+        if not math.isfinite(number if isinstance(number, float) else 0):
+            line, given = node.start_mark.line + 1, node.value[:40]
+            raise ValueError(
+                Message("line {line}: {given} is not a usable number", line=line, given=given)
+            )
+        return number
+
+
+for _kind in ("int", "float"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader._number)
+
+
+def read_yaml(path: Path, most: int = MAX_YAML) -> Any:
     """The value in a YAML file.
 
+    Args:
+        path: the file.
+        most: maximum size in bytes, some MiB.
+
     Raises:
-        HdbenchError: it cannot be read, or is not YAML.
+        HdbenchError: it cannot be read, is too large, or is not YAML.
     """
+    check_file(path, most, "YAML")
     try:
         return parse_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -71,20 +118,25 @@ def read_yaml(path: Path) -> Any:
         raise HdbenchError("{place}: not YAML: {why}", place=path, why=error) from error
 
 
-def parse_yaml(text: str) -> Any:
+def parse_yaml(text: str, most: int = MAX_VALUES) -> Any:
     """The value that YAML stands for.
 
+    Args:
+        text: the YAML.
+        most: maximum number of keys and values, with those that aliases repeat.
+
     Raises:
-        ValueError: it is not YAML, is nested too deeply, or has more than `MAX_VALUES`.
+        ValueError: it is not YAML, is nested too deeply, has too many values or digits, or has a
+            text or number that JSON in UTF-8 cannot have.
     """
     try:
-        loader = yaml.SafeLoader(text)
+        loader = _Loader(text)
         node = loader.get_single_node()
         if node is None:
             return None
-        if _size(node, {}) > MAX_VALUES:
+        if _size(node, {}) > most:
             raise ValueError(
-                Message("its aliases (*…) stand for more than {most:,} values", most=MAX_VALUES)
+                Message("its aliases (*…) stand for more than {most:,} values", most=most)
             )
         return loader.construct_document(node)  # in which 2026-13-01 is a ValueError
     except (yaml.YAMLError, RecursionError) as error:
@@ -94,6 +146,8 @@ def parse_yaml(text: str) -> Any:
 def _size(node: yaml.Node, known: dict[yaml.Node, float]) -> float:
     """The number of keys and values in a node; infinite if it is within itself."""
     if isinstance(node, yaml.ScalarNode):
+        if node.tag in _NUMBERS and len(node.value) > _MAX_DIGITS:
+            raise ValueError(_TOO_LONG)  # 1:59:59:59… is one, and takes quadratic time
         return 1
     if node not in known:
         known[node] = math.inf

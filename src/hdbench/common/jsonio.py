@@ -2,6 +2,7 @@
 
 import codecs
 import json
+import math
 import os
 import re
 import tempfile
@@ -9,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.errors import HdbenchError, Message, os_reason, write_reason
 
 MAX_DEPTH = 100
 """Maximum depth to which objects and lists are nested. Records here are three deep."""
@@ -56,34 +57,122 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
+class _TooLargeError(ValueError):
+    """A number is too large to be held as one."""
+
+
 def _nothing(_: str) -> None:
     """Python and JavaScript write NaN and the infinities if there is no number."""
 
 
-DECODER = json.JSONDecoder(parse_constant=_nothing)
+def _finite(text: str) -> float | None:
+    """A number; nothing for one like 1e999, which Python would take for infinity."""
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+def _exactly(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise _TooLargeError(text)
+    return number
+
+
+DECODER = json.JSONDecoder(parse_constant=_nothing, parse_float=_finite)
 """Same as `json.loads`, but NaN and the infinities, which JSON does not have, become null."""
+
+UNIQUE = json.JSONDecoder(
+    parse_constant=_nothing, parse_float=_finite, object_pairs_hook=_without_duplicates
+)
+"""Same as `DECODER`, but rejects a key that occurs twice; otherwise its last value counts."""
+
+EXACT = json.JSONDecoder(
+    parse_constant=_nothing, parse_float=_exactly, object_pairs_hook=_without_duplicates
+)
+"""Same as `UNIQUE`, but rejects a number like 1e999, which otherwise becomes null."""
+
+_WITH_INFINITY = json.JSONDecoder(parse_constant=_nothing)
 
 _SPACE = " \t\n\r"
 
-_UNIQUE = json.JSONDecoder(parse_constant=_nothing, object_pairs_hook=_without_duplicates)
+
+class Spelled(float):
+    """A number that Python would write in another way than it was written, such as 0.10.
+
+    Args:
+        text: the number as JSON has it.
+
+    Attributes:
+        text: same as in Args.
+    """
+
+    def __new__(cls, text: str) -> Self:
+        """The number, with its text."""
+        self = float.__new__(cls, text)
+        self.text = text
+        return self
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
 
 
-def parse_json(text: str, *, unique: bool = False) -> Any:
+def _spelled(text: str) -> float:
+    number = _exactly(text)
+    return number if repr(number) == text else Spelled(text)
+
+
+SPELLED = json.JSONDecoder(parse_constant=_nothing, parse_float=_spelled)
+"""Keeps how numbers are written, for `spelled_json`, and rejects one like 1e999."""
+
+
+def spelled_json(value: Any, *, ensure_ascii: bool = True) -> str:
+    """Return a value as `json.dumps` does, but each `Spelled` number as it was written.
+
+    Args:
+        value: the value.
+        ensure_ascii: same as in `json.dumps`.
+
+    Raises:
+        ValueError: a number is infinite or not a number.
+        TypeError: the value is not JSON.
+
+    Example:
+        >>> spelled_json(parse_json('{"price": 0.10, "sold": 1e5}', SPELLED))
+        '{"price": 0.10, "sold": 1e5}'
+    """
+    match value:
+        case dict():
+            inner = (
+                f"{json.dumps(key, ensure_ascii=ensure_ascii)}: "
+                f"{spelled_json(each, ensure_ascii=ensure_ascii)}"
+                for key, each in value.items()
+            )
+            return f"{{{', '.join(inner)}}}"
+        case list() | tuple():
+            inner = (spelled_json(each, ensure_ascii=ensure_ascii) for each in value)
+            return f"[{', '.join(inner)}]"
+        case Spelled(text=text):
+            return text
+    return json.dumps(value, ensure_ascii=ensure_ascii, allow_nan=False)
+
+
+def parse_json(text: str, decoder: json.JSONDecoder = DECODER) -> Any:
     """The value of a JSON text; NaN and the infinities, which JSON does not have, become null.
 
     Args:
         text: JSON.
-        unique: reject a key that occurs twice in an object; otherwise its last value counts.
+        decoder: `DECODER`, `UNIQUE`, `EXACT` or `SPELLED`.
 
     Raises:
         ValueError: the text is not JSON, is nested more than `MAX_DEPTH` deep, has a key twice, or
-            has a number with more digits than Python reads.
+            has a number that is too large or has more digits than Python reads.
 
     Example:
         >>> parse_json('{"year": 1957}')
         {'year': 1957}
     """
-    decoder = _UNIQUE if unique else DECODER
     try:
         try:
             value, end = decoder.raw_decode(text)
@@ -95,12 +184,47 @@ def parse_json(text: str, *, unique: bool = False) -> Any:
         raise ValueError(_TOO_DEEP) from error
     except (json.JSONDecodeError, _DuplicateError):
         raise
+    except _TooLargeError as error:
+        raise _too_large(text, str(error)) from error
     except ValueError as error:  # Python's message says how to lift its own bound on integers
         raise ValueError(_TOO_LONG) from error
     # The walk is needed only if there are enough brackets for such deep nesting.
     if text.count("{") + text.count("[") > MAX_DEPTH and is_too_deep(value):
         raise ValueError(_TOO_DEEP)
     return value
+
+
+def _too_large(text: str, number: str) -> ValueError:
+    """The error of a number that is too large, or of what is wrong behind it."""
+    try:
+        keys = _infinite(parse_json(text, _WITH_INFINITY))
+    except ValueError as error:
+        return error
+    # In a text in quotes it is not the number.
+    tokens = re.finditer(rf'"(?:[^"\\]|\\.)*+"|{re.escape(number)}', text)
+    place = next(found.start() for found in tokens if found[0] == number)
+    return ValueError(
+        Message(
+            "line {line}, {key}: the number {number} is too large: shorten it, or put it in quotes",
+            line=text.count("\n", 0, place) + 1,
+            key=".".join(keys)[:100],
+            number=number[:40],
+        )
+    )
+
+
+def _infinite(value: Any) -> list[str]:
+    """The keys that lead to the first number that Python takes for infinity."""
+    waiting: list[tuple[list[str], Any]] = [([], value)]
+    while waiting:
+        keys, node = waiting.pop()
+        if isinstance(node, float) and math.isinf(node):
+            return keys
+        if isinstance(node, list):
+            node = dict(enumerate(node))  # its keys are their numbers
+        if isinstance(node, dict):
+            waiting += reversed([([*keys, str(key)], inner) for key, inner in node.items()])
+    return []
 
 
 def json_reason(error: ValueError) -> Message:
@@ -132,20 +256,20 @@ def is_too_deep(value: Any, depth: int = MAX_DEPTH) -> bool:
     return any(isinstance(node, dict | list) for node in level)
 
 
-def parse_line(raw: bytes, where: object, *, unique: bool = False) -> dict[str, Any]:
+def parse_line(raw: bytes, where: object, decoder: json.JSONDecoder = DECODER) -> dict[str, Any]:
     """The object that one line of a JSON Lines file holds.
 
     Args:
         raw: the line's bytes, UTF-8.
         where: the file and line, for the message; made into a text only for that.
-        unique: reject a key that occurs twice in an object.
+        decoder: see `parse_json`.
 
     Raises:
-        HdbenchError: the line is not UTF-8, not JSON, not an object, or has a key twice.
+        HdbenchError: the line is not UTF-8, not an object, or not JSON that `parse_json` takes.
     """
     try:
         text = raw.decode("utf-8-sig" if raw.startswith(codecs.BOM_UTF8) else "utf-8")
-        value = parse_json(text, unique=unique)
+        value = parse_json(text, decoder)
     except UnicodeDecodeError as error:
         raise HdbenchError(
             "{place}: not UTF-8 (byte {byte}): save as UTF-8", place=where, byte=error.start + 1
@@ -164,20 +288,23 @@ def parse_line(raw: bytes, where: object, *, unique: bool = False) -> dict[str, 
     return value
 
 
-def read_jsonl(path: Path, *, name: str | None = None, unique: bool = False) -> Iterator[Line]:
+def read_jsonl(
+    path: Path, *, name: str | None = None, decoder: json.JSONDecoder = DECODER
+) -> Iterator[Line]:
     """The objects of a JSON Lines file, one at a time; blank lines are skipped.
 
     Args:
         path: the file.
         name: what messages call it; its path, if not given.
-        unique: reject a key that occurs twice in an object.
+        decoder: see `parse_json`.
 
     Raises:
         HdbenchError: the file cannot be read, or a line is unusable (the message names it).
     """
     name = name or str(path)
     for number, offset, raw in raw_lines(path, name=name):
-        yield Line(number, offset, parse_line(raw, f"{name}:{number}", unique=unique))
+        value = parse_line(raw, f"{name}:{number}", decoder)
+        yield Line(number, offset, value)
 
 
 def raw_lines(
@@ -284,5 +411,5 @@ def whole_file(path: Path) -> Iterator[Path]:
             beside.replace(path)
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be written: {why}", place=path, why=os_reason(error)
+            "{place}: cannot be written: {why}", place=path, why=write_reason(error)
         ) from error

@@ -1,10 +1,12 @@
 """Names as people write them: with the namespace or without it, and with slips."""
 
+import os
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 from hdbench import NAMESPACE
-from hdbench.errors import Message
+from hdbench.errors import HdbenchError, Message
 
 _LONGEST = 100
 
@@ -38,3 +40,23 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     near = nearest(name, known)
     return Message("; did you mean {near}?", near=near) if near else ""
+
+
+def is_writable(text: str) -> bool:
+    """Whether a text can be written in UTF-8: half a surrogate pair can't."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def check_name(path: Path) -> None:
+    """Refuse a file or folder whose name is not UTF-8: no id or file could have it.
+
+    Raises:
+        HdbenchError: its name is in another encoding, such as that of an old disk.
+    """
+    if not is_writable(path.name):
+        name = os.fsencode(path).decode(errors="backslashreplace")
+        raise HdbenchError("{place}: its name is not in UTF-8: rename it", place=name)

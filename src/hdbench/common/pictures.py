@@ -2,6 +2,10 @@
 
 from PIL import Image
 
+FORMATS = ("BMP", "GIF", "JPEG", "JPEG2000", "PNG", "PPM", "TIFF", "WEBP")
+"""Formats that untrusted files may be in. Pillow has readers for dozens of others, whatever a file
+is called; the one for EPS starts Ghostscript."""
+
 
 def in_rgb(image: Image.Image) -> Image.Image:
     """An image in RGB, on white paper where it is transparent."""

@@ -5,14 +5,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark, NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings, score_loaded, with_names
 from hdbench.evaluation.score_cache import ScoreCache
+from hdbench.reading.json_files import is_result
 from hdbench.reading.run_info import RUN_FILE, is_run, read_run_info
-from hdbench.results.files import is_result, item_set, read_results
+from hdbench.results.files import item_set, read_results
 from hdbench.results.result import Result
 
 
@@ -37,8 +39,8 @@ def load_runs(
             of these are not kept.
 
     Returns:
-        Name → result: the model's name, with the run's if several runs are of one model; otherwise
-        the file's. A run without media says so in its name.
+        Name → result: the model's name, with the run's or else the file's if several are of one
+        model; otherwise the file's. A run without media says so in its name.
 
     Raises:
         HdbenchError: a path is none of these, is unusable, or is given twice; a result lacks its
@@ -73,7 +75,7 @@ def load_runs_under(
     found = [each for path in paths for each in _runs_at(path, benchmark)]
     load = cache(partial(load_benchmark, revision=settings[0].revision))
     scores = ScoreCache()
-    found_under: list[list[tuple[str, Result]]] = [[] for _ in settings]
+    found_under: list[list[_Found]] = [[] for _ in settings]
     for path, folder in progress(found, "Scoring") if len(found) > 1 else found:
         if folder is None:
             if len(settings) > 1 or settings[0].revision is not None:
@@ -84,7 +86,7 @@ def load_runs_under(
                 )
             results = _results_at(path, benchmark, called.get(path))
             _require_details(path, results.values(), settings[0].details)
-            found_under[0] += results.items()
+            found_under[0] += [_Found(str(path), path.stem, each) for each in results.values()]
         else:
             own = called.get(path)
             if own is None:
@@ -92,7 +94,8 @@ def load_runs_under(
             else:
                 every = score_loaded(load(folder), path, settings, name=own)
             for under, scored in zip(found_under, every, strict=True):
-                under += [(name or own or _stem(path), each) for name, each in scored.items()]
+                file = own or _stem(path)
+                under += [_Found(own or str(path), file, each) for each in scored.values()]
     scores.trim()
     return [_distinct(_named(under, names)) for under in found_under]
 
@@ -113,17 +116,24 @@ def _results_at(path: Path, benchmark: str | None, called: str | None) -> dict[s
         ) from error
 
 
-def _named(found: Sequence[tuple[str, Result]], names: Sequence[str]) -> list[tuple[str, Result]]:
-    """The results by what they are called, with the models' names that are given."""
-    results = with_names([result for _, result in found], names)
-    files = (file for file, _ in found)
-    return [(_called(file, each), each) for file, each in zip(files, results, strict=True)]
+class _Found(NamedTuple):
+    """A result, the path that it comes from, and what is called after that path."""
+
+    path: str
+    file: str
+    result: Result
+
+    @property
+    def name(self) -> str:
+        """Its model, or else its file; and whether it saw the items."""
+        without = " (without media)" if self.result.run.get("without_media") else ""
+        return (self.result.model or self.file) + without
 
 
-def _called(file: str, result: Result) -> str:
-    """What a run is called: its model, or else its file; and whether it saw the items."""
-    without = " (without media)" if result.run.get("without_media") else ""
-    return (result.model or file) + without
+def _named(found: Sequence[_Found], names: Sequence[str]) -> list[_Found]:
+    """The results with the models' names that are given."""
+    results = with_names([each.result for each in found], names)
+    return [each._replace(result=named) for each, named in zip(found, results, strict=True)]
 
 
 def benchmark_of(result: Result, benchmark: str | None = None, *, media: bool = False) -> Benchmark:
@@ -270,24 +280,28 @@ def _require_details(path: Path, results: Iterable[Result], details: bool) -> No
         )
 
 
-def _distinct(named: Sequence[tuple[str, Result]]) -> dict[str, Result]:
+def _distinct(found: Sequence[_Found]) -> dict[str, Result]:
     """The results by unique names."""
     seen: set[tuple[str, ...]] = set()
-    for name, result in named:
-        key = (name, result.answers.get("sha256", ""), result.figures()["signature"])
+    for each in found:
+        key = (each.name, each.result.answers.get("sha256", ""), each.result.figures()["signature"])
         if key[1] and key in seen:
             raise HdbenchError(
-                "{name}: the same answers are given twice: name each run once", name=name
+                "{name}: the same answers are given twice: name each run once", name=each.name
             )
         seen.add(key)
-    times = Counter(name for name, _ in named)
-    results: dict[str, Result] = {}
-    for name, result in named:
-        run = result.run.get("run")
-        full = f"{name} ({run})" if times[name] > 1 and run else name
-        if full in results:
+    times = Counter(each.name for each in found)
+    named: dict[str, _Found] = {}
+    for each in found:
+        own = each.result.run.get("run") or (each.file if each.result.model else None)
+        full = f"{each.name} ({own})" if times[each.name] > 1 and own else each.name
+        if full in named:
             raise HdbenchError(
-                "two results are called {full!r}: rename one's file, or its model", full=full
+                "{first} and {second}: two results are called {full!r}: rename one of the files, "
+                "or its model",
+                first=named[full].path,
+                second=each.path,
+                full=full,
             )
-        results[full] = result
-    return results
+        named[full] = each
+    return {full: each.result for full, each in named.items()}

@@ -1,10 +1,8 @@
 """Scoring answers against a benchmark, one item at a time."""
 
-import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
@@ -19,7 +17,6 @@ from hdbench.evaluation.notes import notes_on
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.evaluation.part_scorer import (
     EachItem,
-    PartScorer,
     ReadOnce,
     Rules,
     Scored,
@@ -27,6 +24,7 @@ from hdbench.evaluation.part_scorer import (
     seldom_collected,
     ways_of,
 )
+from hdbench.evaluation.processes import TRIED, scorer
 from hdbench.evaluation.run_warning import RunWarning, with_draft_warning
 from hdbench.reading import ReadAs
 from hdbench.reading.answers import Answers
@@ -59,8 +57,9 @@ class Settings:
         revision: the revision of the benchmark on the Hub: a tag, branch or commit.
         details: keep what became of every item and field.
         bounds: how much the file may have; with a bound on values, one process scores.
-        workers: how many processes score; 0 is one for each core. Figures do not depend on it. A
-            program that asks for several must be guarded by `if __name__ == "__main__"`.
+        workers: how many processes score at most; 0 is one for each core. More than one are started
+            only where they pay, and figures do not depend on it. A program that asks for several
+            must be guarded by `if __name__ == "__main__"`.
         each_item: with `details`, is given each scored item in the dataset's order, and the result
             does not keep them; one process scores.
     """
@@ -197,8 +196,9 @@ def _scored_runs(
         _check_run(path, run)
         sha256 = hashing.submit(answers_sha256, path)
         dataset_sha256 = hashing.submit(loaded.content_hash)
-        with _scorer(run, rules, bounds, settings.workers) as scored:
-            parts = list(loaded.parts(PART))
+        with scorer(run, rules, bounds, settings.workers) as scored:
+            first = min(PART, TRIED)
+            parts = list(loaded.parts(PART, first=[first] * 2))
             found = {model: _scored(run, model, parts, rules, scored) for model in run.models}
         return found, sha256.result(), dataset_sha256.result()
 
@@ -258,41 +258,6 @@ def _check_run(path: Path, run: OpenedRun) -> None:
             benchmark=run.benchmark.id,
             item=min(unknown),
         )
-
-
-@contextmanager
-def _scorer(
-    run: OpenedRun, rules: Sequence[Rules], bounds: Bounds, workers: int
-) -> Iterator[Callable[[Iterable[Task]], Iterable[Scored]]]:
-    """What scores tasks in their order: this process, or several others."""
-    if any(each.each_item for each in rules):
-        workers = 1
-    number = _processes(workers, bounds, sum(map(len, run.container.runs.values())))
-    if number == 1:
-
-        def scored(tasks: Iterable[Task]) -> Iterable[Scored]:
-            # One for each model, as the bound on values is for each.
-            source = run.container
-            scorer = PartScorer(run.benchmark, run.schema, source, rules, bounds.values)
-            return map(scorer.score, tasks)
-
-        yield scored
-        return
-    from hdbench.evaluation.workers import Workers  # noqa: PLC0415  multiprocessing is slow to import
-
-    prompts = run.info.prompts if run.info else ()
-    with Workers.started(number, run.benchmark, prompts, rules, run.container) as started:
-        yield started.scored
-
-
-def _processes(workers: int, bounds: Bounds, answers: int) -> int:
-    """How many processes are of use."""
-    if workers < 0:
-        raise HdbenchError(
-            "--workers: {workers} is not a number from 0, which is one per core", workers=workers
-        )
-    wanted = workers or os.cpu_count() or 1
-    return 1 if bounds.values is not None else max(1, min(wanted, answers // PART))
 
 
 def _scored(

@@ -77,7 +77,6 @@ class Workers:
             initargs=(_Work(benchmark, prompts, rules, files),),
         )
         try:
-            pool.submit(_ready)  # they start while this process reads the ids
             yield cls(pool, number, container)
         except BrokenProcessPool as error:
             raise HdbenchError(
@@ -131,10 +130,6 @@ def _end_with_main() -> None:
     if main is not None:
         main.join()
         os._exit(1)
-
-
-def _ready() -> None:
-    """Nothing is left to do for a process that has started."""
 
 
 def _score(task: Task) -> Scored:

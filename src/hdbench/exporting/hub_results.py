@@ -17,7 +17,8 @@ from hdbench.errors import HdbenchError, Message, joined
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
 from hdbench.reading import READ_AS
-from hdbench.results.files import given_options, is_result
+from hdbench.reading.json_files import is_result
+from hdbench.results.files import given_options
 from hdbench.results.result import Result
 
 HubForm = Literal["eval-results", "model-index"]

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from hdbench.benchmarks.benchmark import METADATA, load_benchmark
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.spec import MEDIA_KEYS
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.told import spoken
@@ -112,7 +112,7 @@ class RunAnswers:
     def _rows(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Id and names of images, one at a time: there may be 700,000."""
         media = self._run.benchmark.spec.media
-        for line in read_jsonl(self._run.benchmark.folder / METADATA):
+        for line in read_jsonl(self._run.benchmark.metadata):
             names = None if media == "text" else line.value.get(MEDIA_KEYS[media])
             files = (names,) if isinstance(names, str) else tuple(map(str, names or ()))
             yield str(line.value.get("id")), files

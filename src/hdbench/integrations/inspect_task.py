@@ -50,7 +50,7 @@ def benchmark_task(benchmark: str, protocol: str = "documented") -> Task:
     """
     loaded = load_benchmark(benchmark)
     spec, rules = loaded.spec, loaded.spec.make_metric(protocol)
-    prompt, decoding = read_prompt(loaded.folder / PROMPT), Decoding()
+    prompt, decoding = read_prompt(loaded.file(PROMPT)), Decoding()
     samples = [
         Sample(
             id=item.id,

@@ -10,10 +10,11 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, Re
 from huggingface_hub.errors import RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
+from hdbench.building.card import CARD
 from hdbench.common.hub import one_line_errors
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message, joined
-from hdbench.publishing.repositories import CARD, SAMPLE, Repository
+from hdbench.publishing.repositories import SAMPLE, Repository
 
 AGAIN = Message("what was published before that stays; the same command resumes where it stopped")
 _OF_THE_HUB = ".gitattributes"

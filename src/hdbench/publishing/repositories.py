@@ -6,23 +6,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
 from hdbench import NAMESPACE, __version__
 from hdbench.annotating.annotation import ANNOTATION
 from hdbench.annotating.history import HISTORY
 from hdbench.annotating.reviewing.looks import LOOKS
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.spec import HELD_OUT_ENDING, Rights
+from hdbench.building.card import CARD, card_yaml
 from hdbench.building.licences import OPEN_LICENCES
+from hdbench.building.placeholders import MAX_FILLED
 from hdbench.building.results_dataset import NAME as RESULTS
 from hdbench.common.checked import validate
+from hdbench.common.folder_files import text_in
 from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError, Message
 from hdbench.publishing.wheel import NAME as WHEEL
 from hdbench.publishing.wheel import make_wheel
 
-CARD = "README.md"
 SAMPLE = "+sample"
 """How a sample's version ends."""
 
@@ -98,7 +98,7 @@ def find_repositories(
         raise HdbenchError(
             "{place}: no such folder: build it first, with hdbench build --all", place=folder
         )
-    names = sorted(each.name for each in folder.iterdir() if (each / CARD).is_file())
+    names = sorted(each.name for each in folder.iterdir() if (each / CARD).exists())
     only = [name.rpartition("/")[2] for name in only]
     if unknown := sorted(set(only) - set(names)):
         raise HdbenchError(
@@ -136,11 +136,11 @@ def find_repositories(
 
 
 def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Repository:
-    card = _card(folder / CARD)
     repository_id = f"{owner}/{folder.name}"
     files: dict[str, Path | bytes] = {
         path.relative_to(folder).as_posix(): path for path in _files(folder)
     }
+    card = _card(folder / CARD)
     # The recipes' texts say hdb, whatever the folder they are built into is called.
     if others := {NAMESPACE, folder.parent.resolve().name} - {owner}:
         theirs, ours = ("|".join(map(re.escape, sorted(each))) for each in (others, names))
@@ -172,14 +172,9 @@ def _repository(folder: Path, owner: str, names: list[str], endpoint: str) -> Re
 
 def _card(path: Path) -> dict[str, Any]:
     """The YAML of a card."""
-    found = _FRONT_MATTER.match(path.read_text(encoding="utf-8"))
-    try:
-        card = yaml.safe_load(found[1]) if found else None
-    except yaml.YAMLError as error:
-        raise HdbenchError(
-            "{place}: its YAML: {why}", place=path, why=" ".join(str(error).split())
-        ) from error
-    if not isinstance(card, dict) or not isinstance(card.get("license"), str):
+    found = _FRONT_MATTER.match(text_in(path.parent, path.name, MAX_FILLED))
+    card = card_yaml(found[1], path) if found else {}
+    if not isinstance(card.get("license"), str):
         raise HdbenchError(
             "{place}: needs YAML between two lines of ---, with a license", place=path
         )
@@ -192,7 +187,7 @@ def _files(folder: Path) -> Iterator[Path]:
     What says who made its ground truth, and when, is left out: the history, with all comments, and
     who was assigned what.
     """
-    for path in sorted(folder.rglob("*")):
+    for path in sorted((folder, *folder.rglob("*"))):
         if path.name.casefold().endswith(HELD_OUT_ENDING):
             raise HdbenchError(
                 "{place}: has ground truths that are held out: move it out of the folder, as all "
@@ -204,6 +199,10 @@ def _files(folder: Path) -> Iterator[Path]:
             continue
         if path.is_symlink():
             raise HdbenchError("{place}: is a link: put the file itself there", place=path)
+        if not path.is_file() and not path.is_dir():
+            raise HdbenchError(
+                "{place}: is a pipe or a device: take it out of the folder", place=path
+            )
         # Who looked at what again stays here too, wherever the list is.
         if path.is_file() and not any(part.casefold().endswith(LOOKS) for part in parts):
             yield path

@@ -62,7 +62,8 @@ class WrittenAnswer(TypedDict, total=False):
         tokens: `input` and `output`, if they were counted.
         seconds: how long the model took, if that was measured.
         finish_reason: why the model stopped, such as `stop` or `length`, if known.
-        constrained: whether the answer was held to the benchmark's schema while being written.
+        constrained: whether the model was asked to hold the answer to the benchmark's schema.
+        keeps_schema: whether it did; missing in answers of older versions.
         error: in one line, what went wrong if there is no answer.
     """
 
@@ -73,6 +74,7 @@ class WrittenAnswer(TypedDict, total=False):
     seconds: float | None
     finish_reason: str
     constrained: bool
+    keeps_schema: bool
     error: str | None
 
 

@@ -52,7 +52,9 @@ ODD_ESCAPE = re.compile(r"\\[^\\'\"abfnrtvxuU\n]")
 """One that Python warns about."""
 
 STRICT = json.JSONDecoder(parse_constant=int)  # which accepts none of them
-LENIENT = json.JSONDecoder(strict=False, parse_constant=lambda _: None)  # line breaks in texts
+LENIENT = json.JSONDecoder(  # line breaks in texts
+    strict=False, parse_constant=DECODER.parse_constant, parse_float=DECODER.parse_float
+)
 
 
 def has_constant(text: str) -> bool:
@@ -76,7 +78,7 @@ def _literal(block: str) -> Any:
     if "'" not in block or ODD_ESCAPE.search(block):
         return None
     try:
-        return json.loads(json.dumps(ast.literal_eval(block)))
+        return DECODER.decode(json.dumps(ast.literal_eval(block)))
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
 
@@ -190,6 +192,7 @@ class Blocks:
                     import json_repair  # noqa: PLC0415  slow to import, and seldom needed
 
                     value = json_repair.loads(NO_VALUE.sub("null", block), skip_json_loads=True)
+                    value = DECODER.decode(json.dumps(value))  # in which nothing is infinite
                 except (RecursionError, ValueError):
                     return None
         if not isinstance(value, dict if block[0] == "{" else list) or is_too_deep(value):

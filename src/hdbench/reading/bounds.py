@@ -1,6 +1,33 @@
-"""How much is read from a file of answers, if the caller sets bounds."""
+"""How much is read: from any table, and from a file of answers if the caller sets bounds."""
 
 from typing import Any, NamedTuple
+
+from hdbench.errors import HdbenchError
+
+MAX_CELLS = 10_000_000
+"""Maximum number of cells in a table, rows times columns."""
+
+MAX_TEXT = 128 * 2**20
+"""Maximum number of characters in a table, a text that many cells share counted for each."""
+
+
+def too_many_cells(place: object) -> HdbenchError:
+    """A table has more than `MAX_CELLS`, with those that its short rows lack."""
+    return HdbenchError(
+        "{place}: more than {most:,} cells, rows times columns: split the table",
+        place=place,
+        most=MAX_CELLS,
+    )
+
+
+def too_much_text(place: object) -> HdbenchError:
+    """A table has more than `MAX_TEXT`."""
+    return HdbenchError(
+        "{place}: more than {most} million characters in its cells, where a text that several "
+        "cells share counts for each: split the table",
+        place=place,
+        most=MAX_TEXT >> 20,
+    )
 
 
 class Bounds(NamedTuple):

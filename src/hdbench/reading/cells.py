@@ -21,9 +21,6 @@ Cell = (
 
 Value = str | int | float | bool | list[str]
 
-MAX_CELLS = 10_000_000
-"""Maximum number of cells in a table, rows times columns."""
-
 MISSING = frozenset({"#N/A", "#NV"})
 """What a spreadsheet shows if there is no value, in English and in German. R writes it too."""
 

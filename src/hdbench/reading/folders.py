@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hdbench.common.jsonio import parse_json
+from hdbench.common.jsonio import UNIQUE, parse_json
 from hdbench.common.natural_order import by_numbers
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.answer import WrittenAnswer
@@ -273,7 +273,7 @@ def request_fields(request: dict[str, Any]) -> WrittenAnswer:
 def _json_or_text(text: str, place: str) -> Any:
     """The value of a `.json` file: often what a model wrote, saved unchanged."""
     try:
-        return parse_json(text, unique=True)
+        return parse_json(text, UNIQUE)
     except json.JSONDecodeError:
         return text
     except ValueError as error:

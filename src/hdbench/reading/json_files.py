@@ -2,10 +2,11 @@
 
 import codecs
 import json
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from hdbench.common.jsonio import MAX_LINE, parse_json
+from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_json
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.container import Container, Entry, InMemory
 from hdbench.reading.encodings import decode
@@ -17,8 +18,12 @@ MAX_WHOLE = 64 * 2**20
 """Maximum size in bytes of a JSON file that is read whole; in memory it takes several times as
 much."""
 
-RESULT = {"protocol", "signature", "benchmark", "status"}
+RESULT = (b"protocol", b"signature", b"unanswered", b"unparsable")
 """Keys of every result that `hdbench score` writes; several results are in a list under `runs`."""
+
+_RESULT_KEYS = [re.compile(rb'"' + key + rb'"\s*:') for key in RESULT]
+_HEAD = 2**20  # bytes
+_OVERLAP = 2**10  # more than a key and the white space after it
 
 LINES_ENDINGS = (".jsonl", ".ndjson")
 """Extensions of files that are meant as JSON Lines; `.gz` or `.zst` may follow."""
@@ -49,6 +54,51 @@ def open_json(
         return JsonLines(files, schema)  # which says what is wrong with the line
 
 
+def is_result(path: Path) -> bool:
+    """Tell whether a file is a result of `hdbench score`, or several, rather than answers.
+
+    Answers may be large, and are not parsed for it: their first line tells them from a result, or
+    else the file is searched, piece by piece, for the keys that every result has. A file that
+    cannot be read is not a result.
+    """
+    if not path.is_file():  # a pipe or device might never end
+        return False
+    try:
+        with path.open("rb") as file:
+            return is_one_object(file) and _has_result_keys(file)
+    except OSError:
+        return False
+
+
+def _has_result_keys(file: BinaryIO) -> bool:
+    missing, piece = _RESULT_KEYS, b""
+    while missing and (block := file.read(_HEAD)):
+        piece = piece[-_OVERLAP:] + block
+        missing = [key for key in missing if not key.search(piece)]
+    return not missing
+
+
+def is_one_object(file: BinaryIO) -> bool:
+    """Tell from the beginning of a file whether it can be one JSON object, as a result is.
+
+    It is not if it begins otherwise, or if its first line is an object by itself that others
+    follow. The file is at its beginning afterwards.
+    """
+    try:
+        first = file.readline(_HEAD).removeprefix(codecs.BOM_UTF8) or b"\n"
+        while first and not first.strip():
+            first = file.readline(_HEAD)
+        if not first.lstrip().startswith(b"{"):
+            return False
+        try:
+            parse_json(first.decode())
+        except ValueError:
+            return True
+        return not any(line.strip() for line in iter(lambda: file.readline(_HEAD), b""))
+    finally:
+        file.seek(0)
+
+
 def is_lines(name: str) -> bool:
     """Whether a file is meant as JSON Lines, by its name.
 
@@ -74,7 +124,7 @@ def _is_json_lines(path: Path, reader: EntryReader) -> bool:
         if len(first) > MAX_LINE:
             return path.stat().st_size > MAX_WHOLE
         try:
-            value = parse_json(first.decode("utf-8-sig"), unique=True)
+            value = parse_json(first.decode("utf-8-sig"), UNIQUE)
         except json.JSONDecodeError:
             return path.stat().st_size > MAX_WHOLE
         except ValueError:
@@ -92,13 +142,13 @@ def _is_one_answer(value: dict[str, Any], reader: EntryReader) -> bool:
 def _read_whole(path: Path, name: str, schema: AnswerSchema | None) -> InMemory:
     """A list of entries, or an object id → answer."""
     reader = EntryReader(schema)
-    value = parse_file(decode(read_whole(path, name), name), name)
-    if isinstance(value, dict) and (value.keys() >= RESULT or isinstance(value.get("runs"), list)):
+    if is_result(path):
         raise HdbenchError(
             "{place}: this is a result of hdbench score, not a run's answers: give the "
             "file or folder that was scored",
             place=name,
         )
+    value = parse_file(decode(read_whole(path, name), name), name)
     if isinstance(value, dict) and _is_one_answer(value, reader):
         if not isinstance(given_id(value), str | int):
             raise HdbenchError(
@@ -156,14 +206,19 @@ def read_whole(path: Path, name: str) -> bytes:
     return raw
 
 
-def parse_file(text: str, name: str) -> Any:
+def parse_file(text: str, name: str, decoder: json.JSONDecoder = UNIQUE) -> Any:
     """The value of a whole JSON file.
 
+    Args:
+        text: what is in it.
+        name: what messages call it.
+        decoder: see `parse_json`.
+
     Raises:
-        HdbenchError: it is not JSON, or a key occurs twice.
+        HdbenchError: see `parse_json`.
     """
     try:
-        return parse_json(text, unique=True)
+        return parse_json(text, decoder)
     except json.JSONDecodeError as error:
         raise HdbenchError(
             "{place}:{line}: not JSON: {why} (column {column})",

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from hdbench.common.jsonio import MAX_LINE, parse_line, plain_id, raw_lines
+from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_line, plain_id, raw_lines
 from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.fields import EntryReader
@@ -51,7 +51,7 @@ class AnswerLines:
     def load(self, place: int) -> WrittenAnswer:
         """The answer in a line; see `Container.load`."""
         where = Place(self.where, place)
-        return self.reader.entry(parse_line(self.raw(place), where, unique=True), where)
+        return self.reader.entry(parse_line(self.raw(place), where, UNIQUE), where)
 
     def raw(self, place: int) -> bytes:
         """A line as it is in its file."""
@@ -145,7 +145,7 @@ class JsonLines:
 
     def _parsed(self, raw: bytes, where: str) -> tuple[str, str | None]:
         """The id and the model of a line; what is unusable is rejected at once."""
-        value = parse_line(raw, where, unique=True)
+        value = parse_line(raw, where, UNIQUE)
         reader = self.lines.reader
         item_id = reader.id(value, where)
         reader.entry(value, where)

@@ -11,7 +11,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 
 from hdbench.common.jsonio import MAX_LINE
-from hdbench.errors import HdbenchError, os_reason
+from hdbench.common.names import check_name
+from hdbench.errors import HdbenchError, is_full, os_reason, write_reason
 
 MAX_FILES = 1_000_000
 """Maximum number of files in a folder or ZIP."""
@@ -64,8 +65,8 @@ class Folder:
     """The files in a folder, but not those in its subfolders.
 
     Raises:
-        HdbenchError: it cannot be listed, has too many files, or contains a symbolic link, which
-            could lead out of it.
+        HdbenchError: it cannot be listed, has too many files or one whose name is not UTF-8, or
+            contains a symbolic link, which could lead out of it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -85,6 +86,8 @@ class Folder:
                             place=path / entry.name,
                         )
                     can_be_read = entry.is_file() and entry.name.lower().endswith(READ_ENDINGS)
+                    if can_be_read:
+                        check_name(path / entry.name)
                     (self.names if can_be_read else self.others).append(entry.name)
                     if len(self.names) + len(self.others) > MAX_FILES:
                         raise HdbenchError(
@@ -234,6 +237,12 @@ class Zip:
     def _damaged(self, name: str, error: Exception) -> HdbenchError:
         if isinstance(error, HdbenchError):  # which is a ValueError too
             return error
+        if is_full(error):  # the temporary folder, and not the ZIP
+            return HdbenchError(
+                "{place}: cannot be unpacked: {why}",
+                place=self.place(name),
+                why=write_reason(error),
+            )
         return HdbenchError(
             "{place}: damaged, or not what the ZIP says: {why}", place=self.place(name), why=error
         )

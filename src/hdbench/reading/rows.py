@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.answer import WrittenAnswer
-from hdbench.reading.cells import FAULTS, MAX_CELLS, MISSING, Cell, OddCells, text_of
+from hdbench.reading.bounds import MAX_CELLS, too_many_cells
+from hdbench.reading.cells import FAULTS, MISSING, Cell, OddCells, text_of
 from hdbench.reading.columns import Columns, Field
 from hdbench.reading.container import Entry, InMemory
 from hdbench.reading.fields import about
@@ -133,11 +134,7 @@ class _Reader:
         place, width = self._columns.about, len(self._titles)
         for number, row in enumerate(rows, start=1):
             if number * width > MAX_CELLS:
-                raise HdbenchError(
-                    "{place}: more than {most:,} cells: score it in parts",
-                    place=row.where,
-                    most=MAX_CELLS,
-                )
+                raise too_many_cells(row.where)
             cells = self._clean(row)
             if not any(cell != "" for cell in cells):
                 continue

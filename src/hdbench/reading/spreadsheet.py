@@ -1,23 +1,28 @@
 """XLSX workbooks: read by python-calamine once they are known to be harmless.
 
-calamine holds a sheet as one rectangle, so two cells in far corners would kill the process, and it
-turns a formula's error into an empty cell. Each part of a workbook is therefore run through expat
-first, which finds both, and calamine gets only the parts that passed.
+calamine holds a sheet as one rectangle, so two cells in far corners would kill the process, and so
+would a long text that many cells share, of which it gives each a copy; and it turns a formula's
+error into an empty cell. Each part of a workbook is therefore run through expat first, which finds
+all of these, and calamine gets only the parts that passed.
 """
 
 import io
 import re
+import sys
 import zipfile
 import zlib
+from array import array
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 from xml.parsers import expat
 
 from python_calamine import CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from hdbench.errors import HdbenchError, os_reason
-from hdbench.reading.cells import MAX_CELLS, Cell
+from hdbench.reading.bounds import MAX_CELLS, MAX_TEXT, too_much_text
+from hdbench.reading.cells import Cell
 
 MAX_UNPACKED = 256 * 2**20
 """Maximum size in bytes of a workbook, packed and unpacked. A million filled cells take some 60
@@ -25,6 +30,9 @@ MiB."""
 
 MAX_PARTS = 1_000
 """Maximum number of files in a workbook."""
+
+MAX_SHEETS = 2 * MAX_PARTS
+"""Maximum number of sheets, of which several may name the same file."""
 
 NOT_NEEDED = (
     "customxml/",
@@ -39,6 +47,7 @@ CHUNK = 2**18
 
 PLACE = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
 ROW = re.compile(r"[0-9]{1,7}")
+NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 class Sheet(NamedTuple):
@@ -86,12 +95,11 @@ def _sheets(checked: io.BytesIO, parts: "_Parts", name: str) -> Iterator[Sheet]:
         scans = {title: parts.of_sheet(title) for _, title in listed}
         # Several sheets may name the same part.
         if sum(scan.area for scan in scans.values()) > MAX_CELLS:
-            raise HdbenchError(
-                "{place}: its sheets span more than {most:,} cells: delete the empty rows and "
-                "columns, or save it as CSV",
-                place=name,
-                most=MAX_CELLS,
-            )
+            raise _too_many_cells(name)
+        if sum(scan.size for scan in scans.values()) > MAX_UNPACKED:
+            raise _too_large(name)
+        if parts.has_more_text_than(MAX_TEXT, list(scans.values()), checked):
+            raise too_much_text(name)
         if len(scans) < len(listed):
             raise HdbenchError(
                 "{place}: two sheets have the same name: save it again, or as CSV", place=name
@@ -161,6 +169,8 @@ def _check(packed: Path, name: str) -> tuple[io.BytesIO, "_Parts"]:
                             if left < 0:
                                 raise _too_large(name)
                             scan.feed(chunk)
+                            if scan.cells > MAX_CELLS:
+                                raise _too_many_cells(name)
                             target.write(chunk)
                         scan.feed(b"", last=True)
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
@@ -181,6 +191,15 @@ def _too_large(name: str) -> HdbenchError:
     )
 
 
+def _too_many_cells(name: str) -> HdbenchError:
+    return HdbenchError(
+        "{place}: its sheets span more than {most:,} cells: delete the empty rows and columns, or "
+        "save it as CSV",
+        place=name,
+        most=MAX_CELLS,
+    )
+
+
 def _damaged(name: str, error: Exception) -> HdbenchError:
     reason = " ".join(str(error).split())[:200]
     return HdbenchError(
@@ -195,8 +214,26 @@ class _Parts:
         self.scans: dict[str, _Scan] = {}
 
     def add(self, part: str) -> "_Scan":
-        self.scans[part] = _Scan()
+        self.scans[part] = _Scan(part)
         return self.scans[part]
+
+    def has_more_text_than(self, most: int, sheets: "list[_Scan]", checked: io.BytesIO) -> bool:
+        """Whether the texts that cells share are longer than this, each counted for each cell.
+
+        The other texts are in the sheets' parts themselves, which are not larger than they are.
+        """
+        tables = [scan.lengths for scan in self.scans.values() if scan.lengths]
+        longest = max(map(max, tables), default=0)
+        if longest * sum(scan.shared for scan in sheets) <= most:
+            return False  # as in nearly all workbooks, so that their cells need not be looked at
+        lengths = [max(each) for each in zip_longest(*tables, fillvalue=0)]
+        with zipfile.ZipFile(checked) as archive:
+            for scan in sheets:
+                with archive.open(scan.part) as source:
+                    most = _left(source, lengths, most)
+                if most < 0:
+                    return True
+        return False
 
     def of_sheet(self, title: str) -> "_Scan":
         """What was found in a sheet's part; if that part is uncertain, what is in the largest."""
@@ -215,6 +252,33 @@ class _Parts:
         return found[0] if len(found) == 1 else max(self.scans.values(), key=lambda scan: scan.area)
 
 
+def _left(sheet: IO[bytes], lengths: list[int], most: int) -> int:
+    """What is left of a number of characters after the shared texts of a sheet's cells."""
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    index: list[str] = []
+    is_shared = False
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal is_shared
+        if name.rpartition(":")[2] == "c":
+            is_shared = attributes.get("t") == "s"
+        index.clear()
+
+    def end(_: str) -> None:
+        nonlocal most
+        number = "".join(index).strip()
+        if is_shared and NUMBER.fullmatch(number) and int(number) < len(lengths):
+            most -= lengths[int(number)]
+        index.clear()
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = index.append
+    while most >= 0 and (chunk := sheet.read(CHUNK)):
+        parser.Parse(chunk)
+    return most
+
+
 def _base(target: str) -> str:
     return target.lower().lstrip("./")
 
@@ -222,14 +286,24 @@ def _base(target: str) -> str:
 class _Scan:
     """What is known about a part, once all of it has been fed.
 
+    Args:
+        part: its name.
+
     Attributes:
         area: how many cells a rectangle around all of them has.
+        size: how many bytes it has.
+        cells: how many cells or texts it has.
+        shared: how many of the cells hold a text that others may hold, too.
+        lengths: how long each of these texts is, if the part lists them.
         faults: row → column → the error's code, or nothing for a formula without a value.
         sheets: name → key, if the part lists sheets.
-        targets: key → part, if the part lists parts.
+        targets: key → part, if the part lists the workbook's parts.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, part: str) -> None:
+        self.part = part
+        self.size = self.cells = self.shared = 0
+        self.lengths = array("Q")
         self.faults: dict[int, dict[int, str]] = {}
         self.sheets: dict[str, str] = {}
         self.targets: dict[str, str] = {}
@@ -249,11 +323,14 @@ class _Scan:
         """Take the next bytes of the part.
 
         Raises:
-            ValueError: there is a document type, which could define entities, or a cell without a
-                place.
+            ValueError: there is a document type, which could define entities, a cell without a
+                place, or a list that is too long.
             ExpatError: it is not XML.
         """
+        self.size += len(chunk)
         self._parser.Parse(chunk, last)
+        if max(len(self.sheets), len(self.targets)) > MAX_SHEETS:
+            raise ValueError("it has too many sheets")
 
     def _refuse(self, *_: object) -> None:
         raise ValueError("it defines a document type")
@@ -272,10 +349,14 @@ class _Scan:
         elif kind == "f":
             self._formula = True
             self._watch()
+        elif kind == "si":
+            self.cells += 1
+            self.lengths.append(0)
+            self._parser.CharacterDataHandler = self._measure
         elif kind == "sheet":
             keys = [value for key, value in attributes.items() if key.rpartition(":")[2] == "id"]
             self.sheets[attributes.get("name", "")] = keys[0] if keys else ""
-        elif kind == "Relationship":
+        elif kind == "Relationship" and self.part.lower().endswith("/workbook.xml.rels"):
             self.targets[attributes.get("Id", "")] = attributes.get("Target", "")
 
     def _start_cell(self, attributes: dict[str, str]) -> None:
@@ -295,6 +376,8 @@ class _Scan:
         self._last_row = max(self._last_row, row)
         self._last_column = max(self._last_column, self._column)
         self._kind, self._formula = attributes.get("t"), False
+        self.cells += 1
+        self.shared += self._kind == "s"
         if self._kind == "e":
             self._watch()
 
@@ -304,6 +387,9 @@ class _Scan:
         self._parser.CharacterDataHandler = self._text
         self._parser.EndElementHandler = self._end
 
+    def _measure(self, text: str) -> None:
+        self.lengths[-1] += len(text)
+
     def _text(self, text: str) -> None:
         self._value.append(text)
 
@@ -312,7 +398,7 @@ class _Scan:
         if kind == "f":
             self._value = []
         elif kind == "c":
-            value = "".join(self._value).strip()
+            value = sys.intern("".join(self._value).strip()[:100])
             row, column = self._place
             if self._kind == "e" or (self._formula and self._kind != "str" and not value):
                 self.faults.setdefault(row, {})[column] = value

@@ -8,14 +8,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from hdbench.common.jsonio import parse_json
-from hdbench.errors import HdbenchError
+from hdbench.common.jsonio import MAX_LINE, parse_json
+from hdbench.errors import HdbenchError, Message, is_full, write_reason
+from hdbench.reading.bounds import MAX_CELLS, too_many_cells
 
 MAX_UNPACKED = 2 * 2**30
 """Maximum number of bytes that one file is unpacked to, or all in a ZIP."""
 
 ROWS = 1_000
-"""Number of rows of a Parquet file that are in memory at once, if it was written in such groups."""
+"""Maximum number of rows of a Parquet file that are in memory at once."""
+
+MAX_VALUES = 10 * MAX_CELLS
+"""Maximum number of values in a group of a Parquet file's rows, with those in lists."""
 
 
 class _Readable(Protocol):
@@ -69,17 +73,20 @@ def write_as_lines(source: Path, target: Path, name: str) -> None:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
+        about = pq.read_metadata(source)
         # A text that many rows share is in the file once, and is held once here too: written out,
         # a file of 100 KiB can be gigabytes.
-        about = pq.read_metadata(source).schema
-        columns = [about.column(place) for place in range(len(about.names))]
+        schema = about.schema
+        columns = [schema.column(place) for place in range(len(schema.names))]
         texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
+        rows = _rows_at_once(about, name)
         with pq.ParquetFile(source, read_dictionary=texts) as file, target.open("wb") as out:
             names = file.schema_arrow.names
             if len(set(names)) < len(names):
                 raise HdbenchError("{place}: two columns have the same name: keep one", place=name)
-            size = 0
-            for batch in file.iter_batches(batch_size=ROWS):
+            size = number = 0
+            for batch in file.iter_batches(batch_size=rows):
+                number = _check_rows(batch, number, name)
                 for row in zip(*batch.columns, strict=True):
                     values = (value.as_py() for value in row)
                     line = _line(dict(zip(names, values, strict=True)))
@@ -90,6 +97,58 @@ def write_as_lines(source: Path, target: Path, name: str) -> None:
         raise HdbenchError("{place}: a text in it is not UTF-8", place=name) from error
     except (pa.ArrowException, OSError) as error:
         raise _damaged(name, "Parquet", error) from error
+
+
+def _rows_at_once(about: Any, name: str) -> int:
+    """How many rows of a Parquet file are read at once, so that they fit into memory.
+
+    Raises:
+        HdbenchError: by what the file says of itself, it is too large.
+    """
+    groups = [about.row_group(number) for number in range(about.num_row_groups)]
+    size = sum(int(group.total_byte_size) for group in groups)
+    check_unpacked(size, name)
+    if size > MAX_LINE * about.num_rows:
+        raise _long_row(name)
+    for group in groups:
+        columns = (group.column(number) for number in range(group.num_columns))
+        if sum(column.num_values for column in columns) > MAX_VALUES:
+            raise too_many_cells(name)
+    return max(1, min(ROWS, MAX_LINE * int(about.num_rows) // max(size, 1)))
+
+
+def _check_rows(batch: Any, before: int, name: str) -> int:
+    """Refuse rows that would be longer than a line may be; return the number of the last row.
+
+    A few hundred bytes can hold a list of a thousand long texts, which are all the same.
+    """
+    if sum(map(_size, batch.columns)) > MAX_LINE:
+        for row in range(batch.num_rows):
+            if sum(_size(column.slice(row, 1)) for column in batch.columns) > MAX_LINE:
+                number = before + row + 1
+                raise _long_row(Message("{place}, row {number}", place=name, number=number))
+    return before + int(batch.num_rows)
+
+
+def _long_row(place: str) -> HdbenchError:
+    return HdbenchError(
+        "{place}: a row is larger than {most} MiB", place=place, most=MAX_LINE >> 20
+    )
+
+
+def _size(array: Any) -> int:
+    """The bytes in an array of Arrow, where a text that values share counts for each."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    if isinstance(array, pa.DictionaryArray):
+        lengths = pc.binary_length(array.dictionary)
+        return int(pc.sum(lengths.take(array.indices)).as_py() or 0)
+    if isinstance(array, pa.StructArray):
+        return sum(map(_size, array.flatten()))
+    if isinstance(array, pa.ListArray | pa.LargeListArray):
+        return _size(array.flatten())
+    return int(array.nbytes)
 
 
 def _line(row: dict[str, Any]) -> bytes:
@@ -137,5 +196,9 @@ def check_unpacked(size: int, name: str) -> None:
 
 
 def _damaged(name: str, kind: str, error: Exception) -> HdbenchError:
+    if is_full(error):  # the temporary folder, and not the file
+        return HdbenchError(
+            "{place}: cannot be unpacked: {why}", place=name, why=write_reason(error)
+        )
     reason = next(iter(str(error).splitlines()), "")[:200]
     return HdbenchError("{place}: a damaged {kind} file: {why}", place=name, kind=kind, why=reason)

@@ -87,22 +87,26 @@ def check_page(path: Path) -> None:
         raise HdbenchError("{place}: a page is HTML: give it a name that ends in .html", place=path)
 
 
-def write_decision_page(path: Path, decision: Decision, language: str = "en") -> None:
+def write_decision_page(
+    path: Path, decision: Decision, language: str = "en", source: str | None = None
+) -> None:
     """Write the page: the whole file or nothing.
 
     Args:
         path: the file; its name ends in `.html`.
         decision: the decision.
         language: see `decision_page`.
+        source: see `decision_page`.
 
     Raises:
         HdbenchError: it has another name, or cannot be written.
     """
     check_page(path)
-    write_whole(path, decision_page(decision, language).encode(errors="backslashreplace"))
+    made = decision_page(decision, language, source)
+    write_whole(path, made.encode(errors="backslashreplace"))
 
 
-def decision_page(decision: Decision, language: str = "en") -> str:
+def decision_page(decision: Decision, language: str = "en", source: str | None = None) -> str:
     """The page of a decision, in one file, without a script.
 
     The sentences come first, then what to know, the curve, the thresholds, the fields, and how all
@@ -111,6 +115,7 @@ def decision_page(decision: Decision, language: str = "en") -> str:
     Args:
         decision: the decision.
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
+        source: the name of the file that the decision was read from; None if it was just computed.
     """
     walk, outcome = decision.counting, decision.outcome
     points = [(point, _verdict(decision, point)) for point in decision.curve]
@@ -120,6 +125,7 @@ def decision_page(decision: Decision, language: str = "en") -> str:
         "decision.html",
         language,
         decision=decision,
+        computed=_computed(decision, language, source),
         sentences=[_said(each) for each in sentences(decision, language)],
         warnings=[_said(warning_in_words(each, language)) for each in decision.warnings],
         look=(values - taken, values),
@@ -193,6 +199,17 @@ def _said(text: str) -> Markup:
     return Markup("<bdi>{}</bdi>").format(escape(_NO_BREAK).join(shown(each) for each in pieces))
 
 
+def _computed(decision: Decision, language: str, source: str | None) -> Markup:
+    """When the figures were computed, and that showing them computes nothing."""
+    tell = partial(TEXTS.text, language=language, version=decision.hdbench)
+    if decision.decided:
+        computed = tell("computed", when=decision.decided)
+    else:
+        computed = tell("computed_later", plan=decision.created)
+    shows = tell("shows_file", file=source) if source else tell("shows_figures")
+    return _said(f"{computed} {shows}")
+
+
 def _must_look(decision: Decision) -> str:
     """The key of what is said of the share that must be looked at."""
     if decision.outcome is None:
@@ -216,6 +233,7 @@ def _method(decision: Decision, language: str) -> dict[str, str]:
         "method_verdict": tell(f"by_{decision.verdict}"),
         "method_provenance": _listed(provenance),
         "method_plan": f"{decision.plan_file}, {decision.created}",
+        "method_decided": decision.decided or tell("not_said"),
         "method_plan_sha256": decision.plan,
         "method_truths_sha256": decision.truths_sha256,
         "method_hdbench": decision.hdbench,

@@ -11,7 +11,7 @@ from typing import Any
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import whole_file
 from hdbench.errors import HdbenchError, os_reason
-from hdbench.reading.json_files import parse_file
+from hdbench.reading.json_files import is_one_object, parse_file
 from hdbench.reading.members import Folder
 from hdbench.reading.parts import is_in_shards, our_parts
 from hdbench.results.lead import effort_of
@@ -224,21 +224,12 @@ def read_results(path: Path | str) -> dict[str, Result]:
     return results
 
 
-def is_result(path: Path) -> bool:
-    """Whether a file is a result, or several: JSON as `hdbench score --json` writes it."""
-    try:
-        records = list(read_records(path).values())
-    except HdbenchError:
-        return False
-    return all(isinstance(record, dict) and "statistics" in record for record in records)
-
-
 def read_records(path: Path) -> dict[str, Any]:
     """The records in a result file as they are there, by what messages call them.
 
     Raises:
-        HdbenchError: the file cannot be read, is too large or not JSON, or its `runs` is not a
-            list.
+        HdbenchError: the file cannot be read, is too large or not one JSON object, or its `runs` is
+            not a list.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe or device might never end
@@ -246,6 +237,8 @@ def read_records(path: Path) -> dict[str, Any]:
                 "{place}: not a file: name a result of hdbench score --json", place=path
             )
         with path.open("rb") as file:
+            if not is_one_object(file):
+                raise HdbenchError("{place}: not a result of hdbench score --json", place=path)
             raw = file.read(MAX_RESULT + 1)
     except OSError as error:
         raise HdbenchError(

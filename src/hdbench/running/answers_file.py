@@ -2,12 +2,14 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
-from hdbench.common.jsonio import parse_json, write_whole
-from hdbench.errors import HdbenchError
+from hdbench.common.appending import append
+from hdbench.common.jsonio import UNIQUE, parse_json, write_whole
+from hdbench.errors import HdbenchError, Message
 from hdbench.reading.answer import WrittenAnswer
 
 
@@ -16,23 +18,27 @@ class AnswersFile:
 
     Args:
         path: the file; it need not exist.
+        begin: called before this process first writes an answer.
 
     Attributes:
         path: the file.
         failed: id → whether its answer is only an error, for each item in it.
+        schema: of the answers that were to be held to the schema, how many keep it, or do not.
         repaired: whether a torn end was cut off.
 
     Raises:
         HdbenchError: it is damaged in the middle, or is a link.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, begin: Callable[[], None] | None = None) -> None:
         self.path = path
+        self._begin = begin
         self.failed: dict[str, bool] = {}
+        self.schema: Counter[bool] = Counter()
         whole = 0
         for end, _, answer in whole_lines(path):
             whole = end
-            self.failed[answer["id"]] = is_failed(answer)
+            self._count(answer)
         torn = path.stat().st_size - whole if path.exists() else 0
         self.repaired = torn > 0
         if torn:
@@ -55,12 +61,17 @@ class AnswersFile:
 
     def append(self, lines: list[tuple[bytes, WrittenAnswer]]) -> None:
         """Record several answers, each given as its line too; all are on disk when this returns."""
-        with self.path.open("ab") as file:
-            file.write(b"".join(line for line, _ in lines))
-            file.flush()
-            os.fsync(file.fileno())
+        if self._begin is not None:
+            self._begin()
+            self._begin = None
+        append(self.path, b"".join(line for line, _ in lines))
         for _, answer in lines:
-            self.failed[answer["id"]] = is_failed(answer)
+            self._count(answer)
+
+    def _count(self, answer: WrittenAnswer) -> None:
+        self.failed[answer["id"]] = is_failed(answer)
+        if isinstance(kept := answer.get("keeps_schema"), bool):
+            self.schema[kept] += 1
 
 
 def whole_lines(path: Path) -> Iterator[tuple[int, bytes, WrittenAnswer]]:
@@ -101,6 +112,15 @@ def read_answers(path: Path) -> Iterator[WrittenAnswer]:
             yield from (answer for line in file if (answer := _answer(line)))
 
 
+def about_schema(counts: Mapping[bool, int]) -> Message:
+    """How many answers keep the schema that they were to be held to."""
+    return Message(
+        "answers that were to keep the answer schema: {kept:,} do, {broken:,} do not",
+        kept=counts.get(True, 0),
+        broken=counts.get(False, 0),
+    )
+
+
 def is_failed(answer: WrittenAnswer) -> bool:
     """Whether an answer is only an error."""
     return answer.get("text") is None and "error" in answer
@@ -111,7 +131,7 @@ def _answer(line: bytes) -> WrittenAnswer | None:
     if not line.endswith(b"\n"):
         return None
     try:
-        answer = parse_json(line.decode(), unique=True)
+        answer = parse_json(line.decode(), UNIQUE)
     except ValueError:
         return None
     if not isinstance(answer, dict) or not isinstance(answer.get("id"), str):

@@ -72,7 +72,8 @@ class Reply:
         tokens: `input` and `output`, if they were counted.
         seconds: how long it took; in a batch, the batch's time divided by its size.
         finish_reason: why the model stopped, such as `stop` or `length`, if known.
-        constrained: whether the answer was held to the benchmark's schema while being written.
+        constrained: whether the model was asked to hold the answer to the benchmark's schema.
+        keeps_schema: whether it did, where it was asked to.
         error: in one line, what went wrong if there is no answer.
     """
 
@@ -81,6 +82,7 @@ class Reply:
     seconds: float | None = None
     finish_reason: str | None = None
     constrained: bool = False
+    keeps_schema: bool | None = None
     error: str | None = None
 
 

@@ -13,6 +13,7 @@ from hdbench.running.answers_file import is_failed
 from hdbench.running.backend import InShard
 from hdbench.running.endpoint_client import list_models
 from hdbench.running.endpoint_pace import START
+from hdbench.running.endpoint_patience import PATIENCE, patience_of
 from hdbench.running.endpoint_server import Server
 from hdbench.running.folder import recorded_answers
 from hdbench.running.planning import Plan, read_prompt
@@ -107,6 +108,7 @@ def describe_run(
         Message("tokens: {tokens}", tokens=_tokens(known, len(left), longest)),
         _price(known, prices, len(left), asked.backend_name),
         Message("time: {time}", time=_time(known, len(left), at_once)),
+        *([patience_of(PATIENCE + asked.timeout)] if asked.backend_name == "endpoint" else []),
         Message("answers will be recorded in: {folder}", folder=folder),
     ]
 
@@ -145,9 +147,9 @@ def _is_alike(plan: Plan, folder: Path) -> bool:
     except HdbenchError:
         return False
     asked = plan.asked
-    return (info.benchmark, info.model, info.provider, bool(info.without_media)) == (
-        *(plan.benchmark.id, asked.model_name),
-        *(asked.provider, plan.without_media),
+    return asked.provider in (info.provider or "").split(", ") and (
+        (info.benchmark, info.model, bool(info.without_media))
+        == (plan.benchmark.id, asked.model_name, plan.without_media)
     )
 
 

@@ -31,11 +31,13 @@ from hdbench.running.backend import (
     Reply,
 )
 from hdbench.running.endpoint_client import EndpointClient, list_models
-from hdbench.running.endpoint_format import response_format
+from hdbench.running.endpoint_format import SchemaCheck, response_format
 from hdbench.running.endpoint_pace import Pace
+from hdbench.running.endpoint_patience import PATIENCE, Patience
 from hdbench.running.endpoint_response import Refused, SchemaRefused, Unanswered
 from hdbench.running.endpoint_server import OWN_KEY, Server
 from hdbench.running.images import Limits, encoded_images, why_unreadable
+from hdbench.running.served import served_model
 
 ATTEMPTS = 6
 ATTEMPTS_LIMITED = 100
@@ -95,7 +97,11 @@ class EndpointBackend:
 
     With `decoding.schema`, the schema is sent along as `response_format`; if the server refuses
     it, this request and all later ones go without it. A reply is `constrained` if the schema was
-    sent and not refused: a server that ignores it cannot be told from one that follows it.
+    sent and not refused, and `keeps_schema` says whether the answer keeps it, as many servers
+    ignore it: if several of the first answers do not, a notice says so.
+
+    Where nothing is answered for a long time, as the server only says that it is busy, limits
+    requests or lets them time out, the run ends: see `Patience`.
 
     The key is read from the environment variable HDBENCH_API_KEY; without it, HF_TOKEN is used for
     huggingface.co and OPENAI_API_KEY for openai.com, and these are sent nowhere else. A reply's
@@ -111,6 +117,7 @@ class EndpointBackend:
         concurrency: maximum requests at once; None leaves that to `Pace`.
         timeout: seconds for one request, from connecting to the last byte.
         first_wait: seconds between the first two attempts.
+        patience: same as `PATIENCE`.
 
     Raises:
         HdbenchError: the address or the key is invalid.
@@ -130,12 +137,13 @@ class EndpointBackend:
         concurrency: int | None = None,
         timeout: float = 300.0,
         first_wait: float = 2.0,
+        patience: float = PATIENCE,
     ) -> None:
         if concurrency is not None and concurrency < 1:
             raise HdbenchError(
                 "the concurrency must be 1 or more, not {concurrency}", concurrency=concurrency
             )
-        self._given = self._server = Server.at(endpoint)
+        self._server = Server.at(endpoint)
         self._model = model
         self._prompt = prompt
         self._decoding = decoding
@@ -143,7 +151,10 @@ class EndpointBackend:
         self._concurrency = concurrency
         self._pace = Pace(concurrency)
         self._timeout = timeout
-        self._response_format = response_format(schema) if decoding.schema and schema else None
+        self._patience = Patience(patience + timeout)
+        self._response_format = self._check = None
+        if decoding.schema and schema:
+            self._response_format, self._check = response_format(schema), SchemaCheck(schema)
         self._retrying = AsyncRetrying(
             retry=retry_if_exception_type(Unanswered),
             wait=self._pause,
@@ -161,9 +172,8 @@ class EndpointBackend:
         self._observer = SILENT
 
     def settings(self) -> Mapping[str, Any]:
-        """What can change an answer; each answer says whether the schema was accepted."""
+        """What can change an answer, which its server's address is not."""
         return {
-            "endpoint": self._given.shown,
             "model": self._model,
             "max_side": self._limits.max_side,
             "pages": self._limits.pages,
@@ -177,9 +187,7 @@ class EndpointBackend:
         The address is the one that requests go to, as far as that is known before the first answer.
         The fingerprint is that of the latest answer, None before the first.
         """
-        served: dict[str, Any] = next(
-            (each for each in self.models() if each["id"] == self._model), {}
-        )
+        served = served_model(self.models(), self._model)
         return {
             "address": self._server.shown,
             "served": {
@@ -337,9 +345,11 @@ class EndpointBackend:
                 self._connected |= not failure.unconnected
                 if failure.busy:
                     self._pace.busy(begun, _longest(failure.retry_after))
+                    self._patience.busy(failure, self._server.shown, self._observer)
                 raise
             seconds = time.perf_counter() - started
             self._pace.answered()
+            self._patience.answered()
         self._connected = True
         if client.server != self._server:
             self._server = client.server
@@ -349,13 +359,18 @@ class EndpointBackend:
                 )
             )
         self._fingerprint = completion.fingerprint or self._fingerprint
+        # Without an error there is an answer: one with nothing but reasoning is empty.
+        text = completion.text if completion.refusal else completion.text or ""
+        keeps = None
+        if constrained and self._check is not None and text is not None:
+            keeps = self._check.kept_by(text, self._observer, completion.finish_reason)
         return Reply(
-            # Without an error there is an answer: one with nothing but reasoning is empty.
-            completion.text if completion.refusal else completion.text or "",
+            text,
             tokens=completion.tokens or None,
             seconds=seconds,
             finish_reason=completion.finish_reason,
             constrained=constrained,
+            keeps_schema=keeps,
             error=completion.refusal,
         )
 
@@ -427,8 +442,6 @@ class EndpointBackend:
                 **about,
                 variable=self._server.variable or OWN_KEY,
             )
-        if refusal.status in range(300, 400):
-            return HdbenchError("{place}: {why}: give that address as the endpoint", **about)
         return HdbenchError("{place}: answers no requests ({why})", **about)
 
 

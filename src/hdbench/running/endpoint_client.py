@@ -1,5 +1,6 @@
 """Requests to an OpenAI-compatible server."""
 
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Self
 from urllib.parse import urlsplit, urlunsplit
 
@@ -8,13 +9,13 @@ import httpx2
 from anyio.from_thread import start_blocking_portal
 
 from hdbench import __version__
-from hdbench.common.jsonio import parse_json
 from hdbench.errors import Message, escaped
 from hdbench.running.endpoint_response import (
     MAX_MESSAGE,
     Completion,
     Refused,
     Unanswered,
+    parse_bounded,
     read_completion,
     read_failure,
 )
@@ -33,7 +34,8 @@ class EndpointClient:
     """Connections to a server, open as long as the context lasts.
 
     Neither the key nor images go anywhere that was not named: redirects are not followed. Answers
-    are bounded in length and time.
+    are bounded in length and time. Each request has a connection of its own, so that whatever a
+    server sends besides its response belongs to no other item.
 
     Args:
         server: where requests go.
@@ -49,6 +51,7 @@ class EndpointClient:
         self._seconds = timeout
         self._http = httpx2.AsyncClient(
             auth=server.user,
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # or they pile up
             follow_redirects=False,
             timeout=httpx2.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS)),
             limits=httpx2.Limits(max_connections=connections),
@@ -110,7 +113,7 @@ class EndpointClient:
         path = parts.path.removesuffix(COMPLETIONS) + "/models"
         try:
             data, _ = await self._sent("GET", urlunsplit(parts._replace(path=path)))
-            value = parse_json(data.decode())
+            value = parse_bounded(data.decode())
             listed = value["data"] if isinstance(value, dict) else value
             return [
                 each for each in listed if isinstance(each, dict) and isinstance(each["id"], str)
@@ -131,6 +134,8 @@ class EndpointClient:
         headers = {
             "user-agent": f"hdbench/{__version__}",
             "accept-encoding": "identity",  # a small compressed answer can be gigabytes
+            # On one that is used again, a response too many would be the next item's answer.
+            "connection": "close",
         }
         if self.server.key:
             headers["authorization"] = f"Bearer {self.server.key}"

@@ -2,6 +2,15 @@
 
 from typing import Any
 
+from jsonschema_rs import Draft202012Validator
+
+from hdbench.common.jsonio import parse_json
+from hdbench.errors import Message
+from hdbench.running.backend import Observer
+
+IGNORED, FIRST = 3, 10
+"""So many of the first answers that do not keep the schema show that the server ignores it."""
+
 
 def response_format(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema as servers take it, unchanged.
@@ -18,6 +27,43 @@ def response_format(schema: dict[str, Any]) -> dict[str, Any]:
             "strict": schema.get("type") == "object" and _is_closed(schema),
         },
     }
+
+
+class SchemaCheck:
+    """Whether answers keep a schema: a server that ignores it does not say so.
+
+    Args:
+        schema: JSON Schema.
+    """
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self._validator = Draft202012Validator(schema, offline=True)
+        self._first: list[bool] = []
+
+    def kept_by(self, text: str, observer: Observer, finish_reason: str | None) -> bool:
+        """Whether an answer is JSON that keeps the schema, and nothing else.
+
+        Args:
+            text: the answer.
+            observer: is told when it seems that the server ignores the schema.
+            finish_reason: an answer that was cut off does not show that.
+        """
+        try:
+            kept: bool = self._validator.is_valid(parse_json(text))
+        except ValueError:
+            kept = False
+        if finish_reason != "length" and len(self._first) < FIRST:
+            self._first.append(kept)
+            if not kept and self._first.count(False) == IGNORED:
+                observer.notice(
+                    Message(
+                        "the server seems to ignore the schema that is sent along: {broken} of the "
+                        "first {count} answers do not keep it",
+                        broken=IGNORED,
+                        count=len(self._first),
+                    )
+                )
+        return kept
 
 
 def _is_closed(node: Any) -> bool:

@@ -12,6 +12,10 @@ from hdbench.errors import Message
 MAX_MESSAGE = 300
 """Maximum characters of what a server says about an error."""
 
+MAX_NESTED = 200_000
+"""Maximum objects and lists in a response, counted by their brackets: more take seconds to read,
+and while they are read no other answer is."""
+
 _BUSY = frozenset((408, 425, 429, 502, 503, 504))
 """Statuses of a server that may answer later."""
 
@@ -166,9 +170,13 @@ def read_failure(
     """
     said, code = _error_of(data)
     message = line(f"{status} {reason}: {said}").rstrip(": ")
-    if status in range(300, 400):
-        target = headers.get("location", "").partition("?")[0].rpartition("@")[2]
-        redirects = Message("{status}: redirects to {target}", status=status, target=line(target))
+    target = headers.get("location", "").partition("?")[0].rpartition("@")[2]
+    if status in range(300, 400) and target:
+        redirects = Message(
+            "{status}: redirects to {target}: give that address as the endpoint",
+            status=status,
+            target=line(target),
+        )
         return Refused(status, redirects, code)
     if with_schema and (status == _NOT_IMPLEMENTED or _names_schema(status, said)):
         return SchemaRefused(message)
@@ -180,6 +188,17 @@ def read_failure(
             limited=status == _TOO_MANY,
         )
     return Refused(status, message, code)
+
+
+def parse_bounded(text: str) -> Any:
+    """The value of a JSON text from a server.
+
+    Raises:
+        ValueError: it is not JSON, or has more than `MAX_NESTED` objects and lists.
+    """
+    if text.count("{") + text.count("[") > MAX_NESTED:
+        raise ValueError("too many objects and lists")
+    return parse_json(text)
 
 
 def error_in(value: Any) -> tuple[str, object]:
@@ -220,12 +239,12 @@ def _json(data: bytes, content_type: str, line: Callable[[str], str]) -> Any:
             unusable=True,
         ) from error
     try:
-        return parse_json(text)
+        return parse_bounded(text)
     except ValueError as error:
         shown = line(text[:60])
         raise Unanswered(
             Message(
-                "the server's answer is not JSON, or cut off: it begins {beginning!r}",
+                "the server's answer is not JSON, cut off or too large: it begins {beginning!r}",
                 beginning=shown,
             )
             if shown
@@ -246,7 +265,7 @@ def _error_of(data: bytes) -> tuple[str, object]:
     """What a server says about an error, and its code; nothing if it is an HTML page."""
     text = data.decode(errors="replace")
     try:
-        value = parse_json(text)
+        value = parse_bounded(text)
     except ValueError:
         return ("" if "<html" in text[:1000].lower() else text[: 10 * MAX_MESSAGE]), None
     return error_in(value)

@@ -1,23 +1,27 @@
 """The folder of a run: its settings, and each answer as it came, safe however the run ends."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from hdbench.common.jsonio import write_json
-from hdbench.errors import HdbenchError, Message, joined, os_reason
+from hdbench.errors import HdbenchError, Message, joined, write_reason
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.parts import is_in_shards, our_parts
-from hdbench.reading.run_info import RUN_FILE, read_run_info
+from hdbench.reading.run_info import RUN_FILE, has_answers, read_run_info
 from hdbench.running.answers_file import AnswersFile, read_answers
-from hdbench.running.shards.merging import alone, settle
+from hdbench.running.served import check_served
+from hdbench.running.shards.merging import alone, in_sitting, settle, tell
 from hdbench.running.shards.ranks import now
 
 MAX_SHOWN = 80
 """Maximum characters of a setting in a message."""
+MAY_DIFFER = ("provider", "settings.endpoint")
+"""Where the server is: each sitting says it. The second is in the run.json of older versions."""
 
 
 class RunFolder:
@@ -30,64 +34,34 @@ class RunFolder:
 
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
         self.path = path
-        self._record = self._begin(settings)
+        self._record = record_of(path, settings)
         if settle(path):
             self._record = json.loads((path / RUN_FILE).read_text(encoding="utf-8"))
-        self.answers = AnswersFile(path / OUR_ANSWERS)
+        self.answers = AnswersFile(path / OUR_ANSWERS, begin=self._write)
 
     @classmethod
     @contextmanager
     def opened(cls, path: Path, settings: Mapping[str, Any]) -> Iterator["RunFolder"]:
-        """Begin a run, or resume it.
+        """Begin a run, or resume it. Nothing is written before the first answer.
 
         Args:
-            path: the folder; created if it does not exist.
-            settings: what `run.json` says about the run; when a run is resumed, these must be the
-                same as before. `run`, `date` and `sittings` are added by this class.
+            path: the folder; created with the first answer if it does not exist.
+            settings: what `run.json` says about the run; when a run with answers is resumed, these
+                must be the same as before, except for `MAY_DIFFER`. `run`, `date` and `sittings`
+                are added by this class.
 
         Raises:
             HdbenchError: another process is writing to it, it was begun with other settings, it is
                 not a run folder, it is damaged, or an earlier launch is not over; see `settle`.
         """
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            (path if path.exists() else path.parent).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise HdbenchError(
-                "{place}: cannot be written: {why}", place=path, why=os_reason(error)
+                "{place}: cannot be written: {why}", place=path, why=write_reason(error)
             ) from error
         with alone(path):
             yield cls(path, settings)
-
-    def _begin(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """What run.json says; it is written if there is none."""
-        path = self.path / RUN_FILE
-        if not path.exists():
-            others = sorted(each.name for each in self.path.iterdir())
-            if others:
-                raise HdbenchError(
-                    "{place}: holds {name!r} and is not a run: choose another folder",
-                    place=self.path,
-                    name=others[0],
-                )
-            first = {
-                "run": self.path.resolve().name,
-                "date": now()[:10],
-                **settings,
-                "sittings": [],
-            }
-            write_json(path, first)
-            return first
-        read_run_info(self.path)  # says what is wrong with a damaged one
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        before = {key: record.get(key) for key in settings}
-        if different := list(_differences(before, json.loads(json.dumps(settings)))):
-            raise HdbenchError(
-                "{place}: was started with other settings ({different}): choose another folder, "
-                "or the same settings",
-                place=self.path,
-                different=joined(different[:3], "; "),
-            )
-        return record
 
     @contextmanager
     def sitting(
@@ -95,26 +69,100 @@ class RunFolder:
     ) -> Iterator["RunFolder"]:
         """A sitting: what it runs on, when it began and, unless it is killed, when it ended.
 
+        One that fails before anything is answered is not recorded.
+
         Args:
             hardware: what it runs on; asked again at the end, when more may be known.
             **about: what else there is to say about it, as JSON data.
+
+        Raises:
+            HdbenchError: the server serves another model than before.
         """
-        sitting = self._begun(hardware(), about)
+        found, before = hardware(), self.last_hardware
+        check_served(before.get("served"), found.get("served"))
+        place = before.get("address")
+        if place and _host(found.get("address")) != _host(place):
+            tell(
+                Message(
+                    "{run}: asked at {before} so far, and at {now} from now on",
+                    run=self.path,
+                    before=place,
+                    now=found.get("address"),
+                )
+            )
+        sitting, answered = self._begun(found, about), len(self.answers.failed)
+        schema = self.answers.schema.copy()
         try:
             yield self
-        finally:
-            sitting |= {"ended": now(), "hardware": dict(hardware())}
-            write_json(self.path / RUN_FILE, self._record)
+        except BaseException:
+            if len(self.answers.failed) > answered:
+                with suppress(HdbenchError):  # what went wrong first is what a person has to know
+                    self._end(sitting, hardware(), schema)
+            raise
+        self._end(sitting, hardware(), schema)
+
+    def _end(
+        self, sitting: dict[str, Any], hardware: Mapping[str, Any], schema: Counter[bool]
+    ) -> None:
+        kept = in_sitting(self.answers.schema - schema)
+        sitting |= {"ended": now(), "hardware": dict(hardware), **kept}
+        self._write()
+
+    @property
+    def last_hardware(self) -> Mapping[str, Any]:
+        """What the last sitting that says it ran on; empty if none does."""
+        sittings = reversed(self._record.get("sittings", ()))
+        found = (each.get("hardware") for each in sittings)
+        return next((each for each in found if each and isinstance(each, dict)), {})
 
     def begin_sitting(self, **about: Any) -> None:
         """Note that a sitting begins which other processes end; see `merge`."""
         self._begun({}, about)
+        self._write()
 
     def _begun(self, hardware: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, Any]:
         sitting = {"started": now(), "ended": None, "hardware": dict(hardware), **about}
         self._record.setdefault("sittings", []).append(sitting)
-        write_json(self.path / RUN_FILE, self._record)
         return sitting
+
+    def _write(self) -> None:
+        self.path.mkdir(exist_ok=True)
+        write_json(self.path / RUN_FILE, self._record)
+
+
+def record_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What run.json says, or will say if there is none.
+
+    Raises:
+        HdbenchError: see `RunFolder.opened`.
+    """
+    path = folder / RUN_FILE
+    first = {"run": folder.resolve().name, "date": now()[:10], **settings, "sittings": []}
+    if not path.exists():
+        others = sorted(each.name for each in folder.iterdir()) if folder.exists() else []
+        if others:
+            raise HdbenchError(
+                "{place}: holds {name!r} and is not a run: choose another folder",
+                place=folder,
+                name=others[0],
+            )
+        return first
+    read_run_info(folder)  # says what is wrong with a damaged one
+    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    before = {key: record.get(key) for key in settings}
+    if different := list(_differences(before, json.loads(json.dumps(settings)))):
+        if not (has_answers(folder) or is_in_shards(folder)):
+            return first
+        raise HdbenchError(
+            "{place}: was started with other settings ({different}): choose another folder, "
+            "or the same settings",
+            place=folder,
+            different=joined(different[:3], "; "),
+        )
+    providers = str(record.get("provider") or "").split(", ")
+    if (provider := settings.get("provider")) and provider not in providers:
+        record["provider"] = ", ".join(filter(None, [*providers, provider]))
+    return record
 
 
 def recorded_answers(folder: Path) -> Iterator[WrittenAnswer]:
@@ -125,6 +173,8 @@ def recorded_answers(folder: Path) -> Iterator[WrittenAnswer]:
 
 def _differences(before: Any, now: Any, name: str = "") -> Iterator[Message]:
     """What differs in two settings, one leaf at a time."""
+    if name in MAY_DIFFER:
+        return
     if isinstance(before, dict) and isinstance(now, dict):
         for key in {**before, **now}:
             yield from _differences(before.get(key), now.get(key), f"{name}.{key}" if name else key)
@@ -139,6 +189,10 @@ def _differences(before: Any, now: Any, name: str = "") -> Iterator[Message]:
         yield Message(
             "{name}: {before} then, {now} now", name=name, before=_shown(before), now=_shown(now)
         )
+
+
+def _host(address: object) -> str:
+    return str(address).partition("://")[2].partition("/")[0]
 
 
 def _shown(value: Any) -> str:

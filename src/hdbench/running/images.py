@@ -11,7 +11,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from hdbench.common import pdf
 from hdbench.common.extras import MissingExtraError
-from hdbench.common.pictures import in_rgb
+from hdbench.common.pictures import FORMATS, in_rgb
 from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import InShard
 
@@ -116,7 +116,7 @@ def why_unreadable(error: HdbenchError | MemoryError) -> Message:
 def pixels(file: File) -> int | None:
     """The pixels of an image, by its header; None for a PDF or what cannot be read."""
     try:
-        with warnings.catch_warnings(action="ignore"), Image.open(_source(file)) as image:
+        with warnings.catch_warnings(action="ignore"), _opened(file) as image:
             return image.width * image.height
     except _UNREADABLE:
         return None
@@ -143,7 +143,7 @@ def _open(file: File, limits: Limits) -> Iterator[Image.Image]:
         if _is_pdf(file):
             yield from _pages(file, limits)
             return
-        with Image.open(_source(file)) as image:
+        with _opened(file) as image:
             # JPEG can be read at half or quarter size, which saves most of the time.
             image.draft("RGB", (limits.max_side, limits.max_side))
             upright = ImageOps.exif_transpose(image)
@@ -157,8 +157,9 @@ def _open(file: File, limits: Limits) -> Iterator[Image.Image]:
         raise HdbenchError("{place}: cannot be read: {why}", place=file.name, why=why) from error
 
 
-def _source(file: File) -> Path | io.BytesIO:
-    return io.BytesIO(file.data) if isinstance(file.data, bytes) else file.data
+def _opened(file: File) -> Image.Image:
+    source = io.BytesIO(file.data) if isinstance(file.data, bytes) else file.data
+    return Image.open(source, formats=FORMATS)
 
 
 def _pages(file: File, limits: Limits) -> list[Image.Image]:
@@ -175,7 +176,7 @@ def _pages(file: File, limits: Limits) -> list[Image.Image]:
 def _as_it_is(file: File, limits: Limits) -> Encoded | None:
     """A file that needs no change; an unreadable one is reported when it is opened."""
     try:
-        with Image.open(_source(file)) as image:
+        with _opened(file) as image:
             fits = max(image.size) <= limits.max_side
             upright = image.getexif().get(_ORIENTATION, 1) == 1
             plain = image.mode in _PLAIN and not image.has_transparency_data

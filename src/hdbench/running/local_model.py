@@ -215,7 +215,10 @@ class LocalModel:
             row[:end], skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
         reason = "length" if end is None else "stop"
-        return Reply(text, tokens, finish_reason=reason, constrained=constrained)
+        keeps = end is not None if constrained else None
+        return Reply(
+            text, tokens, finish_reason=reason, constrained=constrained, keeps_schema=keeps
+        )
 
     def _load(self, loader: Any, **options: Any) -> Any:
         try:

@@ -117,7 +117,7 @@ class Plan:
     @property
     def prompt_file(self) -> Path:
         """The file with the prompt."""
-        return self.prompt or self.benchmark.folder / PROMPT
+        return self.prompt or self.benchmark.file(PROMPT)
 
     def run(
         self, folder: Path, *, retry_failed: bool = False, deadline: float | None = None

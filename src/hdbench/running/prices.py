@@ -1,6 +1,5 @@
 """What a server charges, if it says so."""
 
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -8,6 +7,8 @@ from hdbench.running.backend import Backend
 from hdbench.running.endpoint_backend import EndpointBackend
 
 MILLION = 1_000_000
+MOST = 1e9
+"""US dollars per million tokens: whatever asks for more gives no price."""
 
 
 class Prices(NamedTuple):
@@ -43,6 +44,6 @@ def listed_prices(listed: Mapping[str, Any]) -> Prices | None:
             found = [float(pricing[name]) * factor for name in names]
         except (KeyError, TypeError, ValueError, OverflowError):
             continue
-        if all(0 <= price < math.inf for price in found):
+        if all(0 <= price < MOST for price in found):
             return Prices(*found)
     return None

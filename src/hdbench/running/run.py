@@ -1,6 +1,7 @@
 """Asking a model about every item, and keeping each answer as it comes."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Any, cast
 
 from hdbench.errors import Message, joined
 from hdbench.reading.answer import WrittenAnswer
-from hdbench.running.answers_file import AnswersFile
+from hdbench.running.answers_file import AnswersFile, about_schema
 from hdbench.running.backend import Backend, Question, Reply
 from hdbench.running.folder import RunFolder
 from hdbench.running.run_progress import FIRST_PROBLEMS, RunProgress
@@ -28,6 +29,7 @@ class Outcome:
         repaired: whether a torn end of the answers was cut off at its start.
         interrupted: whether a person stopped it.
         cut_off: how many items were being asked when time ran out; they have no answer yet.
+        schema: of the answers that were to be held to the schema, how many keep it, or do not.
     """
 
     items: int
@@ -37,6 +39,7 @@ class Outcome:
     repaired: bool = False
     interrupted: bool = False
     cut_off: int = 0
+    schema: Counter[bool] = field(default_factory=Counter)
 
     def trouble(self, max_failed: float = 1.0) -> Message | None:
         """Why the run cannot be relied on; None if all is well.
@@ -82,6 +85,8 @@ class Outcome:
             said.append(
                 Message("time ran out while {count} of them were being asked", count=self.cut_off)
             )
+        if self.schema[False]:
+            said.append(about_schema(self.schema))
         if self.repaired:
             said.append(
                 Message("an item whose answer was cut off when the run was killed was asked again")
@@ -132,6 +137,7 @@ def run_model(
             with run.sitting(backend.hardware, items=len(questions)):
                 _ask(backend, left, answers, outcome, score=score, deadline=deadline)
         outcome.answered, outcome.failed = len(answers.failed), sum(answers.failed.values())
+        outcome.schema = answers.schema
     return outcome
 
 
@@ -182,6 +188,7 @@ def as_answer(item_id: str, reply: Reply) -> WrittenAnswer:
         "seconds": None if reply.seconds is None else round(reply.seconds, 3),
         "finish_reason": reply.finish_reason,
         "constrained": reply.constrained or None,
+        "keeps_schema": reply.keeps_schema,
         "error": reply.error,
     }
     known = {name: value for name, value in answer.items() if value is not None}

@@ -10,9 +10,9 @@ from hdbench.errors import HdbenchError, Message, joined, shortened
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.run_info import RunInfo, read_run_info
 from hdbench.running.amounts import as_rate, as_time, as_usd
-from hdbench.running.answers_file import is_failed, read_answers
+from hdbench.running.answers_file import about_schema, is_failed, read_answers
 from hdbench.running.shards.launch import Shards, Tokens
-from hdbench.running.shards.merging import alone, lock_of, remote_of, sums, tell
+from hdbench.running.shards.merging import alone, lock_of, remote_of, schema_of, sums, tell
 from hdbench.running.shards.ranks import RankState, Seen, is_locked, seen
 
 SHOWN = 8
@@ -64,6 +64,8 @@ class Status:
         seconds_left: at that rate.
         tokens: of the recorded answers.
         cost_usd: of the shards, if the server lists prices.
+        schema_kept: how many answers keep the schema that they were to be held to.
+        schema_broken: how many do not.
         driven: whether a command is at work on the run, as far as this machine can see.
         ranks: the ranks of the shards, in order.
         problems: the first errors, by id.
@@ -82,6 +84,8 @@ class Status:
     rate: float | None = None
     seconds_left: float | None = None
     cost_usd: float | None = None
+    schema_kept: int = 0
+    schema_broken: int = 0
     driven: bool = False
     ranks: list[Rank] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
@@ -108,6 +112,8 @@ class Status:
             )
         if self.cost_usd is not None:
             said.append(Message("cost of these tasks: {cost}", cost=as_usd(self.cost_usd)))
+        if self.schema_kept or self.schema_broken:
+            said.append(about_schema({True: self.schema_kept, False: self.schema_broken}))
         return said if self.engine is None else [*said, *self._of_tasks(self.engine)]
 
     def _answered(self) -> Message:
@@ -147,7 +153,9 @@ class Status:
             yield Message("rank {rank}: {why}", rank=rank, why=error)
         for item, error in self.problems.items():
             yield Message("{place}: {why}", place=item, why=error)
-        if not counts["running"] and not self.driven:
+        if self.engine == "slurm" and counts["running"] and any(map(counts.get, _EARLY)):
+            yield Message("run again: the command submits what ended early, while the others go on")
+        elif not counts["running"] and not self.driven:
             yield self._next(counts)
 
     def _next(self, counts: Counter[Seen]) -> Message:
@@ -170,6 +178,7 @@ _STATES: dict[Seen, Message] = {
 }
 _NAMED: tuple[Seen, ...] = ("running", "failed", "died", "stopped")
 """Of ranks in these states it is said which they are."""
+_EARLY: tuple[Seen, ...] = ("failed", "died", "stopped")
 
 
 def read_status(folder: Path) -> Status:
@@ -185,14 +194,22 @@ def read_status(folder: Path) -> Status:
         _fetch(shards)
         found = [(rank, *seen(shards, rank)) for rank in range(shards.launch.tasks)]
     if shards is None or Shards.of(folder) is None:  # they were merged meanwhile
-        recorded, failed, tokens = _recorded(folder)
-        items = _items(info)
+        recorded, failed, tokens, schema = _recorded(folder)
         return Status(
-            str(folder), info.model, info.benchmark, items, recorded, failed, tokens=tokens
+            str(folder),
+            info.model,
+            info.benchmark,
+            _items(info),
+            recorded,
+            failed,
+            tokens=tokens,
+            schema_kept=schema[True],
+            schema_broken=schema[False],
         )
     launch = shards.launch
     states = [said for _, _, said in found if said is not None]
     tokens, cost = sums(states)
+    schema = schema_of(states)
     recorded = launch.recorded + sum(said.answered for said in states)
     problems: dict[str, str] = {}
     for said in states:
@@ -216,6 +233,8 @@ def read_status(folder: Path) -> Status:
         rate=round(rate, 4) or None,
         seconds_left=round((launch.total - recorded) / rate, 1) if rate else None,
         cost_usd=cost,
+        schema_kept=launch.kept + schema[True],
+        schema_broken=launch.broken + schema[False],
         driven=is_locked(lock_of(folder)),
         ranks=[_rank(*each) for each in found],
         problems=dict(list(problems.items())[:SHOWN]),
@@ -256,14 +275,16 @@ def _items(info: RunInfo) -> int | None:
     return items if isinstance(items, int) else None
 
 
-def _recorded(folder: Path) -> tuple[int, int, Tokens]:
+def _recorded(folder: Path) -> tuple[int, int, Tokens, Counter[bool]]:
     recorded = failed = 0
-    tokens = Tokens()
+    tokens, schema = Tokens(), Counter[bool]()
     for answer in read_answers(folder / OUR_ANSWERS):
         recorded += 1
         failed += is_failed(answer)
         tokens += Tokens.of(answer)
-    return recorded, failed, tokens
+        if isinstance(kept := answer.get("keeps_schema"), bool):
+            schema[kept] += 1
+    return recorded, failed, tokens, schema
 
 
 def _place(rank: Rank) -> Message:

@@ -38,7 +38,7 @@ from hdbench.scoring.metric import (
     Metric,
     Outcome,
 )
-from hdbench.scoring.rates import f1, plain, ratio, ratios
+from hdbench.scoring.rates import f1, only_if, plain, ratio, rounded, truncated
 from hdbench.scoring.similarity import similarity
 
 _SPACE = re.compile(r"\s+")
@@ -164,6 +164,7 @@ class AvisblattCer(Metric):
         *PERFECT,
     )
     corrected: ClassVar[Corrected | None] = "character"
+    vectorized: ClassVar[bool] = True
     option_names: ClassVar[tuple[str, ...]] = ("normalize",)
 
     def __init__(
@@ -292,7 +293,7 @@ class AvisblattCer(Metric):
         fuzzy_pages, cer_pages = ratio(totals["fuzzy"], pages), _mean_error(totals["cer"], pages)
         fuzzy, cer = fuzzy_ads, cer_ads
         if self._published:
-            fuzzy, cer = round(fuzzy_pages, 3), round(cer_pages, 3)
+            fuzzy, cer = rounded(fuzzy_pages, 3), rounded(cer_pages, 3)
         tp, fp, fn = (plain(totals[name]) for name in COUNTS)
         counted = totals["counted_ads"]
         return {
@@ -310,18 +311,12 @@ class AvisblattCer(Metric):
             "section_accuracy": ratio(totals["sections_right"], tp + fn),
             "section_accuracy_loose": ratio(totals["sections_right_loose"], tp + fn),
             "date_accuracy": ratio(totals["dates_right"], tp + fn),
-            "ntokens_error": totals["ntokens_error_sum"] / counted if counted else None,
+            "ntokens_error": only_if(counted, ratio(totals["ntokens_error_sum"], counted)),
             "true_positives": tp,
             "false_positives": fp,
             "false_negatives": fn,
-            "items_perfect": int(totals["perfect"]),
+            "items_perfect": truncated(totals["perfect"]),
         }
-
-    def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
-        """The headline for each of many totals, as `rates` gives it."""
-        names = ("fuzzy", "items") if self._published else ("fuzzy_sum", "scored_ads")
-        fuzzy: list[float] = ratios(*(totals[name] for name in names)).tolist()
-        return [round(figure, 3) for figure in fuzzy] if self._published else fuzzy
 
     def total(self, column: Sequence[float]) -> float:
         """Added up plainly from left to right: published figures then agree to the last digit."""
@@ -395,7 +390,7 @@ def _cer(reference: str, prediction: str, edits: Edits) -> float:
 
 def _mean_error(errors: float, count: float) -> float:
     """The mean of some errors; 1.0 if there are none, as nothing was shown to be right."""
-    return errors / count if count else 1.0
+    return ratio(errors, count, 1.0)
 
 
 def _loose(section: str) -> str:

@@ -6,7 +6,7 @@ computed with. Wherever the two differ, it is noted.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
@@ -27,7 +27,7 @@ from hdbench.scoring.metric import (
     check_flag,
 )
 from hdbench.scoring.person_names import read_name
-from hdbench.scoring.rates import counts_and_rates, f1, f1s, plain, ratio
+from hdbench.scoring.rates import added, counts_and_rates, f1, plain, ratio, rounded, truncated
 
 PERSONS = ("sender_persons", "receiver_persons")
 CATEGORIES = ("send_date", *PERSONS)
@@ -121,6 +121,7 @@ class LettersF1(Metric):
     person_fields: ClassVar[tuple[str, ...]] = PERSONS
     has_form_counts: ClassVar[bool] = True
     corrected: ClassVar[Corrected | None] = "value"
+    vectorized: ClassVar[bool] = True
     option_names: ClassVar[tuple[str, ...]] = (
         "inferred_from_function",
         "inferred_from_correspondence",
@@ -276,29 +277,20 @@ class LettersF1(Metric):
         categories = self.field_rates(totals, {})
         tp, fp, fn = (sum(rates[count] for rates in categories.values()) for count in COUNTS)
         micro = f1(tp, fp, fn)
-        macro = math.fsum(rates["f1"] for rates in categories.values()) / len(CATEGORIES)
+        macro = added([rates["f1"] for rates in categories.values()]) / len(CATEGORIES)
         return {
-            "f1_micro": round(micro, 2) if self._published else micro,
-            "f1_macro": round(macro, 2) if self._published else macro,
+            "f1_micro": rounded(micro, 2) if self._published else micro,
+            "f1_macro": rounded(macro, 2) if self._published else macro,
             "precision_micro": ratio(tp, tp + fp),
             "recall_micro": ratio(tp, tp + fn),
             "f1_surname": f1(*(totals[f"surname.{count}"] for count in COUNTS)),
             "true_positives": tp,
             "false_positives": fp,
             "false_negatives": fn,
-            "false_positives_organisations": int(totals["false_positives_organisations"]),
-            "items_perfect": int(totals["perfect"]),
+            "false_positives_organisations": truncated(totals["false_positives_organisations"]),
+            "items_perfect": truncated(totals["perfect"]),
             "categories": categories,
         }
-
-    def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
-        """The headline for each of many totals, as `rates` gives it."""
-        import numpy as np  # noqa: PLC0415  slow to import, and not needed for scoring
-
-        columns = ([totals[f"{name}.{count}"] for name in CATEGORIES] for count in COUNTS)
-        counts = (np.asarray(column, np.float64).sum(axis=0) for column in columns)
-        micro: list[float] = f1s(*counts).tolist()
-        return [round(figure, 2) for figure in micro] if self._published else micro
 
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]

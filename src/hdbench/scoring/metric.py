@@ -157,6 +157,8 @@ class Metric(ABC):
         has_form_counts: whether each of its fields is right or wrong by itself, so that those that
             are right in form can be counted.
         corrected: what its `EFFORT` counts; None if `EFFORT` is not among its statistics.
+        vectorized: whether `rates` also takes an array for each of the totals, and then gives
+            arrays, with NaN for None. It holds for the class that defines `rates`.
         protocol: which of the two readings of its rules.
 
     Args:
@@ -178,6 +180,12 @@ class Metric(ABC):
     value_forms: ClassVar[Mapping[str, ValueForm]] = NO_FORMS
     has_form_counts: ClassVar[bool] = False
     corrected: ClassVar[Corrected | None] = None
+    vectorized: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "rates" in vars(cls) and "vectorized" not in vars(cls):
+            cls.vectorized = False
 
     def __init__(self, protocol: str = "documented") -> None:
         self.protocol = check_protocol(protocol)
@@ -250,7 +258,9 @@ class Metric(ABC):
         """The figures, from the statistics added up over items and the count `items`."""
 
     def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
-        """The headline for each of many totals: what `rates` gives, if possible in less time.
+        """The headline for each of many totals, where `rates` takes one at a time.
+
+        A metric that is not `vectorized` may give it in less time.
 
         Args:
             totals: each of `statistics`, and `items`, with a list or array of numbers, one for each

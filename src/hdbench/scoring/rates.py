@@ -1,7 +1,12 @@
-"""Rates of counts; if there is nothing to divide by, they are 0.0."""
+"""Rates of counts; if there is nothing to divide by, they are 0.0.
 
+Where a metric is `vectorized`, each number may be an array of them, as many as there are totals.
+"""
+
+import math
 from collections.abc import Sequence
 from functools import lru_cache
+from numbers import Real
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # slow to import
@@ -11,15 +16,94 @@ if TYPE_CHECKING:  # slow to import
     Numbers = NDArray[np.float64]
     Column = Sequence[float] | Numbers
 
+_NUMBER = (int, float, Real)  # also those of numpy
 
-def ratio(part: float, whole: float) -> float:
-    """One number divided by another; 0.0 if the whole is zero."""
-    return part / whole if whole else 0.0
+
+def ratio(part: float, whole: float, empty: float = 0.0) -> float:
+    """Divide one number by another, or the numbers of an array by those of another.
+
+    Args:
+        part: the dividend.
+        whole: the divisor.
+        empty: what it is where the divisor is zero.
+
+    Example:
+        >>> ratio(8, 11) == 8 / 11, ratio(0, 0)
+        (True, 0.0)
+        >>> import numpy as np
+        >>> ratio(np.array([8.0, 0.0]), np.array([11.0, 0.0])).tolist() == [8 / 11, 0.0]
+        True
+    """
+    if isinstance(whole, _NUMBER):
+        return part / whole if whole else empty
+    import numpy as np  # noqa: PLC0415  slow to import, and not needed for scoring
+
+    out = np.full(np.shape(whole), empty, np.float64)
+    return np.divide(part, whole, out=out, where=whole != 0)
+
+
+def only_if(whole: float, rate: float) -> float | None:
+    """Give a rate, or the rates in an array, where there is anything; otherwise None, or NaN.
+
+    Example:
+        >>> only_if(3, 0.5), only_if(0, 0.0)
+        (0.5, None)
+    """
+    if isinstance(whole, _NUMBER):
+        return rate if whole else None
+    import numpy as np  # noqa: PLC0415  see `ratio`
+
+    return np.where(whole != 0, rate, np.nan)
 
 
 def plain(number: float) -> float:
-    """A sum of counts as an int, unless weights made it fractional."""
-    return int(number) if number == int(number) else number
+    """Give a sum of counts as an int, unless weights made it fractional; an array as it is."""
+    if isinstance(number, _NUMBER):
+        return int(number) if number == int(number) else number
+    return number
+
+
+def truncated(number: float) -> int:
+    """Cut off what weights made fractional in a count, or in an array of counts.
+
+    Example:
+        >>> truncated(2.7)
+        2
+    """
+    if isinstance(number, _NUMBER):
+        return int(number)
+    import numpy as np  # noqa: PLC0415  see `ratio`
+
+    return np.trunc(number)
+
+
+def rounded(number: float, digits: int) -> float:
+    """Round a number, or those in an array, as Python does; numpy multiplies first, which rounds.
+
+    Example:
+        >>> rounded(2.675, 2)
+        2.67
+    """
+    if isinstance(number, _NUMBER):
+        return round(number, digits)
+    import numpy as np  # noqa: PLC0415  see `ratio`
+
+    return np.array([round(each, digits) for each in number.tolist()])
+
+
+def added(parts: Sequence[float]) -> float:
+    """Add numbers, or arrays number by number, and round once.
+
+    Example:
+        >>> added([0.1] * 10)
+        1.0
+    """
+    if isinstance(parts[0], _NUMBER):
+        return math.fsum(parts)
+    import numpy as np  # noqa: PLC0415  see `ratio`
+
+    rows = zip(*(part.tolist() for part in parts), strict=True)
+    return np.array([math.fsum(row) for row in rows])
 
 
 def f1(true_positives: float, false_positives: float, false_negatives: float) -> float:
@@ -48,36 +132,6 @@ def numbers(column: "Column") -> list[float]:
 
     found: list[float] = np.asarray(column).tolist()
     return found
-
-
-def ratios(part: "Column", whole: "Column") -> "Numbers":
-    """`ratio` of many numbers.
-
-    Example:
-        >>> ratios([8, 0], [11, 0]).tolist() == [8 / 11, 0.0]
-        True
-    """
-    import numpy as np  # noqa: PLC0415  slow to import, and not needed for scoring
-
-    parts, wholes = np.asarray(part, np.float64), np.asarray(whole, np.float64)
-    return np.divide(parts, wholes, out=np.zeros_like(wholes), where=wholes != 0)
-
-
-def f1s(
-    true_positives: "Column", false_positives: "Column", false_negatives: "Column"
-) -> "Numbers":
-    """`f1` of many counts, to the last digit.
-
-    Example:
-        >>> f1s([8, 0], [3, 0], [3, 0]).tolist() == [8 / 11, 0.0]
-        True
-    """
-    import numpy as np  # noqa: PLC0415  slow to import, and not needed for scoring
-
-    columns = (true_positives, false_positives, false_negatives)
-    tp, fp, fn = (np.asarray(column, np.float64) for column in columns)
-    precision, recall = ratios(tp, tp + fp), ratios(tp, tp + fn)
-    return ratios(2 * precision * recall, precision + recall)
 
 
 cached_f1 = lru_cache(maxsize=4096)(f1)

@@ -21,7 +21,7 @@ from hdbench.scoring.metric import (
     Outcome,
     RecordOutcome,
 )
-from hdbench.scoring.rates import cached_f1, f1, f1s, plain, ratio
+from hdbench.scoring.rates import cached_f1, f1, only_if, plain, ratio, rounded, truncated
 from hdbench.scoring.records.by_path import ByPath, compare_by_path
 from hdbench.scoring.records.compare import Fields, Pair, compare_fields, joined, pairs
 from hdbench.scoring.records.options import DEFAULTS, read_options
@@ -139,6 +139,7 @@ class RecordF1(Metric):
     )
     has_form_counts: ClassVar[bool] = True
     corrected: ClassVar[Corrected | None] = "field"
+    vectorized: ClassVar[bool] = True
     option_names: ClassVar[tuple[str, ...]] = tuple(DEFAULTS)
 
     def __init__(self, protocol: str = "documented", **options: Any) -> None:
@@ -264,28 +265,19 @@ class RecordF1(Metric):
             "recall_micro": ratio(tp, tp + fn),
             "similarity": ratio(totals["similarity"], totals["items"]),
         }
-        if "run" in self._read.digits:
-            rates = {name: round(rate, self._read.digits["run"]) for name, rate in rates.items()}
+        if (digits := self._read.digits.get("run")) is not None:
+            rates = {name: rounded(rate, digits) for name, rate in rates.items()}
         figures = rates | {
-            "records_f1": f1(found, invented, missed) if found + invented + missed else None,
+            "records_f1": only_if(found + invented + missed, f1(found, invented, missed)),
             "true_positives": tp,
             "false_positives": fp,
             "false_negatives": fn,
-            "items_perfect": int(totals["perfect"]),
+            "items_perfect": truncated(totals["perfect"]),
             "records_found": found,
             "records_missed": missed,
             "records_invented": invented,
         }
         return figures | renamed(figures | {"items": totals["items"]}, self._read.figures)
-
-    def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
-        """The headline for each of many totals, as `rates` gives it."""
-        if self.headline in self._read.figures:
-            return super().headlines(totals)
-        found: list[float] = f1s(*(totals[name] for name in COUNTS)).tolist()
-        if "run" in self._read.digits:
-            return [round(each, self._read.digits["run"]) for each in found]
-        return found
 
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]

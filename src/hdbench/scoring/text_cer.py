@@ -24,7 +24,7 @@ from hdbench.scoring.metric import (
     Outcome,
 )
 from hdbench.scoring.normalize import Normalizer
-from hdbench.scoring.rates import numbers, ratio
+from hdbench.scoring.rates import ratio, rounded, truncated
 from hdbench.scoring.similarity import similarity
 from hdbench.scoring.transcriptions.options import DEFAULTS, RATES, read_steps, read_texts
 from hdbench.scoring.transcriptions.texts import Invented, Text, page_texts, pages_of
@@ -104,6 +104,7 @@ class TextCer(Metric):
         *Figure.counts("characters_invented", higher_is_better=False),
     )
     corrected: ClassVar[Corrected | None] = "character"
+    vectorized: ClassVar[bool] = True
     option_names: ClassVar[tuple[str, ...]] = tuple(DEFAULTS)
 
     def __init__(self, protocol: str = "documented", **options: Any) -> None:
@@ -248,19 +249,12 @@ class TextCer(Metric):
         figures = {name: self._rounded(figure, "run") for name, figure in figures.items()}
         figures |= {
             "well_formed": figures["well_formed"] if self._xml else None,
-            "texts": int(texts),
-            "texts_perfect": int(totals["texts_perfect"]),
-            "items_perfect": int(totals["perfect"]),
-            "characters_invented": int(totals["characters_invented"]),
+            "texts": truncated(texts),
+            "texts_perfect": truncated(totals["texts_perfect"]),
+            "items_perfect": truncated(totals["perfect"]),
+            "characters_invented": truncated(totals["characters_invented"]),
         }
         return figures | renamed(figures | {"items": items}, self._renamed)
-
-    def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
-        """The headline for each of many totals, as `rates` gives it."""
-        if self.headline in self._renamed:
-            return super().headlines(totals)
-        pairs = zip(*(numbers(totals[f"cer_{of}"]) for of in ("errors", "length")), strict=True)
-        return [self._rounded(_micro(*pair), "run") for pair in pairs]
 
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]
@@ -278,7 +272,7 @@ class TextCer(Metric):
         return {}
 
     def _rounded(self, value: float, what: str) -> float:
-        return round(value, self._digits[what]) if what in self._digits else value
+        return rounded(value, self._digits[what]) if what in self._digits else value
 
     def _compare(
         self, answer: dict[str, Any], truth: dict[str, Any]
@@ -371,7 +365,7 @@ def _most_pages(references: int) -> int:
 
 
 def _micro(errors: float, length: float) -> float:
-    return errors / length if length else float(errors > 0)
+    return ratio(errors, length, 1.0 * (errors > 0))
 
 
 def _prefix(name: str | None, at: int) -> str:

@@ -28,7 +28,7 @@ from hdbench.scoring.metric import (
     Outcome,
     ValueForm,
 )
-from hdbench.scoring.rates import cached_f1, f1, f1s, plain, ratio
+from hdbench.scoring.rates import cached_f1, f1, plain, ratio, truncated
 from hdbench.scoring.records.compare import Fields, compare_fields
 from hdbench.scoring.records.options import read_rules
 from hdbench.scoring.records.tree import Check, take_apart
@@ -112,6 +112,7 @@ class ZettelF1(Metric):
     }
     has_form_counts: ClassVar[bool] = True
     corrected: ClassVar[Corrected | None] = "field"
+    vectorized: ClassVar[bool] = True
     option_names: ClassVar[tuple[str, ...]] = ("threshold", "weights")
 
     def __init__(
@@ -214,13 +215,8 @@ class ZettelF1(Metric):
             "true_positives": tp,
             "false_positives": fp,
             "false_negatives": fn,
-            "items_perfect": int(totals["perfect"]),
+            "items_perfect": truncated(totals["perfect"]),
         }
-
-    def headlines(self, totals: Mapping[str, Sequence[float]]) -> list[float]:
-        """The headline for each of many totals, as `rates` gives it."""
-        found: list[float] = f1s(*(totals[name] for name in COUNTS)).tolist()
-        return found
 
     def field_rates(
         self, totals: Mapping[str, float], outcomes: Mapping[Outcome, Mapping[str, float]]

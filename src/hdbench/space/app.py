@@ -1,8 +1,7 @@
 """The application: its tabs, and how it is served so that anyone may use it."""
 
 import os
-import signal
-import tempfile
+import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -14,10 +13,12 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 
 from hdbench import __version__
+from hdbench.common.ending import GRACE, end_in_time, interrupt_on_sigterm
 from hdbench.common.listening import listening
 from hdbench.report.thumbnails import keep_in
 from hdbench.space.annotate.pages import Annotate
 from hdbench.space.context import SpaceContext
+from hdbench.space.jobs import working
 from hdbench.space.jobs.run_reports import run_reports
 from hdbench.space.jobs.submit_hub import bound_time
 from hdbench.space.jobs.working import Workers, load
@@ -26,6 +27,13 @@ from hdbench.space.server.connections import Answering, impatient
 from hdbench.space.server.language import Chosen
 from hdbench.space.server.limits import ANNOTATE, Guard, believe_proxies, keep_swept
 from hdbench.space.server.page import PageHead, gradio_words
+from hdbench.space.server.temporary import (
+    SCRATCH,
+    SERVED,
+    all_scratch_in,
+    remove_left_behind,
+    temporary_folder,
+)
 from hdbench.space.tabs.about import TITLE, about_tab
 from hdbench.space.tabs.compare import compare_api, compare_tab
 from hdbench.space.tabs.leaderboard import leaderboard_tab
@@ -115,7 +123,8 @@ def serve(
 ) -> None:
     """Serve the application until it is interrupted.
 
-    Uploads and downloads are in a folder of their own, which is deleted at the end.
+    Uploads and downloads are in a folder of their own, which is deleted at the end, or, if the
+    server is killed, when the next one starts.
 
     Args:
         context: what its operator sets.
@@ -128,23 +137,27 @@ def serve(
     """
     if port is not None:
         listening(host or "127.0.0.1", port).close()  # Gradio would name an option of its own
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # otherwise the folder would stay
     # In Gradio's own folder, the same for all programs on a computer, any file would be served.
     with ExitStack() as stack:
+        removed = ExitStack()
+        interrupt_on_sigterm(end_in_time(working.end, removed.close))  # the folder must not stay
         annotate = Annotate.of(context)
         if annotate is not None:
             stack.callback(annotate.close)
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="hdbench-space-"))
-        os.environ["GRADIO_TEMP_DIR"] = str(Path(folder) / "files")
-        os.environ["GRADIO_EXAMPLES_CACHE"] = str(Path(folder) / "examples")
+        remove_left_behind()
+        folder = stack.enter_context(temporary_folder(SERVED))
+        removed.callback(shutil.rmtree, folder, ignore_errors=True)
+        os.environ["GRADIO_TEMP_DIR"] = str(folder / "files")
+        os.environ["GRADIO_EXAMPLES_CACHE"] = str(folder / "examples")
         os.environ["GRADIO_ANALYTICS_MAX_EVENTS"] = "100"  # it goes through all of them after each
         keep_in(thumbnails())
         believe_proxies()
         bound_time()  # once, as huggingface_hub has only this setting for all of its requests
-        load()
+        load()  # first: a socket's path has to be short
+        stack.enter_context(all_scratch_in(stack.enter_context(temporary_folder(SCRATCH))))
         looks = FirstLooks(context)
         app = build_app(context, looks)
-        keep_swept(Path(folder), context)
+        keep_swept(folder, context)
         _, url, _ = app.launch(
             prevent_thread_lock=True,
             quiet=True,
@@ -177,7 +190,7 @@ def serve(
                 "routes": [
                     REPORTS,
                     looks.route,
-                    run_reports(context, Path(folder) / "run-reports"),
+                    run_reports(context, folder / "run-reports"),
                     *([Mount(ANNOTATE.rstrip("/"), annotate)] if annotate else []),
                 ],
             },
@@ -186,6 +199,7 @@ def serve(
         # nothing for it, and has checks of paths that only `launch` switches on. So pyproject.toml
         # bounds Uvicorn's version, and tests/space/test_cost.py fails where this does nothing.
         settings = app.server.config
+        settings.timeout_graceful_shutdown = GRACE
         settings.http_protocol_class = impatient(settings.http_protocol_class)
         started(url)
         app.block_thread()

@@ -30,6 +30,8 @@ class SpaceContext:
         held_out: a folder with held-out ground truths, of which visitors see totals only.
         annotate: a folder with collections whose ground truths people with an account can make.
         accounts: the file with these accounts.
+        max_per_account: maximum bytes of what one account saves there.
+        max_annotated: maximum bytes of what all accounts save there.
         operator: who runs the Space, as visitors are told.
         contact: where they can be reached: an address (https or mailto).
     """
@@ -48,6 +50,8 @@ class SpaceContext:
     held_out: Path | None = None
     annotate: Path | None = None
     accounts: Path | None = None
+    max_per_account: int = 200 * 2**20
+    max_annotated: int = 2 * 2**30
     operator: str | None = None
     contact: str | None = None
 

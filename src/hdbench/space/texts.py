@@ -1,5 +1,7 @@
 """The texts of the interface in English and German."""
 
+import os
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -7,7 +9,7 @@ from typing import Any, Self
 
 from hdbench.common.texts import Texts
 from hdbench.common.told import told
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, without_folders
 
 Say = Callable[[str], Any]
 """A text's key → what Gradio shows for it in the browser's language."""
@@ -56,5 +58,9 @@ class TextError(HdbenchError):
 
 
 def reason(error: HdbenchError, language: str) -> str:
-    """Why something is not done, in a language of the interface."""
-    return error.told(language) if isinstance(error, TextError) else told(error.message, language)
+    """Why something is not done, in a language of the interface, without the server's folders."""
+    if isinstance(error, TextError):
+        return error.told(language)
+    uploads = Path(os.environ.get("GRADIO_TEMP_DIR", "uploads"))
+    folders = (uploads, Path(tempfile.gettempdir()), Path.cwd())
+    return told(without_folders(error.message, *folders), language)

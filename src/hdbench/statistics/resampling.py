@@ -65,17 +65,22 @@ class Table(NamedTuple):
         Returns:
             Rows × wanted; NaN where the metric's rules give a figure no value.
         """
-        if list(wanted) == [self.metric.headline]:  # in a fraction of the time
-            columns: dict[str, Any] = dict.fromkeys(self.metric.statistics, np.zeros(len(totals)))
-            columns["items"] = np.full(len(totals), len(self.values))
-            columns |= zip(self.names, totals.T, strict=True)
-            return np.array(self.metric.headlines(columns), dtype=np.float64)[:, None]
-        rest = dict.fromkeys(self.metric.statistics, 0.0) | {"items": len(self.values)}
+        metric, number = self.metric, len(totals)
+        columns: dict[str, Any] = dict.fromkeys(metric.statistics, np.zeros(number))
+        columns["items"] = np.full(number, len(self.values))
+        columns |= zip(self.names, totals.T, strict=True)
+        if metric.vectorized:
+            rates = metric.rates(columns)
+            every = [np.asarray(rates.get(name), np.float64) for name in wanted]
+            return np.stack([np.broadcast_to(each, number) for each in every], axis=1)
+        if list(wanted) == [metric.headline]:
+            return np.array(metric.headlines(columns), dtype=np.float64)[:, None]
+        rest = dict.fromkeys(metric.statistics, 0.0) | {"items": len(self.values)}
         rows = []
         # With few items, there are few different draws.
         different, place = np.unique(totals, axis=0, return_inverse=True)
         for sums in different.tolist():
-            rates = self.metric.rates(rest | dict(zip(self.names, sums, strict=True)))
+            rates = metric.rates(rest | dict(zip(self.names, sums, strict=True)))
             rows.append([rates.get(name) for name in wanted])
         figures = np.array(rows, dtype=np.float64).reshape(len(rows), len(wanted))
         return figures[place.ravel()]

@@ -6,15 +6,16 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
-from typing import IO, Any, TypeGuard
+from typing import Any, TypeGuard
 
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.appending import append
 from hdbench.common.csv_files import write_csv
 from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_line, whole_file, write_json
 from hdbench.common.progress import progress
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.errors import HdbenchError, Message, write_reason
 from hdbench.evaluation.part_scorer import seldom_collected
 from hdbench.scoring.metric import perfect_answer
 from hdbench.statistics.acceptance import ROUNDING
@@ -46,8 +47,8 @@ REASONS = (NO_ANSWER, LEFT_OUT, BELOW)
 DIGITS = 6
 """The decimals of a trust score in the file; the threshold is compared with all of them."""
 
-SAFE_AFTER = 10_000
-"""How many items are written between two syncs to disk."""
+AT_ONCE = 1_000
+"""How many items are written at once; a process that is killed loses no more of them."""
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -78,10 +79,10 @@ def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: 
                 tally = _write_values(out / VALUES, ids, _Lines(plan, decision, benchmark, runs))
             except OSError as error:
                 raise HdbenchError(
-                    "{place}: cannot be written: {why}: fix it and run the same command again, "
-                    "which resumes",
+                    "{place}: cannot be written: {why}; then run the same command again, which "
+                    "resumes",
                     place=out / VALUES,
-                    why=os_reason(error),
+                    why=write_reason(error),
                 ) from error
             sha256 = file_sha256(out / VALUES)
             drawn_from = [ids[place] for place in tally.with_taken()]
@@ -187,17 +188,20 @@ def _write_values(path: Path, ids: Sequence[str], lines: _Lines) -> Tally:
     for end, fields in _written(path, ids, lines.names):
         tally.add(fields)
         whole = end
-    with path.open("ab") as file, seldom_collected():
-        file.truncate(whole)  # what was torn when a process was killed
-        left = ids[len(tally) :]
-        for number, item in enumerate(progress(left, "Taking over", len(left)), 1):
+    if path.exists():
+        os.truncate(path, whole)  # what is not as this would write it
+    left = ids[len(tally) :]
+    waiting: list[bytes] = []
+    with seldom_collected():
+        for item in progress(left, "Taking over", len(left)):
             fields = lines.of(item)
             text = _encode({"id": item, "fields": fields})
-            file.write(text.encode("utf-8", "backslashreplace") + b"\n")
+            waiting.append(text.encode("utf-8", "backslashreplace") + b"\n")
             tally.add(fields)
-            if number % SAFE_AFTER == 0:
-                _force(file)
-        _force(file)
+            if len(waiting) == AT_ONCE:
+                append(path, b"".join(waiting))
+                waiting.clear()
+    append(path, b"".join(waiting))
     return tally
 
 
@@ -234,11 +238,6 @@ def _is_whole(fields: Any, names: Set[str]) -> TypeGuard[dict[str, Any]]:
             for each in fields.values()
         )
     )
-
-
-def _force(file: IO[bytes]) -> None:
-    file.flush()
-    os.fsync(file.fileno())
 
 
 def _write_work_list(path: Path, ids: Sequence[str], tally: Tally) -> int:

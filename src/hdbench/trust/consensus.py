@@ -10,7 +10,7 @@ from typing import Any
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import whole_file, write_json
-from hdbench.errors import HdbenchError, os_reason
+from hdbench.errors import HdbenchError, write_reason
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.run_info import RUN_FILE, RunInfo
 from hdbench.results.files import answers_sha256
@@ -66,7 +66,11 @@ def write_consensus(benchmark: Benchmark, paths: Sequence[Path], out: Path) -> i
                 answer = {"id": item_id, "prediction": as_record(judged, fields)}
                 file.write(json.dumps(answer, ensure_ascii=False, allow_nan=False) + "\n")
                 answered += 1
-    write_json(out / RUN_FILE, about)
+    try:
+        write_json(out / RUN_FILE, about)
+    except HdbenchError:
+        (out / OUR_ANSWERS).unlink()  # so that the same command works once there is room
+        raise
     return answered
 
 
@@ -121,7 +125,7 @@ def _prepare(out: Path) -> None:
         held = sorted(path.name for path in out.iterdir())
     except OSError as error:
         raise HdbenchError(
-            "{place}: cannot be written: {why}", place=out, why=os_reason(error)
+            "{place}: cannot be written: {why}", place=out, why=write_reason(error)
         ) from error
     if held:
         raise HdbenchError(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -152,6 +153,7 @@ class Decision(Strict):
         plan: the plan's hash.
         plan_file: where it was.
         created: when the plan was made.
+        decided: when the decision was computed; None in files that do not say it yet.
         benchmark: what was decided for.
         benchmark_version: its version.
         items: how many items it has.
@@ -178,6 +180,7 @@ class Decision(Strict):
     plan: str
     plan_file: str
     created: str
+    decided: str | None = None
     benchmark: str
     benchmark_version: str
     items: Annotated[Count, Checked(ge=1)]
@@ -246,6 +249,7 @@ def decide(plan: Plan, benchmark: Benchmark, where: Path, opened: Runs | None = 
         plan=plan.hash(),
         plan_file=str(where),
         created=plan.created,
+        decided=datetime.now(UTC).isoformat(timespec="seconds"),
         benchmark=benchmark.id,
         benchmark_version=benchmark.spec.version,
         items=plan.whole.of,

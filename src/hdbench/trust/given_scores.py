@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hdbench.common.extras import needed
-from hdbench.common.jsonio import read_jsonl
+from hdbench.common.jsonio import UNIQUE, read_jsonl
 from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.cells import NUMBER, text_of
 from hdbench.reading.csv_lines import Line, at_most, decode_or_cp1252, delimiter_of, lines
@@ -186,7 +186,7 @@ def _rows(path: Path) -> Iterator[Row]:
     if head.startswith(ZIP):
         return _of_workbook(path, name)
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
-        found = read_jsonl(path, unique=True)
+        found = read_jsonl(path, decoder=UNIQUE)
         return ((f"{name}:{line.number}", line.value) for line in found)
     return _of_csv(path, name)
 

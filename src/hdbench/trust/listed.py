@@ -9,13 +9,16 @@ from typing import NamedTuple
 from hdbench.common.checked import check_file
 from hdbench.common.csv_files import as_it_was
 from hdbench.errors import HdbenchError, Message, os_reason
-from hdbench.reading.csv_lines import decode_or_cp1252, delimiter_of, lines
+from hdbench.reading.csv_lines import at_most, decode_or_cp1252, delimiter_of, lines
 from hdbench.trust.control import read_control
 from hdbench.trust.plan import read_plan
 from hdbench.trust.sealed import is_sealed
 
 MAX_FILE = 256 * 2**20
 """Maximum size in bytes of a list: a work list of a million items has a tenth of it."""
+
+MAX_CELL = 2**20
+"""Maximum number of characters in a cell."""
 
 _QUOTED = re.compile(r'[,"\r\n]')
 
@@ -53,7 +56,8 @@ def read_listed(path: Path) -> Listed:
     if kind is not None:
         found = read_plan(path) if kind == "plan" else read_control(path)
         return Listed(dict.fromkeys(found.sample, ()), blind=True)
-    return Listed(_work_list(data, str(path)), blind=False)
+    with at_most(MAX_CELL):
+        return Listed(_work_list(data, str(path)), blind=False)
 
 
 def as_cell(names: Sequence[str]) -> str:

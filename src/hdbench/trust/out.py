@@ -120,7 +120,8 @@ def begin(out: Path, plan_file: Path, decision: Decision) -> None:
         write_json(noted, decision.model_dump(mode="json"))
         return
     before = read_decision(noted)
-    if before.model_copy(update={"plan_file": decision.plan_file}) != decision:
+    movable = {"plan_file": decision.plan_file, "decided": decision.decided}
+    if before.model_copy(update=movable) != decision:
         raise HdbenchError(
             "{place}: was begun with another plan: choose another -o, or delete the folder"
             if before.plan != decision.plan

@@ -12,7 +12,7 @@ from hdbench.reading import READING
 from hdbench.trust.decision import Decision, decide, read_decision
 from hdbench.trust.plan import read_plan
 
-MOVABLE = {"hdbench", "plan_file", "benchmark", "benchmark_version"}
+MOVABLE = {"hdbench", "plan_file", "decided", "benchmark", "benchmark_version"}
 """What may be another one now; versions are named as causes or in notes."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hdbench.common.jsonio import MAX_LINE, read_jsonl
+from hdbench.common.jsonio import EXACT, MAX_LINE, read_jsonl
 from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.csv_lines import decode_or_cp1252
 from hdbench.reading.encodings import decode
@@ -99,7 +99,7 @@ def _is_lines(path: Path, name: str) -> bool:
 
 
 def _of_lines(path: Path, name: str, beside: dict[str, str]) -> Iterator[Truth]:
-    for line in read_jsonl(path, name=name, unique=True):
+    for line in read_jsonl(path, name=name, decoder=EXACT):
         yield _of_entry(line.value, f"{name}:{line.number}", beside)
 
 
@@ -109,7 +109,7 @@ def _of_file(path: Path, name: str, beside: dict[str, str]) -> Iterator[Truth]:
         raise HdbenchError(
             "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=ACCEPTED
         )
-    value = parse_file(decode(raw, name), name)
+    value = parse_file(decode(raw, name), name, EXACT)
     if isinstance(value, list):
         for number, entry in enumerate(value, start=1):
             where = Message("{place}: entry {number}", place=name, number=number)
@@ -217,7 +217,7 @@ def _of_folder(path: Path) -> Truths:
             notes += assumed
             truths[key] = Truth(name, key, _record(_transcription(text, name), name))
         else:
-            truths[key] = _of_item(parse_file(decode(raw, name), name), name, key, beside)
+            truths[key] = _of_item(parse_file(decode(raw, name), name, EXACT), name, key, beside)
     others = [name for name in folder.others if not name.lower().endswith(_IMAGES)]
     if others:
         notes.append(

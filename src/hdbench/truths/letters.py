@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.errors import HdbenchError, Message
+from hdbench.reading.bounds import MAX_CELLS, too_many_cells
 from hdbench.truths.files import Remarks, read_bounded
 from hdbench.truths.truth import Truth, Truths
 
@@ -171,7 +172,9 @@ def _rows(data: bytes, where: str, columns: Sequence[str]) -> Iterator[tuple[int
             raise HdbenchError(
                 "{place}: has no column {names}", place=where, names=", ".join(missing)
             )
-        for row in reader:
+        for number, row in enumerate(reader, start=1):
+            if number * len(reader.fieldnames or ()) > MAX_CELLS:
+                raise too_many_cells(where)
             if None in row:
                 raise HdbenchError(
                     "{place}:{line}: has more cells than the header",

@@ -101,7 +101,7 @@ def _own_fields(
 ) -> list[Column]:
     """The columns with fields of their own."""
     # An answer's `id` is the item's.
-    taken = {KEY} | {path for path in chosen.values() if path != LEFT_OUT}
+    taken = _Taken([KEY, *(path for path in chosen.values() if path != LEFT_OUT)])
     columns = []
     for index, title in enumerate(table.header):
         found, given = kind_of(filled[index]), chosen.get(index)
@@ -243,7 +243,7 @@ def _suits(cells: list[str], kind: Kind) -> bool:
     return kind not in ("integer", "number") or 2 * sum(map(is_integer, cells)) >= len(cells)
 
 
-def _own_path(title: str, index: int, taken: Iterable[str], *, is_list: bool) -> str:
+def _own_path(title: str, index: int, taken: "_Taken", *, is_list: bool) -> str:
     """The path of a field named after a column, which no other has and which is within none.
 
     A heading such as `publication.year` or `authors[]` is a path itself.
@@ -252,13 +252,9 @@ def _own_path(title: str, index: int, taken: Iterable[str], *, is_list: bool) ->
     parts = (base,) if " " in base else path_of(base, frozenset())  # `Verl. Ort` is no path
     names = [_field_name(part) for part in parts]
     path = ".".join(filter(None, names)) or f"column_{index + 1}"
-    others = {each.replace("[]", "") for each in taken}
-    if _is_in_way(path, others):
+    if taken.is_in_way(path):
         path = path.replace(".", "_")
-    number, first = 1, path
-    while _is_in_way(path, others):
-        number += 1
-        path = f"{first}_{number}"
+    path = taken.numbered(path)
     return f"{path}[]" if is_list or base != title else path
 
 
@@ -272,9 +268,41 @@ def _field_name(text: str) -> str:
     return "_".join(re.findall(r"\w+", unicodedata.normalize("NFC", letters)))
 
 
-def _is_in_way(path: str, others: set[str]) -> bool:
-    """Whether a path is one of the others, within one, or around one."""
-    return any(
-        path == other or path.startswith(f"{other}.") or other.startswith(f"{path}.")
-        for other in others
-    )
+class _Taken:
+    """The paths of fields, of which none may be another, within another, or around another."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._paths: set[str] = set()
+        self._around: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        for path in paths:
+            self.add(path)
+
+    def add(self, path: str) -> None:
+        """Take a path."""
+        path = path.replace("[]", "")
+        self._paths.add(path)
+        self._around.update(_around(path))
+
+    def is_in_way(self, path: str) -> bool:
+        """Whether a path is one of the others, within one, or around one."""
+        return (
+            path in self._paths
+            or path in self._around
+            or any(each in self._paths for each in _around(path))
+        )
+
+    def numbered(self, path: str) -> str:
+        """The path, with the lowest number that keeps it out of the way of others."""
+        found, number = path, self._numbers.get(path, 1)
+        while self.is_in_way(found):
+            number += 1
+            found = f"{path}_{number}"
+        self._numbers[path] = number  # lower ones stay taken
+        return found
+
+
+def _around(path: str) -> list[str]:
+    """The paths of the objects that a field is in."""
+    parts = path.split(".")
+    return [".".join(parts[:length]) for length in range(1, len(parts))]

@@ -112,13 +112,13 @@ def _text(element: "Element", where: str) -> str:
     """The text that stands directly at an element: its `TextEquiv` with the lowest index."""
     found = []
     for equivalent in element.iterfind("{*}TextEquiv"):
-        where = f"{where}:{equivalent.sourceline}"
+        place = f"{where}:{equivalent.sourceline}"
         index = _number(equivalent.get("index", "0"))
         if index is None:
-            raise HdbenchError("{place}: TextEquiv's index is not a number from 0", place=where)
+            raise HdbenchError("{place}: TextEquiv's index is not a number from 0", place=place)
         unicode = equivalent.find("{*}Unicode")
         if unicode is None:
-            raise HdbenchError("{place}: TextEquiv without Unicode", place=where)
+            raise HdbenchError("{place}: TextEquiv without Unicode", place=place)
         found.append((index, "".join(map(str, unicode.itertext())).strip()))
     return min(found, key=lambda each: each[0])[1] if found else ""
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, Message, os_reason
-from hdbench.reading.cells import MAX_CELLS, OddCells
+from hdbench.reading.bounds import MAX_CELLS, too_many_cells
+from hdbench.reading.cells import OddCells
 from hdbench.reading.csv_lines import (
     Line,
     at_most,
@@ -191,7 +192,7 @@ def _of_workbook(path: Path, name: str) -> Table:
 
 def _table(name: str, rows: Iterator[Row], notes: list[str]) -> Table:
     """A table from its rows, with or without a title above the header."""
-    rows = _bounded(rows)
+    rows = _numbered(rows)
     begin = list(islice(rows, FIRST_ROWS))
     titles, header = find_header(name, begin)
     above = " ".join(
@@ -217,21 +218,16 @@ def _table(name: str, rows: Iterator[Row], notes: list[str]) -> Table:
     return _without_empty(table, [index for index, text in enumerate(texts) if not text])
 
 
-def _bounded(rows: Iterable[Row]) -> Iterator[Row]:
+def _numbered(rows: Iterable[Row]) -> Iterator[Row]:
     """The rows, while they are not too many.
 
     Raises:
-        HdbenchError: there are more than `MAX_ROWS`, or more cells than `MAX_CELLS`.
+        HdbenchError: there are more than `MAX_ROWS`.
     """
-    cells = 0
     for number, row in enumerate(rows, start=1):
-        cells += len(row.cells)
-        if number > MAX_ROWS or cells > MAX_CELLS:
+        if number > MAX_ROWS:
             raise HdbenchError(
-                "{place}: more than {rows:,} rows or {cells:,} cells: split the table",
-                place=row.place,
-                rows=MAX_ROWS,
-                cells=MAX_CELLS,
+                "{place}: more than {rows:,} rows: split the table", place=row.place, rows=MAX_ROWS
             )
         yield row
 
@@ -246,15 +242,19 @@ class _Cells:
     def __init__(self, header: list[str], place: str) -> None:
         self._header = header
         self._place = place
+        self._number = 0
         self.odd = OddCells()
 
     def cells(self, row: Row) -> list[str]:
         """As many texts as the header has.
 
         Raises:
-            HdbenchError: there are more cells, or one is too long.
+            HdbenchError: there are more cells, one is too long, or the table is too large.
         """
         texts, width = texts_of(row), len(self._header)
+        self._number += width  # also for a row that has fewer
+        if self._number > MAX_CELLS:
+            raise too_many_cells(row.place)
         if any(texts[width:]):
             raise HdbenchError(
                 "{place}: has {count} cells, and the header ({header}) {width}: name every "

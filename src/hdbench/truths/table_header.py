@@ -1,5 +1,6 @@
 """The rows of a table of ground truths, and the one among them that names its columns."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -65,14 +66,14 @@ def named(texts: list[str], place: str, notes: list[str]) -> list[str]:
             most=MAX_TITLE,
         )
     taken, seen = set(texts), set[str]()
+    counts: Counter[str] = Counter()  # so that each number is tried only once
     names: list[str] = []
     again: list[str] = []
     for number, text in enumerate(texts, start=1):
         title = base = text or f"column {number}"
-        count = 1
         while (not text or text in seen) and title in taken:
-            count += 1
-            title = f"{base} ({count})"
+            counts[base] += 1
+            title = f"{base} ({counts[base] + 1})"
         if text in seen:
             again.append(title)
         seen |= {text} - {""}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hdbench.common.extras import needed
+from hdbench.common.names import check_name
 from hdbench.errors import HdbenchError, Message, shortened
 from hdbench.truths.files import Remarks, read_bounded
 from hdbench.truths.truth import Truth, Truths
@@ -172,6 +173,7 @@ def _files(path: Path) -> list[tuple[Path, str]]:
         if len(files) > MAX_FILES:
             raise HdbenchError("{place}: more than {most:,} XML files", place=path, most=MAX_FILES)
     for file in files:
+        check_name(file)
         if file.is_symlink():
             raise HdbenchError(
                 "{place}: is a symbolic link, which is not followed: put the file itself there",

@@ -2,6 +2,10 @@
 
 import pytest
 
+from hdbench.building.builder import build
+from hdbench.building.card import PLACEHOLDERS
+from hdbench.building.recipe import find_recipe
+
 
 @pytest.mark.parametrize(
     ("card", "said"),
@@ -10,7 +14,8 @@ import pytest
         ("---\n---\n# Cards\n", "has no keys"),
         ("---\na: [\n---\n# Cards\n", "its YAML cannot be read"),
         ("---\na: &a [*a]\n---\n# Cards\n", "its YAML cannot be read: its aliases (*…) stand for"),
-        ("---\na: 1\n---\n# {{ spec.title }\n", "unexpected '}'"),
+        (f"---\na: [{'x, ' * 350_000}]\n---\n# Cards\n", "larger than 1 MiB"),
+        ("---\na: 1\n---\n# {{ spec.title }\n", "{{ spec.title } is not a placeholder"),
     ],
 )
 def test_a_card_that_cannot_be_used(card, said, folder):
@@ -63,3 +68,14 @@ def test_a_further_file_that_is_not_there(folder):
     folder.spec["files"] = ["persons.csv"]
     problem = folder.only()
     assert (problem.file, problem.kind) == ("persons.csv", "file_missing")
+
+
+def test_every_placeholder_has_a_value(folder):
+    names = [name for name in PLACEHOLDERS if " " not in name]
+    body = "".join(f"{{{{ {name} }}}}\n" for name in names)
+    folder.write("README.md", f"---\nlanguage: de\n---\n# Cards\n\n{body}")
+    assert folder.check().problems == []
+    built = build(find_recipe(str(folder.path)), folder.out)
+    card = (built.folder / "README.md").read_text()
+    assert "{{" not in card
+    assert "\n24\n{\n" in card  # the rows, and the example

@@ -1,6 +1,7 @@
 // The form of a record: what can be typed and chosen, and what it means in the record.
 
-import { asField, begun, get, readable, same } from "./values.js";
+import { isNumber, parse, typed, write } from "./numbers.js";
+import { asField, begun, get, isObject, readable, same } from "./values.js";
 
 const TYPED = 700; // milliseconds after the last key when a value is sent
 const PAUSE = 120; // milliseconds after the last key when values are suggested
@@ -53,7 +54,7 @@ export class Form {
   fields(node, path) {
     const value = get(this.record, path);
     const known = new Set(node.fields.map((each) => each.name));
-    const others = value && typeof value === "object" ? Object.keys(value).filter((key) => !known.has(key)) : [];
+    const others = isObject(value) ? Object.keys(value).filter((key) => !known.has(key)) : [];
     const more = others.map((name) => ({ name, kind: "any", empty: null }));
     return [...node.fields, ...more].map((each) => this.field(each, [...path, each.name], this.label(each)));
   }
@@ -61,7 +62,7 @@ export class Form {
   field(node, path, label, hidden = false) {
     const value = get(this.record, path);
     const isNothing = value === null || value === undefined;
-    if (node.kind === "object" && (isNothing || (typeof value === "object" && !Array.isArray(value)))) {
+    if (node.kind === "object" && (isNothing || (isObject(value) && !Array.isArray(value)))) {
       return element("fieldset", { class: "object" }, element("legend", { text: label }), ...this.fields(node, path));
     }
     if (node.kind === "list" && (isNothing || Array.isArray(value))) return this.list(node, path, label, value ?? []);
@@ -126,8 +127,7 @@ export class Form {
   }
 
   leaf(node, path, label, value, hidden) {
-    const isInner = value !== null && typeof value === "object";
-    const kind = isInner ? "json" : node.kind === "any" ? "text" : node.kind;
+    const kind = isObject(value) ? "json" : node.kind === "any" ? "text" : node.kind;
     const id = `f:${asField(path)}`;
     const problem = element("p", { class: "problem", id: `problem:${id}`, role: "alert" });
     const control = { choice: () => this.choice(node, id, value), boolean: () => this.boolean(id, value) }[kind]?.()
@@ -170,20 +170,20 @@ export class Form {
   }
 
   text(node, kind, id, value) {
-    const shown = kind === "json" ? JSON.stringify(value, null, 2) : value === null || value === undefined ? "" : String(value);
+    const shown = kind === "json" ? write(value, 2) : value === null || value === undefined ? "" : String(value);
     const read = (text) => {
       if (kind === "json") {
         try {
-          return { value: text.trim() ? JSON.parse(text) : node.empty };
+          return { value: text.trim() ? parse(text) : node.empty };
         } catch {
           return { error: "not_json" };
         }
       }
       if (!text.trim()) return { value: node.empty };
-      if (kind === "integer") return /^\s*[-+]?\d{1,15}\s*$/.test(text) ? { value: Number(text) } : { error: "not_integer" };
-      if (kind === "number" || typeof value === "number") {
-        const plain = text.trim().replace(this.language === "de" ? "," : /$^/, ".");
-        if (/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(plain) && Number.isFinite(Number(plain))) return { value: Number(plain) };
+      if (kind === "integer") return /^\s*[-+]?\d+\s*$/.test(text) ? { value: typed(text) } : { error: "not_integer" };
+      if (kind === "number" || isNumber(value)) {
+        const number = typed(text.replace(this.language === "de" ? "," : /$^/, "."));
+        if (number !== null) return { value: number };
         if (kind === "number") return { error: "not_number" };
       }
       return { value: text };
@@ -217,10 +217,10 @@ export class Form {
   }
 
   options(id, value, given) {
-    const isThere = value === null || value === undefined || given.some(([each]) => each === value);
+    const isThere = value === null || value === undefined || given.some(([each]) => same(each, value));
     const choices = [[null, ""], ...given, ...(isThere ? [] : [[value, String(value)]])];
     const input = element("select", { id }, ...choices.map(([, text], place) => element("option", { value: place, text: text || "–" })));
-    input.value = choices.findIndex(([each]) => each === (value ?? null));
+    input.value = choices.findIndex(([each]) => same(each, value));
     return { input, shown: input, read: () => ({ value: choices[input.value][0] }) };
   }
 

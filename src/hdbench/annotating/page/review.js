@@ -3,6 +3,7 @@
 import { element } from "./form.js";
 import { ItemImage } from "./image.js";
 import { at, language, message, say, start, translate } from "./page.js";
+import { typed } from "./numbers.js";
 import { ask, Refused } from "./saving.js";
 import { readable } from "./values.js";
 
@@ -144,7 +145,7 @@ async function send(what, body) {
 // A number that is none: said here, since the server does not take it.
 function isMistyped(text) {
   const wrong = {
-    integer: !/^\s*[-+]?\d+\s*$/.test(text) && "not_integer", number: Number.isNaN(Number(text)) && "not_number",
+    integer: !/^\s*[-+]?\d+\s*$/.test(text) && "not_integer", number: typed(text) === null && "not_number",
   }[entry.kind];
   if (wrong && text.trim()) message(wrong);
   return Boolean(wrong && text.trim());

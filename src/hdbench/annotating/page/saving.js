@@ -1,8 +1,15 @@
 // Changes on their way to the disk, one after the other.
 
+import { parse, write } from "./numbers.js";
+
 const RETRY = 1500;
 
-export class Refused extends Error {}
+export class Refused extends Error {
+  constructor(reason, isKept = false) {
+    super(reason);
+    this.isKept = isKept; // it can be saved later: there is no room, or the folder is away
+  }
+}
 
 export async function ask(address, body) {
   const headers = { "accept-language": document.documentElement.lang }; // of what the server refuses
@@ -10,12 +17,14 @@ export async function ask(address, body) {
     method: "POST",
     keepalive: address === "leave", // it is sent though the page is closed
     headers: { ...headers, "content-type": "application/json" },
-    body: JSON.stringify(body),
+    body: write(body),
   };
   const response = await fetch(address, options);
-  if (response.status === 400) throw new Refused((await response.json()).error);
+  if ([400, 507].includes(response.status)) {
+    throw new Refused((await response.json()).error, response.status === 507);
+  }
   if (!response.ok) throw new Error(String(response.status));
-  return response.json();
+  return parse(await response.text());
 }
 
 const pause = (time) => new Promise((resolve) => setTimeout(resolve, time));
@@ -61,11 +70,11 @@ export class Saver {
         if (!keep) this.queue.shift();
         this.answered(state);
       } catch (error) {
-        if (error instanceof Refused) {
+        if (error instanceof Refused && !error.isKept) {
           this.refused = error.message;
           this.queue.shift();
         } else {
-          this.said("unreachable");
+          this.said(error.isKept ? "refused" : "unreachable", error.message);
           await pause(RETRY);
         }
       }

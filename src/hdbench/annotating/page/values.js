@@ -1,6 +1,8 @@
 // Values within a record, by paths such as ["entries", 0, "name"].
 
-const isObject = (value) => value !== null && typeof value === "object";
+import { Spelled } from "./numbers.js";
+
+export const isObject = (value) => value !== null && typeof value === "object" && !(value instanceof Spelled);
 
 // A value's own: a field may be called "constructor".
 const own = (value, step) => (isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined);

@@ -49,12 +49,14 @@ class Outcome:
         disagreed: what people judge differently; none of it is accepted.
         looked: kind of entry → how many were read and, if need be, judged.
         slips: kind of entry → how many of these are slips.
+        notes: which lines of the looks are left out.
     """
 
     accepted: list[Accepted]
     disagreed: list[Entry]
     looked: Counter[str]
     slips: Counter[str]
+    notes: list[str]
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def outcome_of(review: ReviewList, looks: Looks) -> Outcome:
     reads what the ground truth has needs no verdict to say that it is right.
     """
     people = [looks.all_of(each) for each in looks.people]
-    outcome = Outcome([], [], Counter(), Counter())
+    outcome = Outcome([], [], Counter(), Counter(), looks.notes)
     for entry in review.entries:
         found = [look[entry.key] for look in people if entry.key in look]
         judged = [look for look in found if look.verdict or confirms(entry, look)]

@@ -6,7 +6,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -18,7 +18,7 @@ from hdbench.annotating.own_file import append, now, only_writer
 from hdbench.annotating.reviewing.review_list import Entry
 from hdbench.common.checked import Strict, validate
 from hdbench.common.jsonio import is_too_deep, parse_line
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.errors import HdbenchError, Message, os_reason, write_reason
 
 LOOKS = ".looks"
 """How the folder beside a list ends that has everybody's looks."""
@@ -82,8 +82,9 @@ class Look(NamedTuple):
 
 @dataclass
 class _File:
-    lines: list[Line]
-    whole: int  # bytes
+    lines: list[Line] = field(default_factory=list)
+    whole: int = 0  # bytes
+    notes: list[str] = field(default_factory=list)
 
 
 class Looks:
@@ -94,6 +95,7 @@ class Looks:
 
     Attributes:
         folder: a file for each person.
+        notes: which lines are left out, for the user.
 
     Raises:
         HdbenchError: a file is unusable, or a symbolic link.
@@ -101,6 +103,7 @@ class Looks:
 
     def __init__(self, path: Path) -> None:
         self.folder = path.with_name(f"{path.stem}{LOOKS}")
+        self.notes: list[str] = []
         self._files: dict[str, _File] = {}
         if self.folder.is_symlink():
             raise HdbenchError(
@@ -111,7 +114,8 @@ class Looks:
                 raise HdbenchError(
                     "{place}: must be a file with the looks of one person", place=file
                 )
-            self._files[file.stem] = _read(file)
+            self._files[file.stem] = found = _read(file)
+            self.notes += found.notes
 
     @property
     def people(self) -> list[str]:
@@ -145,10 +149,16 @@ class Looks:
             try:
                 if file.is_file():
                     known = self._files[annotator] = _read(file)
-                    os.truncate(file, known.whole)
+                    if file.stat().st_size != known.whole:
+                        os.truncate(file, known.whole)
+                        self.notes.append(
+                            Message(
+                                "{place}: the last line was incomplete and is removed", place=file
+                            )
+                        )
             except OSError as error:
                 raise HdbenchError(
-                    "{place}: cannot be written: {why}", place=file, why=os_reason(error)
+                    "{place}: cannot be written: {why}", place=file, why=write_reason(error)
                 ) from error
             yield
 
@@ -173,10 +183,8 @@ class Looks:
             file,
         )
         raw = _raw(line, file)
-        known = self._files.setdefault(annotator, _File([], 0))
         append(file, raw)
-        known.lines.append(line)
-        known.whole += len(raw)
+        self._files.setdefault(annotator, _File()).lines.append(line)
 
     def _lines(self, annotator: str) -> list[Line]:
         return self._files[annotator].lines if annotator in self._files else []
@@ -187,7 +195,14 @@ class Looks:
 
 def confirms(entry: Entry, look: Look) -> bool:
     """Whether somebody read what the ground truth has: then there is nothing to judge."""
-    return look.reading is not None and text_of(look.reading.value) == text_of(entry.truth)
+    return look.reading is not None and is_same(look.reading.value, entry.truth)
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two values say the same, such as 5 and 5.0."""
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return one == other
+    return text_of(one) == text_of(other)
 
 
 def _raw(line: Line, file: Path) -> bytes:
@@ -205,13 +220,21 @@ def _raw(line: Line, file: Path) -> bytes:
 
 
 def _read(file: Path) -> _File:
-    """The whole lines of a file; what a killed process left of one is not among them."""
-    found = _File([], 0)
+    """The whole lines of a file; what a killed process left of one is not among them.
+
+    Where something was written behind such a rest, that line is left out.
+    """
+    found = _File()
     try:
         with file.open("rb") as opened:
             while (raw := opened.readline(MAX_LINE + 1)).endswith(b"\n"):
-                where = Path(f"{file}:{len(found.lines) + 1}")
-                value = parse_line(raw, str(where))
+                found.whole += len(raw)
+                where = Path(f"{file}:{len(found.lines) + len(found.notes) + 1}")
+                try:
+                    value = parse_line(raw, str(where))
+                except HdbenchError as error:
+                    found.notes.append(Message("{why}; this line is left out", why=error))
+                    continue
                 if is_too_deep(value, 50):
                     raise HdbenchError("{place}: nested too deep", place=where)
                 line = validate(Line, value, where)
@@ -223,7 +246,6 @@ def _read(file: Path) -> _File:
                         name=file.stem,
                     )
                 found.lines.append(line)
-                found.whole += len(raw)
             if len(raw) > MAX_LINE:
                 raise HdbenchError(
                     "{place}: a line is longer than {most} MiB", place=file, most=MAX_LINE >> 20

@@ -1,5 +1,6 @@
 """What the page for second looks asks for and saves."""
 
+import re
 from contextlib import ExitStack
 from pathlib import Path
 from threading import Lock
@@ -10,11 +11,12 @@ from hdbench.annotating.editor import SCHEMA
 from hdbench.annotating.fields import parse_field
 from hdbench.annotating.form import form_of
 from hdbench.annotating.media import Media
-from hdbench.annotating.reviewing.looks import Look, Looks, confirms
+from hdbench.annotating.reviewing.looks import Look, Looks, confirms, is_same
 from hdbench.annotating.reviewing.review_list import Entry, read_review_list
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.building.archive import CHECKSUMS
 from hdbench.common.hashing import file_sha256
+from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.texts import LANGUAGES, Texts
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.schema import AnswerSchema
@@ -23,6 +25,10 @@ MAX_READING = 100_000
 """Maximum number of characters in a reading."""
 
 _TEXTS = Texts(Path(__file__).parents[1] / "translations")
+
+_NUMBER = re.compile(
+    r"\s*\+?(?P<sign>-?)0*(?P<digits>(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?)\s*"
+)
 
 
 class ChangedError(HdbenchError):
@@ -67,6 +73,11 @@ class Review:
         self._lock = Lock()
         self._open = ExitStack()
         self._open.enter_context(self._looks.lock(annotator))
+
+    @property
+    def notes(self) -> list[str]:
+        """What was left out of the looks or removed, for the user."""
+        return self._looks.notes
 
     def close(self) -> None:
         """Let others look under this pseudonym."""
@@ -136,7 +147,7 @@ class Review:
         with self._lock:
             if not self._current(number, asked).reading:
                 raise HdbenchError("read the value first")
-            if verdict == "slip" and text_of(said["new"]) == text_of(entry.truth):
+            if verdict == "slip" and is_same(said["new"], entry.truth):
                 raise HdbenchError("the right value is the one that the ground truth has")
             self._looks.add(self._annotator, entry.key, "verdict", **said)
             return self._state(number)
@@ -258,11 +269,14 @@ def _typed(value: Any, field: dict[str, Any]) -> Any:
             if text_of(choice) == value:
                 return choice
         raise HdbenchError("{value!r}: not one of the choices", value=value[:100])
+    if field["kind"] not in {"integer", "number"}:
+        return value
+    number = _NUMBER.fullmatch(value)
+    if number is None or (field["kind"] == "integer" and not number["digits"].isdecimal()):
+        raise HdbenchError("{value!r}: not a number", value=value[:100])
     try:
-        if field["kind"] == "integer":
-            return int(value)
-        if field["kind"] == "number":
-            return float(value)
+        return parse_json(f"{number['sign']}{number['digits']}")
     except ValueError as error:
-        raise HdbenchError("{value!r}: not a number", value=value[:100]) from error
-    return value
+        raise HdbenchError(
+            "{value!r}: not a number: {why}", value=value[:100], why=json_reason(error)
+        ) from error

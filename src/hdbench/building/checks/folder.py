@@ -10,6 +10,7 @@ from hdbench.building.checks.rows import Rows
 from hdbench.building.checks.texts import check_texts
 from hdbench.building.checks.version import check_version
 from hdbench.building.namespace import is_ours
+from hdbench.building.recipe import SCRIPT
 from hdbench.errors import HdbenchError
 
 
@@ -33,7 +34,7 @@ def check_folder(
         raise HdbenchError(
             "{place}: was built by hdbench: check the folder that it came from", place=folder
         )
-    if (folder / "build.py").is_file():
+    if (folder / SCRIPT).exists():
         raise HdbenchError(
             "{place}: its build.py makes the rows: hdbench build checks them", place=folder
         )

@@ -18,8 +18,9 @@ from hdbench.building.checks.problems import Example, Problems
 from hdbench.building.checks.values import Place
 from hdbench.building.media import IMAGE_SUFFIXES, MEDIA_FOLDERS
 from hdbench.common import pdf
+from hdbench.common.folder_files import RefusedFileError, file_in
 from hdbench.common.progress import progress
-from hdbench.errors import Message, escaped, os_reason
+from hdbench.errors import HdbenchError, Message, escaped, os_reason
 
 MAX_BYTES = 2**30
 """Maximum size of a file."""
@@ -79,20 +80,19 @@ def check_media(
     """
     there = _files_in(folder, named, MEDIA_FOLDERS[kind])
     by_form = {_form(path): path for path in there}
-    root, found = folder.resolve(), []
+    found = []
     for path, places in named.items():
         at = [Example(*place, path) for place in places]
-        local = folder / path
         try:
-            if not local.resolve().is_relative_to(root):
-                what = Message("leads out of the folder")
-                remedy = Message("put the file into the folder, and name it from there")
-                problems.error("path_outside", METADATA, what, remedy, *at)
-                continue
-            is_there = local.is_file()
-        except (OSError, ValueError):  # too long, or with a null character
-            is_there = False
-        if is_there:
+            file_in(folder, path)
+        except RefusedFileError as error:
+            remedy = Message("put the file into the folder, and name it from there")
+            kind_of = "path_outside" if error.is_outside else "media_unreadable"
+            problems.error(kind_of, METADATA, error.why, remedy, *at)
+            continue
+        except HdbenchError:  # missing; or the name is too long
+            pass
+        else:
             found.append(path)
             continue
         near = by_form.get(_form(path))

@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field as with_default
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in
 from hdbench.errors import HdbenchError, Message, escaped, joined
 
 Severity = Literal["error", "warning"]
@@ -231,6 +233,30 @@ def shown(value: Any) -> str:
     except TypeError:  # YAML has keys that are dates
         text = str(value)
     return escaped(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+
+
+def is_usable(folder: Path, name: str, problems: Problems, to_write: Message) -> bool:
+    """Return whether a file can be read; if not, that is added to the problems.
+
+    Args:
+        folder: the benchmark's folder.
+        name: the file's path in it.
+        problems: where to add what is wrong.
+        to_write: what to do if it is missing.
+    """
+    try:
+        file_in(folder, name)
+    except MissingFileError:
+        problems.error("file_missing", name, Message("there is no such file"), to_write)
+        return False
+    except RefusedFileError as error:
+        problems.error("file_unusable", name, error.why, Message("put the file itself there"))
+        return False
+    except HdbenchError as error:
+        what = without_place(error, folder / name)
+        problems.error("file_unusable", name, what, Message("check its permissions"))
+        return False
+    return True
 
 
 def without_place(error: HdbenchError, place: object) -> Message:

@@ -20,11 +20,11 @@ from hdbench.benchmarks.provenance import (
 )
 from hdbench.benchmarks.spec import MEDIA_KEYS
 from hdbench.building.checks.description import Described
-from hdbench.building.checks.problems import Example, Problems, shown, without_place
+from hdbench.building.checks.problems import Example, Problems, is_usable, shown, without_place
 from hdbench.building.checks.truths import AgainstMetric, AgainstSchema
 from hdbench.building.checks.values import FieldValues, Place, is_blank, nodes_of
 from hdbench.building.metadata import COLUMN_TYPES
-from hdbench.common.jsonio import MAX_LINE, parse_line
+from hdbench.common.jsonio import EXACT, MAX_LINE, parse_line
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.ids import plain_form
@@ -74,9 +74,7 @@ class Rows:
 
     def read(self, path: Path) -> None:
         """Look at every row of a file."""
-        if not path.is_file():
-            what = Message("there is no such file")
-            self._problems.error("file_missing", METADATA, what, _PER_LINE)
+        if not is_usable(path.parent, path.name, self._problems, _PER_LINE):
             return
         for line, row in progress(_rows_of(path, self._problems), "Checking"):
             self._add(line, row)
@@ -300,7 +298,7 @@ def _rows_of(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, An
                     raise HdbenchError("longer than {most} MiB", most=MAX_LINE >> 20)
                 if not raw.strip():
                     continue
-                row = parse_line(raw, "", unique=True)
+                row = parse_line(raw, "", EXACT)
                 if b"\\u" in raw:
                     _check_characters(row)
             except HdbenchError as error:

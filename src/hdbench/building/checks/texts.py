@@ -4,21 +4,16 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-import jinja2
-
 from hdbench.benchmarks.spec import BenchmarkSpec
-from hdbench.building.checks.problems import Problems, without_place
-from hdbench.common.checked import parse_yaml
-from hdbench.common.templates import STRICT
+from hdbench.building.card import CARD, PLACEHOLDERS, front_matter, translations
+from hdbench.building.checks.problems import Example, Problems, is_usable, without_place
+from hdbench.building.errata import ERRATA
+from hdbench.building.placeholders import PlaceholderError, fill
+from hdbench.common.folder_files import MAX_TEXT
 from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.schema import AnswerSchema
 
-PROMPT, SCHEMA, CARD, CHANGELOG = (
-    "prompt.txt",
-    "answer.schema.json",
-    "README.md",
-    "CHANGELOG.md",
-)
+PROMPT, SCHEMA, CHANGELOG = "prompt.txt", "answer.schema.json", "CHANGELOG.md"
 
 _TO_WRITE = {
     PROMPT: Message("write what a model is asked for, with the names of the answer's fields"),
@@ -37,8 +32,7 @@ _TO_WRITE = {
     ),
 }
 
-MAX_BYTES = 4 * 2**20
-"""Maximum size of such a file."""
+_CORRECT = Message("correct it")
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -51,9 +45,11 @@ def check_texts(
     Returns:
         The schema, if it can be used.
     """
-    prompt, card, changelog = (_read(folder / name, problems) for name in (PROMPT, CARD, CHANGELOG))
+    prompt, card, changelog, form = (
+        _read(folder, name, problems, _TO_WRITE[name]) for name in (PROMPT, CARD, CHANGELOG, SCHEMA)
+    )
     schema = None
-    if _read(folder / SCHEMA, problems) is not None:
+    if form is not None:
         try:
             schema = AnswerSchema.load(folder / SCHEMA)
         except HdbenchError as error:
@@ -70,33 +66,33 @@ def check_texts(
             Message("has no entry for version {version}", version=spec.version),
             Message("add ## {version}, and what is in it", version=spec.version),
         )
+    for path in translations(folder):
+        text = _read(folder, path.name, problems)
+        if text is not None:
+            _check_placeholders(path.name, text, 1, problems)
+    if (folder / ERRATA).exists():
+        is_usable(folder, ERRATA, problems, _CORRECT)
+    to_add = Message("add it, or take it out of files in benchmark.yaml")
     for name in spec.files if spec is not None else ():
-        if not (folder / name).is_file():
-            problems.error(
-                "file_missing",
-                name,
-                Message("there is no such file"),
-                Message("add it, or take it out of files in benchmark.yaml"),
-            )
+        is_usable(folder, name, problems, to_add)
     return schema
 
 
-def _read(path: Path, problems: Problems) -> str | None:
-    if not path.is_file():
-        what, remedy = Message("there is no such file"), _TO_WRITE[path.name]
-        problems.error("file_missing", path.name, what, remedy)
+def _read(folder: Path, name: str, problems: Problems, to_write: Message = _CORRECT) -> str | None:
+    if not is_usable(folder, name, problems, to_write):
         return None
+    path = folder / name
     try:
-        if path.stat().st_size <= MAX_BYTES:
+        if path.stat().st_size <= MAX_TEXT:
             return path.read_text(encoding="utf-8")
-        what = Message("larger than {most} MiB", most=MAX_BYTES >> 20)
+        what = Message("larger than {most} MiB", most=MAX_TEXT >> 20)
         remedy = Message("shorten it")
     except OSError as error:
         what, remedy = Message("cannot be read"), os_reason(error)
     except UnicodeDecodeError as error:
         what = Message("not UTF-8 (byte {byte})", byte=error.start + 1)
         remedy = Message("save as UTF-8")
-    problems.error("file_unusable", path.name, what, remedy)
+    problems.error("file_unusable", name, what, remedy)
     return None
 
 
@@ -161,7 +157,7 @@ def _check_card(card: str, problems: Problems) -> None:
         )
         return
     try:
-        if not isinstance(parse_yaml(front), dict):
+        if not isinstance(front_matter(front), dict):
             problems.error(
                 "card_without_yaml",
                 CARD,
@@ -170,9 +166,12 @@ def _check_card(card: str, problems: Problems) -> None:
             )
     except ValueError as error:
         what = Message("its YAML cannot be read: {why}", why=" ".join(str(error).split()))
-        problems.error("card_without_yaml", CARD, what, Message("correct it"))
+        problems.error("card_without_yaml", CARD, what, _CORRECT)
+    _check_placeholders(CARD, body, front.count("\n") + 3, problems)
+
+
+def _check_placeholders(name: str, text: str, first: int, problems: Problems) -> None:
     try:
-        jinja2.Environment(**STRICT).parse(body)  # noqa: S701  it is Markdown, and not rendered here
-    except (jinja2.TemplateError, RecursionError) as error:
-        remedy = Message("correct the {value} or {block}", value="{{ … }}", block="{% … %}")
-        problems.error("card_no_template", CARD, Message(str(error)), remedy)
+        fill(text, dict.fromkeys(PLACEHOLDERS, ""), Path(name), first)
+    except PlaceholderError as error:
+        problems.error("card_placeholder", name, error.why, error.remedy, Example(line=error.line))

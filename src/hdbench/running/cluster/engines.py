@@ -3,6 +3,7 @@
 import inspect
 import os
 import re
+import secrets
 import shlex
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ from datatrove.executor.slurm import SlurmPipelineExecutor
 from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
 from hdbench.running.cluster.step import Asking, release_locks
+from hdbench.running.cluster.workers import STARTS
 from hdbench.running.shards.launch import Shards
 from hdbench.running.shards.merging import merge_if_last
 
@@ -28,6 +30,10 @@ SHORT = ("account", "constraint", "exclude", "gres", "nodelist", "reservation")
 """Options of sbatch that may be given without it."""
 OF_SBATCH = ("SBATCH_ARRAY_INX", "SBATCH_CLUSTERS", "SBATCH_JOB_NAME")
 """Variables that sbatch would take instead of what hdbench says: the jobs would not be found."""
+
+KILLED = ("134", "135", "136", "137", "139")
+"""What the shell says of a process that crashed or was killed, and not by SIGTERM or SIGUSR1, with
+which Slurm ends a job or puts it back into the queue."""
 
 _OURS = frozenset(
     (
@@ -54,7 +60,14 @@ class OnSlurm(SlurmPipelineExecutor):  # type: ignore[misc]
 
     Without datatrove's job that adds up statistics: it would stay in the queue for ever after a
     job failed.
+
+    A process that is killed begins again in its job, and asks what is missing.
+
+    Attributes:
+        ranks: those that are submitted; None are all.
     """
+
+    ranks: Sequence[int] | None = None
 
     def run(self) -> None:
         """Submit the jobs; within a job, run its ranks."""
@@ -65,6 +78,24 @@ class OnSlurm(SlurmPipelineExecutor):  # type: ignore[misc]
             shards = Shards.of(Path(asking.path))
             if shards is not None and shards.launch.id == asking.launch:
                 merge_if_last(shards)
+
+    def get_incomplete_ranks(
+        self, ranks: Sequence[int] | None = None, skip_completed: bool | None = None
+    ) -> list[int]:
+        """The ranks that are submitted, unless others are given."""
+        given = self.ranks if ranks is None else ranks
+        found: list[int] = super().get_incomplete_ranks(given, skip_completed)
+        return found
+
+    def jobs(self) -> dict[str, str]:
+        """Rank → its job, once they are submitted; none if they needed several arrays."""
+        ranks = range(self.tasks) if self.ranks is None else self.ranks
+        if 0 < self.max_array_size * self.tasks_per_job < len(ranks):
+            return {}
+        return {
+            str(rank): f"{self.job_id}_{place // self.tasks_per_job}"
+            for place, rank in enumerate(ranks)
+        }
 
     def launch_merge_stats(self) -> None:
         """Nothing: see above."""
@@ -94,15 +125,28 @@ class OnSlurm(SlurmPipelineExecutor):  # type: ignore[misc]
             *([f"source {shlex.quote(self.venv_path)}"] if self.venv_path else []),
             "set -xe",
             "export PYTHONUNBUFFERED=TRUE",
-            shlex.join([*before, *module, pickled]),
+            f"for start in $(seq {STARTS}); do",
+            f"status=0; {shlex.join([*before, *module, pickled])} || status=$?",
+            f"case $status in {'|'.join(KILLED)}) ;; *) break ;; esac",
+            "done",
+            "exit $status",
         ]
         return "\n".join(lines) + "\n"
 
 
 def executor_of(
-    shards: Shards, options: Mapping[str, str], workers: int | None
+    shards: Shards,
+    options: Mapping[str, str],
+    workers: int | None,
+    ranks: Sequence[int] | None = None,
 ) -> PipelineExecutor:
     """The executor that starts the ranks of a launch on other machines.
+
+    Args:
+        shards: the launch.
+        options: as they were given.
+        workers: how many ranks run at the same time.
+        ranks: those that are started, again; None are all.
 
     Raises:
         HdbenchError: an option is unknown or has no usable value.
@@ -116,10 +160,14 @@ def executor_of(
     }
     if launch.engine == "slurm":
         chosen = slurm_options(options)
-        return OnSlurm(
+        if ranks is not None:  # jobs that wait still read which ranks were theirs
+            settings["logging_dir"] += f"/{secrets.token_hex(4)}"
+        executor = OnSlurm(
             **{"time": None, "partition": None, "qos": None} | chosen | settings,
             job_name=launch.job,
         )
+        executor.ranks = ranks
+        return executor
     import ray  # noqa: PLC0415  no extra of ours
 
     if not ray.is_initialized():

@@ -7,25 +7,28 @@ import secrets
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from hdbench.common.extras import needed
-from hdbench.errors import HdbenchError, Message, escaped, joined
+from hdbench.common.jsonio import write_json
+from hdbench.errors import HdbenchError, Message, escaped, joined, shortened
+from hdbench.reading.parts import LAUNCH
 from hdbench.reading.run_info import RUN_FILE
-from hdbench.running.answers_file import AnswersFile, is_failed, read_answers
+from hdbench.running.answers_file import AnswersFile, is_failed
 from hdbench.running.backend import InShard, Question
 from hdbench.running.endpoint_server import Server
-from hdbench.running.folder import RunFolder
+from hdbench.running.folder import RunFolder, record_of
 from hdbench.running.image_readers import usable_processors
 from hdbench.running.planning import Plan, Prepared
 from hdbench.running.questions import as_line
 from hdbench.running.run import Outcome
 from hdbench.running.run_progress import FIRST_PROBLEMS, RunProgress
 from hdbench.running.shards.launch import AUTO, MAX_TASKS, Launch, Shards
-from hdbench.running.shards.merging import settle
-from hdbench.running.shards.queue import queued_jobs
+from hdbench.running.shards.merging import alone, settle
+from hdbench.running.shards.queue import ended_early, queued_jobs, read_jobs
 from hdbench.running.shards.ranks import now
 
 ENGINES = ("local", "slurm", "ray", "jobs")
@@ -102,24 +105,32 @@ class Launched:
     Attributes:
         folder: the run's.
         shards: what was launched.
+        again: the ranks that had ended early and were submitted again; None if all are new.
     """
 
     folder: Path
     shards: Shards
+    again: Sequence[int] | None = None
 
     def lines(self) -> list[Message]:
         """What to tell the user."""
         launch = self.shards.launch
-        return [
-            Message(
+        if self.again is None:
+            said = Message(
                 "{place}: {items:,} items in {tasks:,} tasks were submitted as {job}",
                 place=self.folder,
                 items=launch.total - launch.recorded,
                 tasks=launch.tasks,
                 job=launch.job,
-            ),
-            Message("next: hdbench status {run}", run=self.folder),
-        ]
+            )
+        else:
+            said = Message(
+                "{place}: what had ended early was submitted again as {job}: {ranks}",
+                place=self.folder,
+                job=launch.job,
+                ranks=shortened([Message("rank {rank}", rank=rank) for rank in self.again]),
+            )
+        return [said, Message("next: hdbench status {run}", run=self.folder)]
 
 
 def read_engine_options(options: list[str]) -> dict[str, str]:
@@ -200,6 +211,8 @@ def launch(
     about_model = prepared.settings["settings"]
     if engine.name != "local" and "dtype" in about_model:
         about_model["dtype"] = _recorded_dtype(folder)
+    if engine.name == "slurm" and (again := _submitted_again(plan, engine, folder, prepared)):
+        return again
     failure, interrupted = None, False
     with RunFolder.opened(folder, prepared.settings) as run:
         answers = run.answers
@@ -232,9 +245,10 @@ def launch(
 
 def _outcome(items: int, before: AnswersFile) -> Outcome:
     """What a run has after a launch, given its answers as they were before."""
+    after = AnswersFile(before.path)
     errors = {
         answer["id"]: str(answer["error"]) if is_failed(answer) else None
-        for answer in read_answers(before.path)
+        for answer in after.recorded()
     }
     failed = {item: error for item, error in errors.items() if error is not None}
     new = [item for item in failed if item not in before.failed]
@@ -244,6 +258,7 @@ def _outcome(items: int, before: AnswersFile) -> Outcome:
         failed=len(failed),
         errors={item: failed[item] for item in new[:FIRST_PROBLEMS]},
         repaired=before.repaired,
+        schema=after.schema,
     )
 
 
@@ -253,7 +268,7 @@ def _shards(
     """Write the questions that are left in as many parts as there are tasks."""
     total = len(plan.choice.questions)
     tasks = min(engine.tasks, len(left))
-    launch = _about(plan, prepared, engine, run.answers.failed, tasks=tasks)
+    launch = _about(plan, prepared, engine, run, tasks=tasks)
     run.begin_sitting(
         items=total, launch=launch.id, engine=engine.name, tasks=tasks, workers=launch.workers
     )
@@ -269,13 +284,9 @@ def _recorded_dtype(folder: Path) -> str:
         return AUTO  # there is no run yet, or `RunFolder.opened` says what is wrong with it
 
 
-def _about(
-    plan: Plan, prepared: Prepared, engine: Engine, failed: Mapping[str, bool], *, tasks: int
-) -> Launch:
+def _about(plan: Plan, prepared: Prepared, engine: Engine, run: RunFolder, *, tasks: int) -> Launch:
+    failed = run.answers.failed
     number = secrets.token_hex(4)
-    asked = asdict(plan.asked)
-    if Path(plan.asked.model).is_dir():
-        asked["model"] = os.path.abspath(plan.asked.model)
     return Launch(
         id=number,
         engine=engine.name,
@@ -287,13 +298,23 @@ def _about(
         total=len(plan.choice.questions),
         recorded=len(failed),
         failed=sum(failed.values()),
-        asked=asked,
+        kept=run.answers.schema[True],
+        broken=run.answers.schema[False],
+        asked=_asked(plan),
         prompt=prepared.prompt,
         answer_schema=prepared.schema,
         storage=engine.options.get("storage"),
         namespace=engine.options.get("namespace"),
         dtype=prepared.settings["settings"].get("dtype"),
+        served=run.last_hardware.get("served"),
     )
+
+
+def _asked(plan: Plan) -> dict[str, Any]:
+    asked = asdict(plan.asked)
+    if Path(plan.asked.model).is_dir():
+        asked["model"] = os.path.abspath(plan.asked.model)
+    return asked
 
 
 def _accelerators() -> Sequence[str]:
@@ -319,17 +340,48 @@ def _run_there(plan: Plan, shards: Shards, engine: Engine) -> Message | None:
     return run_jobs(shards, engine.options, plan.asked.backend_name, engine.workers)
 
 
-def _submit(shards: Shards, engine: Engine) -> None:
-    """Have the engine start the ranks; if it refuses, nothing is left of the shards."""
+def _submitted_again(
+    plan: Plan, engine: Engine, folder: Path, prepared: Prepared
+) -> Launched | None:
+    """Submit again what ended early while others of the launch wait or run; None if nothing did.
+
+    Raises:
+        HdbenchError: the run has other settings, or see `_submit`.
+    """
+    if Shards.of(folder) is None:
+        return None
+    with alone(folder):
+        shards = Shards.of(folder)  # it may have been merged meanwhile
+        if shards is None or shards.launch.engine != "slurm" or not shards.is_open:
+            return None
+        jobs = queued_jobs(shards)
+        ranks = ended_early(shards, jobs)
+        if not jobs or not ranks:
+            return None
+        record_of(folder, prepared.settings)
+        # What has not begun asks at the address that was given now.
+        shards.launch = shards.launch.model_copy(update={"asked": _asked(plan)})
+        write_json(shards.path / LAUNCH, shards.launch.model_dump())
+        at_once = sum(state != "PENDING" for state in jobs.values())
+        workers = None if engine.workers is None else max(1, engine.workers - at_once)
+        _submit(shards, replace(engine, workers=workers), ranks)
+    return Launched(folder, shards, ranks)
+
+
+def _submit(shards: Shards, engine: Engine, ranks: Sequence[int] | None = None) -> None:
+    """Have the engine start ranks; if it refuses the first ones, nothing is left of the shards."""
     from datatrove.utils.logging import logger  # noqa: PLC0415  an extra
 
     from hdbench.running.cluster.engines import executor_of  # noqa: PLC0415  an extra
 
     logger.disable("datatrove")  # in this process; ranks have logs of their own
     try:
-        executor_of(shards, engine.options, engine.workers).run()
+        executor = executor_of(shards, engine.options, engine.workers, ranks)
+        executor.run()
+        if engine.name == "slurm":
+            write_json(shards.jobs, read_jobs(shards) | executor.jobs())
     except subprocess.CalledProcessError as error:
-        if queued_jobs(shards):
+        if ranks is not None or queued_jobs(shards):
             raise HdbenchError(
                 "{run}: sbatch refused some of the jobs (it says why above), and others wait or "
                 "run: see hdbench status {run}; to stop them: scancel --name={job}",

@@ -18,7 +18,7 @@ from datatrove.utils.logging import logger
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter
 
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.errors import HdbenchError, Message, os_reason, write_reason
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.running.answers_file import AnswersFile
 from hdbench.running.backend import Backend, Observer
@@ -27,6 +27,7 @@ from hdbench.running.prices import Prices, prices_of
 from hdbench.running.questions import read_questions
 from hdbench.running.run import as_answer
 from hdbench.running.run_progress import FIRST_PROBLEMS, asking_again
+from hdbench.running.served import check_served
 from hdbench.running.shards.launch import AUTO, Launch, Shards, Tokens
 from hdbench.running.shards.merging import LEAVING
 from hdbench.running.shards.ranks import RankState, Said, now, write_state
@@ -135,7 +136,7 @@ class Rank:
             why = Message(
                 "{place}: cannot be written: {why}",
                 place=self._answers.path,
-                why=os_reason(failure),
+                why=write_reason(failure),
             )
             raise HdbenchError(why) from failure
         except Exception as failure:
@@ -162,6 +163,7 @@ class Rank:
                     before=self._launch.dtype,
                 )
             self._hardware = dict(backend.hardware())
+            check_served(self._launch.served, self._hardware.get("served"))
             self._prices = prices_of(backend)
             self._first = time.monotonic()
             with closing(backend.answer(iter(left), observer=_Log())) as got:
@@ -203,6 +205,8 @@ class Rank:
             seconds=round(spent, 3),
             tokens=self._tokens,
             cost_usd=cost,
+            kept=self._answers.schema[True],
+            broken=self._answers.schema[False],
             error=error,
             problems=self._problems.copy(),
             hardware=self._hardware,

@@ -33,16 +33,21 @@ def tar_questions(shard: str) -> Iterator[Question]:
     hidden files. Only headers are read.
 
     Raises:
-        HdbenchError: it cannot be read, or is damaged, cut off or compressed.
+        HdbenchError: it cannot be read, is damaged, cut off or compressed, or an item has two
+            images of the same name, of which programs that unpack it would keep the last.
     """
     for key, members in groupby(_members(shard), key=lambda member: _key(member.name)):
-        media = [
-            InShard(shard, member.name, member.offset_data, member.size)
-            for member in members
-            if PurePosixPath(member.name).suffix.lower() in IMAGES
-        ]
+        media: dict[str, InShard] = {}
+        for member in members:
+            if PurePosixPath(member.name).suffix.lower() not in IMAGES:
+                continue
+            stored = InShard(shard, member.name, member.offset_data, member.size)
+            if media.setdefault(member.name.removeprefix("./"), stored) is not stored:
+                raise HdbenchError(
+                    "{place}: is in the tar file twice: keep one", place=place_of(stored)
+                )
         if media:
-            yield Question(key, list(media))
+            yield Question(key, list(media.values()))
 
 
 def read_member(stored: InShard) -> bytes:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hdbench.common.checked import validate
 from hdbench.common.jsonio import write_json
-from hdbench.errors import HdbenchError, os_reason
+from hdbench.errors import HdbenchError, write_reason
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.json_files import parse_file
 from hdbench.reading.parts import LAUNCH, MERGING, SHARDS
@@ -55,6 +55,8 @@ class Launch(BaseModel):
         total: how many items the run has.
         recorded: for how many of them something was recorded before.
         failed: for how many of these only an error was recorded.
+        kept: how many of them keep the schema that they were to be held to.
+        broken: how many do not.
         asked: who is asked and how: the fields of `planning.Asked`. No keys.
         prompt: the prompt's text.
         answer_schema: the benchmark's answer schema.
@@ -62,6 +64,7 @@ class Launch(BaseModel):
         namespace: whose account the jobs run under; None is the user's own.
         dtype: in which a local model computes; `auto` as long as no rank has said it, since the
             machine that launches may have no accelerator; None for other backends.
+        served: what the server said in an earlier sitting about the model that it serves.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -76,12 +79,15 @@ class Launch(BaseModel):
     total: int
     recorded: int
     failed: int
+    kept: int = 0
+    broken: int = 0
     asked: dict[str, Any]
     prompt: str
     answer_schema: dict[str, Any] | None
     storage: str | None = Field(default=None, pattern=STORAGE)
     namespace: str | None = Field(default=None, pattern=NAMESPACE)
     dtype: str | None = None
+    served: dict[str, Any] | None = None
 
 
 class Shards:
@@ -151,9 +157,9 @@ class Shards:
             shutil.rmtree(shards.path, ignore_errors=True)
             if isinstance(error, OSError):
                 raise HdbenchError(
-                    "{place}: cannot be written: {why}: nothing was launched",
+                    "{place}: cannot be written: {why}; nothing was launched",
                     place=shards.path,
-                    why=os_reason(error),
+                    why=write_reason(error),
                 ) from error
             raise
         return shards
@@ -173,6 +179,11 @@ class Shards:
     def lock(self, rank: int) -> Path:
         """What the process of a rank holds locked as long as it lives."""
         return self.path / f"{rank:05d}.lock"
+
+    @property
+    def jobs(self) -> Path:
+        """Which job each rank was submitted in last, for an engine with a queue."""
+        return self.path / "jobs.json"
 
     @property
     def logs(self) -> Path:

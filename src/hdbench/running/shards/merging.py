@@ -3,16 +3,17 @@
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
 from hdbench.common.jsonio import write_json
 from hdbench.common.told import spoken, told
-from hdbench.errors import HdbenchError, Message, escaped, os_reason, shortened
+from hdbench.errors import HdbenchError, Message, escaped, shortened, write_reason
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.folders import OUR_ANSWERS
 from hdbench.reading.run_info import RUN_FILE, read_run_info
@@ -59,10 +60,10 @@ def alone(run: Path) -> Iterator[None]:
         ) from error
     except OSError as error:
         raise HdbenchError(
-            "{run}: cannot be written: {why}: what was answered is kept; fix it and run again: the "
+            "{run}: cannot be written: {why}; what was answered is kept: run again then, the "
             "command resumes where it stopped",
             run=run,
-            why=os_reason(error),
+            why=write_reason(error),
         ) from error
 
 
@@ -214,6 +215,17 @@ def sums(states: Sequence[RankState]) -> tuple[Tokens, float | None]:
     return tokens, sum(known) if known and len(known) == len(costs) else None
 
 
+def schema_of(states: Sequence[RankState]) -> Counter[bool]:
+    """How many answers of some ranks keep the schema, or do not, as they said last."""
+    return sum((Counter({True: said.kept, False: said.broken}) for said in states), Counter())
+
+
+def in_sitting(schema: Mapping[bool, int]) -> dict[str, Any]:
+    """What a sitting says of the schema; nothing where none was to be kept."""
+    counts = {"kept": schema.get(True, 0), "broken": schema.get(False, 0)}
+    return {"schema": counts} if any(counts.values()) else {}
+
+
 def _end_sitting(shards: Shards) -> None:
     """Complete what run.json says about this launch."""
     record = json.loads((shards.run / RUN_FILE).read_text(encoding="utf-8"))
@@ -227,6 +239,7 @@ def _end_sitting(shards: Shards) -> None:
                 "hosts": sorted({said.host for said in states}),
                 "tokens": tokens.model_dump(),
                 "cost_usd": cost,
+                **in_sitting(schema_of(states)),
             }
     dtypes = {said.dtype for said in states if said.dtype}
     if shards.launch.dtype == AUTO and len(dtypes) == 1:

@@ -1,13 +1,16 @@
 """Whether jobs of a launch still wait or run: in Slurm's queue, or at Hugging Face."""
 
+import json
 import os
 import shutil
 import subprocess
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from hdbench.errors import HdbenchError, Message
 from hdbench.running.shards.launch import Launch, Shards
+from hdbench.running.shards.ranks import is_locked, read_state
 
 if TYPE_CHECKING:
     from huggingface_hub import JobInfo
@@ -60,6 +63,32 @@ def queued_jobs(shards: Shards) -> dict[str, str]:
         if set(jobs.values()) != {"COMPLETING"} or time.monotonic() > end:
             return jobs
         time.sleep(0.5)
+
+
+def read_jobs(shards: Shards) -> dict[str, str]:
+    """Rank → the job that it was submitted in last; none where that is not known."""
+    try:
+        jobs = json.loads(shards.jobs.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return jobs if isinstance(jobs, dict) else {}
+
+
+def ended_early(shards: Shards, queued: Mapping[str, str]) -> list[int]:
+    """The ranks that are not done, and of which no job waits or runs.
+
+    Args:
+        shards: the launch.
+        queued: the jobs that wait or run; see `queued_jobs`.
+    """
+    submitted, found = read_jobs(shards), []
+    for rank in range(shards.launch.tasks):
+        said = read_state(shards, rank)
+        jobs = {submitted.get(str(rank)), said.job if said else None} - {None}
+        over = jobs and jobs.isdisjoint(queued) and not is_locked(shards.lock(rank))
+        if over and not (said and said.state == "done"):
+            found.append(rank)
+    return found
 
 
 def jobs_of(launch: Launch) -> "list[JobInfo]":

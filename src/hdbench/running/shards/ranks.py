@@ -39,6 +39,8 @@ class RankState(BaseModel):
         seconds: since the first question was asked by this process.
         tokens: of all recorded answers of the rank.
         cost_usd: what they cost, if the server lists its prices.
+        kept: how many of the recorded answers keep the schema that they were to be held to.
+        broken: how many do not.
         error: why it failed, in one line.
         problems: the first errors of items, by id.
         hardware: what it runs on.
@@ -60,6 +62,8 @@ class RankState(BaseModel):
     seconds: float = 0.0
     tokens: Tokens = Tokens()
     cost_usd: float | None = None
+    kept: int = 0
+    broken: int = 0
     error: str | None = None
     problems: dict[str, str] = {}
     hardware: dict[str, Any] = {}

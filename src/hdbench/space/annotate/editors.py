@@ -6,17 +6,24 @@ import re
 import tempfile
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from anyio import CapacityLimiter
 from starlette.routing import Router
 
 from hdbench.annotating.editor import SCHEMA, Editor
+from hdbench.annotating.in_threads import PATIENCE, BusyError, in_thread, one_at_a_time
 from hdbench.annotating.server import page_routes
+from hdbench.annotating.store import Saving
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.common.ending import ends
+from hdbench.errors import HdbenchError, Message, write_reason
+from hdbench.space.annotate.quota import Quota
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +59,7 @@ def check_folder(folder: Path) -> None:
             with tempfile.TemporaryFile(dir=found):
                 pass
     except OSError as error:
-        why = Message("cannot be written: {why}", why=os_reason(error))
+        why = Message("cannot be written: {why}", why=write_reason(error))
     if why is not None:
         raise HdbenchError(
             "{place}: no ground truth can be made there: it {why}", place=folder, why=why
@@ -64,28 +71,45 @@ class Editors:
 
     Args:
         folder: the folder that the collections are in.
+        quota: what accounts may save there.
+
+    Attributes:
+        folder: same as in Args, without links.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder.resolve()
+    def __init__(self, folder: Path, quota: Quota) -> None:
+        self.folder = folder.resolve()
+        self._quota = quota
         self._lock = threading.Lock()
+        self._turns: dict[str, CapacityLimiter] = defaultdict(one_at_a_time)
         self._open: dict[tuple[str, str], _Open] = {}
         self._ended = threading.Event()
         threading.Thread(target=self._closing, daemon=True).start()
 
     def collections(self) -> list[str]:
         """The names of the collections there are."""
-        return sorted(each.name for each in self._folder.iterdir() if _is_collection(each))
+        return sorted(each.name for each in self.folder.iterdir() if _is_collection(each))
+
+    async def enter(self, stack: ExitStack, collection: str, account: str) -> Router | None:
+        """Enter `page` in a thread: no more than one of them for each account.
+
+        Raises:
+            BusyError: the account's other requests take too long.
+            HdbenchError: see `page`.
+        """
+        opening = self.page(collection, account)
+        return await in_thread(self._turns[account], stack.enter_context, opening)
 
     @contextmanager
     def page(self, collection: str, account: str) -> Iterator[Router | None]:
         """The page of an editor, which stays open meanwhile; None if there is no such collection.
 
         Raises:
+            BusyError: it takes long to be closed; then it can be opened again.
             HdbenchError: the collection cannot be used, or another program has it open under this
                 pseudonym.
         """
-        folder = self._folder / collection
+        folder = self.folder / collection
         if not _is_collection(folder):
             yield None
             return
@@ -93,11 +117,15 @@ class Editors:
             opened = self._open.setdefault((collection, account), _Open())
             opened.users += 1
         try:
-            with opened.opening:
+            if not opened.opening.acquire(timeout=PATIENCE):
+                raise BusyError
+            try:
                 if self._ended.is_set():
-                    raise HdbenchError("the server ends")
+                    raise ends()
                 if opened.router is None:
-                    opened.open(folder, account)
+                    opened.open(folder, account, partial(self._quota.saving, account))
+            finally:
+                opened.opening.release()
             yield opened.router
         finally:
             with self._lock:
@@ -151,8 +179,8 @@ class _Open:
     editor: Editor | None = None
     router: Router | None = None
 
-    def open(self, folder: Path, account: str) -> None:
-        self.editor = Editor(folder, account)
+    def open(self, folder: Path, account: str, saving: Saving) -> None:
+        self.editor = Editor(folder, account, saving=saving)
         for note in self.editor.notes:
             logger.warning("%s", note)
         self.router = Router(page_routes(self.editor))

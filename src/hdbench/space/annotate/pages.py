@@ -4,21 +4,19 @@ import ipaddress
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
-from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from hdbench.annotating.server import HEADERS
+from hdbench.annotating.server import FOLDER, HEADERS, why_not
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import language_of
-from hdbench.common.told import told
 from hdbench.errors import HdbenchError, escaped
 from hdbench.space.annotate.accounts import (
     WINDOW,
@@ -27,6 +25,7 @@ from hdbench.space.annotate.accounts import (
     read_accounts,
 )
 from hdbench.space.annotate.editors import Editors, check_folder
+from hdbench.space.annotate.quota import Quota
 from hdbench.space.context import SpaceContext
 from hdbench.space.server.limits import WITHOUT_BODY
 from hdbench.space.texts import text
@@ -46,19 +45,21 @@ class Annotate:
     Args:
         folder: the folder that the collections are in.
         accounts: the file with the accounts.
+        per_account: see `Quota`.
+        total: see `Quota`.
 
     Raises:
         HdbenchError: one of them must not be used.
     """
 
-    def __init__(self, folder: Path, accounts: Path) -> None:
+    def __init__(self, folder: Path, accounts: Path, *, per_account: int, total: int) -> None:
         check_folder(folder)
         if accounts.resolve().is_relative_to(folder.resolve()):
             raise HdbenchError(
                 "{place}: must not be in {folder}: put it beside it", place=accounts, folder=folder
             )
         self._login = Login(read_accounts(accounts))
-        self._editors = Editors(folder)
+        self._editors = Editors(folder, Quota(folder, per_account, total))
         routes = [Route("/", self._index), Mount("/{collection}", self._editor)]
         self._app = Starlette(routes=routes)
 
@@ -78,7 +79,12 @@ class Annotate:
                 "HDBENCH_ANNOTATE_FOLDER needs HDBENCH_ANNOTATE_ACCOUNTS: without accounts anyone "
                 "could change the ground truth"
             )
-        return cls(context.annotate, context.accounts)
+        return cls(
+            context.annotate,
+            context.accounts,
+            per_account=context.max_per_account,
+            total=context.max_annotated,
+        )
 
     def close(self) -> None:
         """Close all editors."""
@@ -95,6 +101,7 @@ class Annotate:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
+        scope[FOLDER] = self._editors.folder
         request = Request(scope)
         app: ASGIApp = self._app
         if why := _not_ours(request):
@@ -127,13 +134,12 @@ class Annotate:
     async def _editor(self, scope: Scope, receive: Receive, send: Send) -> None:
         collection, account = scope["path_params"]["collection"], scope[ACCOUNT]
         with ExitStack() as stack:
-            opening = self._editors.page(collection, account)
             app: ASGIApp | None
             try:
-                app = await run_in_threadpool(stack.enter_context, opening)
+                app = await self._editors.enter(stack, collection, account)
             except HdbenchError as error:
-                language = language_of(Headers(scope=scope).get("accept-language"))
-                app = PlainTextResponse(escaped(told(error.message, language)), 503)
+                why = why_not(error.message, Request(scope))
+                app = PlainTextResponse(escaped(why), 503)
             if app is None:
                 app = PlainTextResponse(_say(Request(scope), "annotate_not_there"), 404)
             await app(scope, receive, send)
@@ -155,7 +161,7 @@ def _not_ours(request: Request) -> str | None:
     else:  # an old browser, or a program
         hosts = {headers.get("host"), headers.get("x-forwarded-host")}
         origin = headers.get("origin")
-        is_ours = origin is None or urlsplit(origin).netloc in hosts
+        is_ours = origin is None or origin.partition("://")[2] in hosts
     return None if is_ours else "annotate_origin"
 
 

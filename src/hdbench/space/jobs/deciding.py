@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Lock
 
 from hdbench.common.checked import check_file
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, without_folders
 from hdbench.report.trust_page import write_decision_page
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.rankings import State, state_of
@@ -96,10 +96,9 @@ def write_uploaded(upload: Path, page: Path, language: str) -> None:
     """
     try:
         check_file(upload, MAX_DECISION, "a decision")
-        write_decision_page(page, read_decision(upload), language)
+        write_decision_page(page, read_decision(upload), language, upload.name)
     except HdbenchError as error:
-        plain = error.message.changed(lambda text: text.replace(f"{upload.parent}/", ""))
-        raise HdbenchError(plain) from error
+        raise HdbenchError(without_folders(error.message, upload.parent)) from error
 
 
 def _example_runs(context: SpaceContext) -> list[Path]:

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from hdbench.building.results_dataset import NAME as RESULTS
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, without_folders
 from hdbench.leaderboard.boards import Board, leaderboards
 from hdbench.results.model_facts import MODELS_FILE, ModelFacts, read_model_facts
 from hdbench.results.result import Result
@@ -98,11 +98,10 @@ class Rankings:
             except HdbenchError as error:
                 left_out.append(error.message)
             work.done += 1
-        own = f"{self._results}/"
         try:
             facts = read_model_facts(self._results)
         except HdbenchError as error:
-            left_out.append(error.message.changed(lambda text: text.replace(own, "")))
+            left_out.append(without_folders(error.message, self._results))
         boards = sorted(leaderboards(results, facts=facts), key=lambda board: -len(board.rows))
         return Ranking(boards, facts, left_out)
 

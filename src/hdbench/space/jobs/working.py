@@ -16,9 +16,10 @@ from multiprocessing.connection import Connection
 from multiprocessing.forkserver import ensure_running, set_forkserver_preload
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, NamedTuple
 
+from hdbench.common.ending import ends
 from hdbench.errors import HdbenchError, Message
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.turns import SLICE_IN_ALL, Lane, Turn, Turns
@@ -40,6 +41,7 @@ _NICENESS = 5  # the server goes first
 _PATIENCE = 2  # this many times its computing seconds may pass while others compute
 _ENDING = 10.0  # seconds until a process that no longer reports has ended, on a busy machine
 _POLL = 0.1
+_ended = Event()
 _SPARE = 2**24  # bytes that let a process whose memory is used up say so
 
 Send = Callable[[Any], None]
@@ -51,6 +53,11 @@ def load() -> None:
     """Load what each process needs, so that no visitor has to wait for it."""
     set_forkserver_preload([TASKS])
     ensure_running()
+
+
+def end() -> None:
+    """End all work of this process, and begin none any more."""
+    _ended.set()
 
 
 class Score:
@@ -109,6 +116,7 @@ class Workers:
             last: Any = None
             while not isinstance(last, _Done):
                 while before := self._turns.wait(turn):
+                    _check_goes_on()
                     yield Waits(before - 1, turn.lane == Lane.STOPPED)
                 for last in self._attempt(turn, task, arguments):
                     yield last.value if isinstance(last, _Done) else last
@@ -123,6 +131,7 @@ class Workers:
         paused, ran, before = False, 0.0, time.monotonic()
         with self._process(task, arguments) as (process, pipe):
             while (lane := self._turns.look(turn)) != Lane.STOPPED:
+                _check_goes_on()
                 now = time.monotonic()
                 if not paused:
                     ran += now - before
@@ -138,7 +147,7 @@ class Workers:
                     told = pipe.recv()
                 except (EOFError, OSError) as error:
                     process.join(_ENDING)
-                    raise _ended(process.exitcode) from error
+                    raise _reason(process.exitcode) from error
                 if isinstance(told, _Failed):
                     raise told.error
                 if isinstance(told, Score):
@@ -220,7 +229,13 @@ def _size_of_data() -> int:
     return int(pages) * resource.getpagesize()
 
 
-def _ended(status: int | None) -> HdbenchError:
+def _check_goes_on() -> None:
+    """Have the work come to its end if the process does."""
+    if _ended.is_set():
+        raise ends()
+
+
+def _reason(status: int | None) -> HdbenchError:
     """Why a process that did not say so has ended."""
     if status == -signal.SIGXCPU:
         return _too_long()

@@ -58,15 +58,16 @@ class Gate:
             return
         try:
             asked = json.loads(body or "null")
+            # What was checked is what is passed on, however else the bytes might be read. A NaN or
+            # a lone surrogate, which JSON does not have, would make Gradio fail.
+            checked = json.dumps(asked, allow_nan=False, ensure_ascii=False).encode()
             why = _incomplete(scope["path"], asked) or await run_in_threadpool(_unusable, asked)
         except (ValueError, RecursionError):
             why = "no_json"
         if why is not None:
             await _refused(request, 400, why)(scope, receive, send)
             return
-        # What was checked is what is passed on, however else the bytes might be read.
-        checked = json.dumps(asked).encode() if body else b""
-        await self._app(scope, _receiving(checked, receive), send)
+        await self._app(scope, _receiving(checked if body else b"", receive), send)
 
     def _is_too_much(self, address: str) -> bool:
         now = time.monotonic()

@@ -1,0 +1,318 @@
+"""Taking in what somebody else handed over: first all of it is understood, then it is written."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+from hdbench.annotating.annotation import (
+    Annotation,
+    Assignment,
+    read_annotation,
+    write_annotation,
+)
+from hdbench.annotating.assigned import is_plain
+from hdbench.annotating.assigning import with_assignments
+from hdbench.annotating.changes import (
+    MAX_CHANGE,
+    MAX_ITEM_CHANGES,
+    MAX_TIPS,
+    Change,
+    as_line,
+    as_text,
+    base_change,
+    same_change,
+)
+from hdbench.annotating.conflicts import Conflict
+from hdbench.annotating.folding import JOIN, fold
+from hdbench.annotating.handing_over import HandedOver, read_hand_over
+from hdbench.annotating.history import History
+from hdbench.annotating.metadata import Metadata
+from hdbench.errors import HdbenchError
+
+FIRST = "2026-01-01T00:00:00.000Z"
+"""When nobody can have annotated with hdbench yet."""
+
+MAX_SKEW = timedelta(days=1)
+"""How far the clocks of two computers may be apart: time zones are set wrong, and set right."""
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """What would come in, for whoever has to say whether it may.
+
+    Attributes:
+        annotator: whose history it is said to be.
+        is_known: whether the annotator is assigned anything here, or has a history here.
+        changes: the changes that are not here yet.
+        records: how many of them say that another record than the one here was there before
+            anybody annotated.
+        assignments: the assignments that are not here yet.
+        strangers: who is named there and is neither assigned anything here, nor has a history here.
+        blind: how many items are no longer to be annotated from a draft.
+    """
+
+    annotator: str
+    is_known: bool
+    changes: Sequence[Change]
+    records: int
+    assignments: Sequence[Assignment]
+    strangers: Sequence[str]
+    blind: int
+
+    @property
+    def is_news(self) -> bool:
+        """Whether anything here would become different."""
+        is_said = any(not change.is_base for change in self.changes)
+        return bool(is_said or self.records or self.assignments or self.blind)
+
+
+Ask = Callable[[Incoming], object]
+"""Is called before anything is written, if there is anything new; raises what ends it."""
+
+
+class Merged(NamedTuple):
+    """What `merge` did.
+
+    Attributes:
+        taken: how many changes are new.
+        known: how many were there already.
+        conflicts: what has to be settled in the items that changed.
+        assigned: how many items are assigned to several people that were not before.
+    """
+
+    taken: int
+    known: int
+    conflicts: tuple[Conflict, ...]
+    assigned: int
+
+
+def merge(folder: Path, path: Path, ask: Ask) -> Merged:
+    """Take in what `hand_over` wrote elsewhere; what is there already stays as it is.
+
+    Args:
+        folder: the collection.
+        path: the ZIP, untrusted.
+        ask: see `Ask`.
+
+    Raises:
+        HdbenchError: it is not such a ZIP; has changes of items that the folder does not have, a
+            known change with other content, more than can be settled, impossible times, or changes
+            by somebody who annotates here; or its annotator has the folder open. Nothing is taken
+            in then.
+    """
+    metadata = Metadata(folder)
+    handed = read_hand_over(path)
+    annotator, changes = handed.annotator, handed.changes
+    for change in changes:
+        if change.item not in metadata.records:
+            raise HdbenchError(
+                "{place}: has a change of {item!r}, which is not in {folder}: is it the "
+                "history of another collection?",
+                place=path,
+                item=change.item[:100],
+                folder=folder,
+            )
+    history = History(folder)
+    with history.lock(annotator):
+        history.refresh()
+        new = _new(handed, history)
+        _check_times(new, handed, history)
+        added = _bases(new, metadata, history) + new
+        _check_folded(added, metadata, history, path)
+        incoming = _incoming(handed, new, metadata, history, read_annotation(folder))
+        if incoming.is_news:
+            ask(incoming)
+        history.repair(annotator)
+        with metadata.writing():  # as another process may assign or merge just now
+            annotation = read_annotation(folder)
+            joined = with_assignments(annotation, handed.annotation, metadata.records, path)
+            if joined != annotation:
+                write_annotation(folder, joined)  # first: what is assigned must not be seen before
+        touched = history.append(annotator, list(map(as_line, added))) if added else set()
+        with metadata.writing():
+            # Otherwise this could write less than another process just did.
+            touched |= history.refresh() | metadata.refresh()
+            # Also what is known already: a merge may have been killed before it wrote that.
+            due = touched | {change.item for change in changes}
+            # Who has annotated an assigned item sees nothing of the others before it is settled.
+            states = [
+                fold(
+                    item,
+                    history.changes[item].values(),
+                    metadata.records[item],
+                    metadata.made[item],
+                )
+                for item in sorted(due & metadata.records.keys())
+                if is_plain(history.changes[item].values(), joined.annotators(item))
+            ]
+            metadata.write(states)
+    conflicts = tuple(one for state in states if state.item in touched for one in state.conflicts)
+    assigned = sum(not annotation.annotators(item) for item in joined.assigned_items)
+    return Merged(len(new), len(changes) - len(new), conflicts, assigned)
+
+
+def _incoming(
+    handed: HandedOver,
+    new: Sequence[Change],
+    metadata: Metadata,
+    history: History,
+    annotation: Annotation,
+) -> Incoming:
+    """What would come in; refused if its assignments do not fit those here."""
+    joined = with_assignments(annotation, handed.annotation, metadata.records, handed.path)
+    assignments = joined.assignments[len(annotation.assignments) :]
+    known = history.own.keys() | {
+        name for each in annotation.assignments for name in each.annotators
+    }
+    named = {name for each in assignments for name in each.annotators}
+    records = 0
+    for change in new:
+        if change.is_base:
+            record, made = metadata.records[change.item], metadata.made[change.item]
+            is_here = record is not None and change.id == base_change(change.item, record, made).id
+            records += not is_here and change.id not in history.changes[change.item]
+    return Incoming(
+        handed.annotator,
+        handed.annotator in known,
+        new,
+        records,
+        assignments,
+        sorted(named - known - {handed.annotator}),
+        len(joined.blind) - len(annotation.blind),
+    )
+
+
+def _new(handed: HandedOver, history: History) -> list[Change]:
+    """The changes that are not there yet; what is there has to be the same."""
+    path, annotator = handed.path, handed.annotator
+    there = set(history.own.get(annotator, ()))
+    for change in handed.changes:
+        known = history.changes[change.item].get(change.id)
+        if known is not None and not same_change(known, change):
+            raise HdbenchError(
+                "{place}: has the change {change} otherwise than {history}: one of both was "
+                "edited by hand; nothing is taken in",
+                place=path,
+                change=change.id,
+                history=history.path,
+            )
+    new = [change for change in handed.changes if change.id not in there]
+    if any(not change.is_base for change in new):
+        _check_author(handed, history, there)
+    for item, size in Counter(change.item for change in new).items():
+        if len(history.changes[item]) + size > MAX_ITEM_CHANGES:
+            raise HdbenchError(
+                "{place}: {item!r}: more changes than are kept", place=path, item=item[:100]
+            )
+    return new
+
+
+def _check_author(handed: HandedOver, history: History, there: set[str]) -> None:
+    """Refuse changes under the name of somebody who annotates here.
+
+    One person's history only ever grows. So of two that are said to be the same person's, one has
+    all that the other one has, unless two people have one name, or one of both was forged.
+    """
+    if history.is_written_here(handed.annotator):
+        raise HdbenchError(
+            "{place}: has changes by {name} that were not made here, but {name} annotates in this "
+            "folder: nothing is taken in; each person, on each computer, needs a pseudonym of "
+            "their own. If nobody is {name} here any more, delete {marker}",
+            place=handed.path,
+            name=handed.annotator,
+            marker=history.marker(handed.annotator),
+        )
+    missing = there - {change.id for change in handed.changes}
+    if any(
+        change.id in missing and not change.is_base
+        for known in history.changes.values()
+        for change in known.values()
+    ):
+        raise HdbenchError(
+            "{place}: has new changes by {name}, but lacks some that {history} has: nothing is "
+            "taken in; do two people have this name, or was it put together by somebody else?",
+            place=handed.path,
+            name=handed.annotator,
+            history=history.file(handed.annotator),
+        )
+
+
+def _check_times(new: Sequence[Change], handed: HandedOver, history: History) -> None:
+    """Refuse changes from a time when they cannot have been made."""
+    latest = datetime.now(UTC) + MAX_SKEW
+    coming = {(change.item, change.id): change for change in handed.changes}
+    for change in new:
+        if change.is_base:
+            continue
+        try:
+            at = datetime.fromisoformat(change.at)
+        except ValueError:
+            at = datetime.max.replace(tzinfo=UTC)
+        known = history.changes[change.item]
+        earlier = (
+            known.get(parent) or coming.get((change.item, parent)) for parent in change.parents
+        )
+        if (
+            at > latest
+            or change.at < FIRST
+            or any(each and _time(each) - at > MAX_SKEW for each in earlier)
+        ):
+            raise HdbenchError(
+                "{place}: {item!r}: a change is said to be of {at}, which is impossible: it is "
+                "before those that it was made on top of, before hdbench, or still to come; "
+                "nothing is taken in",
+                place=handed.path,
+                item=change.item[:100],
+                at=change.at,
+            )
+
+
+def _time(change: Change) -> datetime:
+    """When a change was made; long ago if what stands there is not a time."""
+    try:
+        return datetime.fromisoformat(change.at)
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+
+
+def _check_folded(
+    added: Sequence[Change], metadata: Metadata, history: History, path: Path
+) -> None:
+    """Refuse what nobody could go on with once it is written."""
+    by_item: dict[str, dict[str, Change]] = {}
+    for change in added:
+        by_item.setdefault(change.item, dict(history.changes[change.item]))[change.id] = change
+    for item, changes in by_item.items():
+        state = fold(item, changes.values(), metadata.records[item], metadata.made[item])
+        if any((head or "").count(JOIN) > MAX_TIPS for head in state.head.values()):
+            raise HdbenchError(
+                "{place}: {item!r}: more than {most} changes that do not know of each other, "
+                "which nobody could settle: nothing is taken in",
+                place=path,
+                item=item[:100],
+                most=MAX_TIPS + 1,
+            )
+        if len(as_text(state.record)) > MAX_CHANGE:
+            raise HdbenchError(
+                "{place}: {item!r}: its ground truth would have more than {most} MiB: nothing is "
+                "taken in",
+                place=path,
+                item=item[:100],
+                most=MAX_CHANGE >> 20,
+            )
+
+
+def _bases(new: list[Change], metadata: Metadata, history: History) -> list[Change]:
+    """The records here of items whose first change this is: they would be lost otherwise."""
+    ids = {change.id for change in new}
+    bases = []
+    for item in dict.fromkeys(change.item for change in new):
+        record, known = metadata.records[item], history.changes[item].values()
+        if record is not None and not any(each.what == "ground_truth" for each in known):
+            base = base_change(item, record, metadata.made[item])
+            if base.id not in ids:
+                bases.append(base)
+    return bases

@@ -1,0 +1,112 @@
+"""The placeholders of a card: a few names that stand for texts, and no template language."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from hdbench.errors import HdbenchError, Message, escaped
+
+MAX_FILLED = 64 * 2**20
+"""Maximum number of characters of a card that is filled in."""
+
+_SHOWN = 40
+"""Maximum number of characters shown of what is not a placeholder."""
+
+_PART = re.compile(
+    r"\{\{(?P<name>[^{}\n]{1,80})\}\}"
+    # A tag that stands alone in its line leaves no empty line.
+    r"|(?P<begin>^[ \t]*)?\{%(?P<tag>[^{}%\n]{1,80})%\}(?(begin)(?:[ \t]*\n)?)"
+    r"|\{[{%#](?=\s)",
+    re.MULTILINE,
+)
+_LIKE_A_TAG = " \t-+"
+"""Signs behind the braces that nobody writes except for a placeholder or a template's tag."""
+
+_CONDITION = re.compile(r"if (not )?(.+)")
+
+
+class PlaceholderError(HdbenchError):
+    """A card has what is not a placeholder, or an `if` without its end.
+
+    Attributes:
+        line: where.
+        why: what is wrong.
+        remedy: what to do.
+    """
+
+    def __init__(self, place: Path, line: int, why: Message, remedy: Message) -> None:
+        super().__init__(
+            "{place}:{line}: {why}: {remedy}", place=place, line=line, why=why, remedy=remedy
+        )
+        self.line, self.why, self.remedy = line, why, remedy
+
+
+def fill(text: str, values: Mapping[str, str], place: Path, first: int = 1) -> str:
+    """Return a text with its placeholders filled in, in one pass: values are never looked into.
+
+    `{{ name }}` stands for the value of that name. What is between `{% if name %}`, or
+    `{% if not name %}`, and `{% else %}` or `{% endif %}` stays if the value is not empty, or if
+    it is. Braces that no blank follows, as in BibTeX, are text like any other.
+
+    Args:
+        text: the text, untrusted.
+        values: name → what stands for it.
+        place: where the text is from.
+        first: the number of its first line there.
+
+    Raises:
+        PlaceholderError: there is no such placeholder, or an `if` lacks its `endif`.
+        HdbenchError: the whole is too long.
+
+    Example:
+        >>> values = {"rows": "3", "picture": ""}
+        >>> fill("{{ rows }} of {{RISE}}{% if picture %}, {{ picture }}{% endif %}", values, Path())
+        '3 of {{RISE}}'
+    """
+    parts: list[str] = []
+    shown = [True]  # whether what is in each `if` around stays
+    opened: list[re.Match[str]] = []  # the `if`s
+    length = end = 0
+
+    def error(at: re.Match[str], why: str, remedy: Message) -> PlaceholderError:
+        line = text[at.start() : at.start() + _SHOWN].strip().partition("\n")[0]
+        number = first + text.count("\n", 0, at.start())
+        return PlaceholderError(place, number, Message(why, found=escaped(line)), remedy)
+
+    for found in _PART.finditer(text):
+        before, value = text[end : found.start()], ""
+        end = found.end()
+        name, tag = (found["name"] or "").strip(), (found["tag"] or "").strip()
+        condition = _CONDITION.fullmatch(tag)
+        stays = shown[-1]
+        if name in values:
+            value = values[name]
+        elif condition and condition[2] in values:
+            opened.append(found)
+            shown.append(stays and bool(values[condition[2]]) is not bool(condition[1]))
+        elif tag == "else" and opened:
+            shown[-1] = shown[-2] and not stays
+        elif tag == "endif" and opened:
+            opened.pop()
+            shown.pop()
+        elif (found["name"] or found["tag"] or " ")[0] in _LIKE_A_TAG:
+            names = ", ".join(name for name in values if " " not in name)
+            remedy = Message(
+                "choose one of {names}; or, where braces are meant, write no blank behind them",
+                names=names,
+            )
+            raise error(found, "{found} is not a placeholder", remedy)
+        else:
+            value = found[0]
+        if stays:
+            parts += (before, value)
+            length += len(before) + len(value)
+        if length > MAX_FILLED:
+            raise HdbenchError(
+                "{place}: longer than {most} MiB when it is filled in: shorten it",
+                place=place,
+                most=MAX_FILLED >> 20,
+            )
+    if opened:
+        raise error(opened[-1], "{found} has no endif", Message("write it where the part ends"))
+    return "".join([*parts, text[end:]])

@@ -1,0 +1,68 @@
+"""Servers that end soon after they are told to, whatever their threads are doing."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from queue import SimpleQueue
+
+from hdbench.errors import HdbenchError
+
+END_SECONDS = 5.0
+"""Maximum seconds from the signal until the process has ended."""
+
+GRACE = 2
+"""Seconds of these in which requests may be answered; streams never end by themselves."""
+
+_CLEANING = 1.0  # seconds for what has to be done before the process is ended by force
+
+
+def end_in_time(
+    begin: Callable[[], object] = lambda: None, last: Callable[[], object] = lambda: None
+) -> Callable[[], None]:
+    """Return what has this process end within `END_SECONDS`; also signal handlers can call it.
+
+    A thread that computes or waits cannot be ended, and Python waits for all of them. So a process
+    that has not ended by itself by then is ended by force, with the status 1.
+
+    Args:
+        begin: called at once, in a thread of its own: has work come to its end.
+        last: called before the process is ended by force: removes what it leaves.
+    """
+    told: SimpleQueue[None] = SimpleQueue()  # unlike with an event, its `put` can be interrupted
+
+    def ending() -> None:
+        told.get()
+        threading.Thread(target=begin, daemon=True).start()
+        time.sleep(END_SECONDS - _CLEANING)
+        cleaning = threading.Thread(target=last, daemon=True)
+        cleaning.start()
+        cleaning.join(_CLEANING)
+        os._exit(1)
+
+    threading.Thread(target=ending, daemon=True).start()
+    return lambda: told.put(None)
+
+
+def interrupt_on_sigterm(end: Callable[[], None]) -> None:
+    """Have SIGTERM and Ctrl+C interrupt the main thread, and the process end in time.
+
+    Args:
+        end: what `end_in_time` returned.
+    """
+    signals = (signal.SIGTERM, signal.SIGINT)
+
+    def interrupt(*_: object) -> None:
+        for each in signals:  # a second one must not interrupt what ends it
+            signal.signal(each, signal.SIG_IGN)
+        end()
+        raise KeyboardInterrupt
+
+    for each in signals:
+        signal.signal(each, interrupt)
+
+
+def ends() -> HdbenchError:
+    """The error of what cannot be done any more."""
+    return HdbenchError("the server ends")

@@ -1,0 +1,135 @@
+"""Files of a folder that may come from a stranger: regular ones, and none outside it."""
+
+import stat
+from pathlib import Path, PurePath
+
+from hdbench.errors import HdbenchError, Message, os_reason
+
+MAX_TEXT = 4 * 2**20
+"""Maximum number of bytes of a file that people write by hand, such as a prompt or a card."""
+
+
+PRIVATE = ("history", "annotation.yaml")
+"""What of a collection says who annotated what: it is never a part of a dataset."""
+
+
+class MissingFileError(HdbenchError):
+    """A file is not in its folder."""
+
+
+class RefusedFileError(HdbenchError):
+    """A file is outside its folder, or is not a regular one.
+
+    Attributes:
+        why: what is wrong with it.
+        is_outside: whether it is outside the folder.
+    """
+
+    def __init__(self, path: Path, why: Message, *, is_outside: bool = False) -> None:
+        super().__init__("{place}: {why}: put the file itself there", place=path, why=why)
+        self.why, self.is_outside = why, is_outside
+
+
+def hub_blobs(folder: Path) -> tuple[Path, ...]:
+    """Return where the links of a snapshot lead that the Hub's client has downloaded."""
+    repository = folder.absolute().parent.parent
+    blobs = repository / "blobs"
+    is_snapshot = folder.absolute().parent.name == "snapshots" and not blobs.is_symlink()
+    return (blobs,) if is_snapshot else ()
+
+
+def file_in(folder: Path, name: str | Path, within: Path | None = None) -> Path:
+    """Return the path of a file in a folder, after a look at what is really there.
+
+    A link is followed only if it stays in the folder. What is not a regular file is refused before
+    anybody opens it: a pipe would wait for ever, and a device never come to an end.
+
+    Args:
+        folder: the folder.
+        name: the file's path in it, untrusted.
+        within: where links may lead, if not into the folder; see `hub_blobs`.
+
+    Raises:
+        MissingFileError: there is no such file.
+        RefusedFileError: it is outside the folder, is not a regular file, or is a history.
+        HdbenchError: its folder cannot be read.
+    """
+    path = folder / name
+    try:
+        real, root = path.resolve(), folder.resolve()
+        places = (within,) if within else (root, *hub_blobs(folder))
+        is_inside = any(real.is_relative_to(place.resolve()) for place in places)
+        mode = real.stat().st_mode if is_inside else 0
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise MissingFileError("{place}: no such file", place=path) from error
+    except OSError as error:
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
+        ) from error
+    except (RuntimeError, ValueError) as error:  # links in a circle; a null character
+        raise MissingFileError("{place}: no such file", place=path) from error
+    if not is_inside:
+        why = Message("leads out of {folder}", folder=folder)
+        raise RefusedFileError(path, why, is_outside=True)
+    if not stat.S_ISREG(mode):
+        raise RefusedFileError(path, Message("is a folder, a pipe or a device"))
+    if real.is_relative_to(root) and is_private(real.relative_to(root)):
+        raise RefusedFileError(path, Message("leads to what says who annotated what"))
+    return path
+
+
+def is_private(name: PurePath) -> bool:
+    """Return whether a file, by its path in a collection, says who annotated what.
+
+    A folder of images may be called `history`, too.
+    """
+    first = name.parts[0].casefold()
+    return first in PRIVATE and (len(name.parts) == 1 or name.suffix.casefold() == ".jsonl")
+
+
+def bytes_in(folder: Path, name: str | Path, most: int = MAX_TEXT) -> bytes:
+    """Return what is in a file of a folder.
+
+    Args:
+        folder: the folder.
+        name: the file's path in it, untrusted.
+        most: maximum number of bytes, some MiB.
+
+    Raises:
+        HdbenchError: see `file_in`; or it cannot be read, or is too large.
+    """
+    path = file_in(folder, name)
+    try:
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        raise HdbenchError(
+            "{place}: cannot be read: {why}", place=path, why=os_reason(error)
+        ) from error
+    if len(data) > most:
+        raise HdbenchError(
+            "{place}: larger than {most} MiB: shorten it", place=path, most=most >> 20
+        )
+    return data
+
+
+def text_in(folder: Path, name: str | Path, most: int = MAX_TEXT) -> str:
+    """Return the text of a file of a folder.
+
+    Args:
+        folder: the folder.
+        name: the file's path in it, untrusted.
+        most: maximum number of bytes, some MiB.
+
+    Raises:
+        HdbenchError: see `bytes_in`; or it is not UTF-8.
+    """
+    data = bytes_in(folder, name, most)
+    try:
+        return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        raise HdbenchError(
+            "{place}: not UTF-8 (byte {byte}): save as UTF-8",
+            place=folder / name,
+            byte=error.start + 1,
+        ) from error

@@ -1,0 +1,70 @@
+"""Temporary folders of a server, and those that one left behind which was killed."""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+SERVED = "hdbench-served-"
+"""How the name of a folder begins with uploads and what is made from them."""
+
+SCRATCH = "hdbench-scratch-"
+"""How the name of a folder begins with what is needed for a moment only."""
+
+
+@contextmanager
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """Make a folder that this process holds locked, and delete it at the end.
+
+    Args:
+        prefix: `SERVED` or `SCRATCH`.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    while (held := _locked(folder)) is None:  # a server that starts took it for left behind
+        folder = Path(tempfile.mkdtemp(prefix=prefix))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(held)
+
+
+@contextmanager
+def all_scratch_in(folder: Path) -> Iterator[None]:
+    """Have all temporary files of this process, and of those that it starts, made in a folder."""
+    directory, variable = tempfile.tempdir, os.environ.get("TMPDIR")
+    tempfile.tempdir = os.environ["TMPDIR"] = str(folder)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = directory
+        if variable is None:
+            del os.environ["TMPDIR"]
+        else:
+            os.environ["TMPDIR"] = variable
+
+
+def remove_left_behind() -> None:
+    """Delete the folders of this user's servers that were killed: nobody holds them locked."""
+    for prefix in (SERVED, SCRATCH):
+        for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+            if (held := _locked(folder)) is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(held)
+
+
+def _locked(folder: Path) -> int | None:
+    """Lock a folder of this user; None if a living process has it, or it is no longer there."""
+    held = None
+    with suppress(OSError):
+        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        found = os.fstat(held)
+        if found.st_uid == os.getuid() and os.path.samestat(found, os.lstat(folder)):
+            return held
+    if held is not None:
+        os.close(held)
+    return None

@@ -1,0 +1,106 @@
+"""The editor's server under many requests, and when it is told to end."""
+
+import json
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from annotating.pages import Served, blocked, write_collection
+from annotating.reviews import entry, write_list
+from filelock import FileLock
+
+from hdbench.annotating.store import Store
+
+MANY = 45
+"""More than the threads that Starlette has for all requests."""
+
+
+def half_a_request(url):
+    """A request that never comes to its end."""
+    at = urlsplit(url)
+    connection = socket.create_connection((at.hostname, at.port))
+    head = f"POST {at.path}leave HTTP/1.1\r\nHost: {at.netloc}\r\nContent-Length: 99\r\n"
+    connection.sendall(f"{head}Content-Type: application/json\r\n\r\n{{".encode())
+    return closing(connection)
+
+
+def ask_often(ask):
+    """The same at the same time, by as many as there are."""
+    with ThreadPoolExecutor(MANY) as people:
+        return list(people.map(ask, range(MANY)))
+
+
+def test_requests_are_answered_and_the_server_ends_while_another_process_keeps_a_lock(tmp_path):
+    folder = write_collection(tmp_path / "cards")
+    served = Served(folder)
+    try:
+        # As another process does that writes metadata.jsonl.
+        with FileLock(folder / "history/.metadata.jsonl.lock"), httpx.Client(timeout=25) as client:
+            done = {"what": "status", "field": "", "to": "done", "after": None}
+
+            def ask(number):
+                return client.post(f"{served.url}items/{number % 3}/change", json=done).json()
+
+            told = ask_often(ask)
+            assert sum("status" in each for each in told) == 3
+            assert all("status" in each or "stale" in each for each in told)
+            assert client.get(served.url).status_code == 200
+            with half_a_request(served.url):
+                served.process.terminate()
+                assert served.process.wait(timeout=15) == 1  # it could not write metadata.jsonl
+    finally:
+        with suppress(ProcessLookupError):
+            served.process.kill()
+    with Store.open(folder, "anna") as store:
+        assert {store.state(item).status for item in store.items} == {"done"}
+
+
+@pytest.mark.parametrize("kind", ["annotate", "review"])
+def test_pictures_that_never_come_take_neither_all_threads_nor_the_end(tmp_path, kind):
+    folder = blocked(write_collection(tmp_path / "cards", [{"title": "Faust"}, None]))
+    options = []
+    if kind == "review":
+        options = ["--review", write_list(tmp_path / "l.jsonl", entry("b1", "title", "Faust", "x"))]
+    served = Served(folder, *options)
+    items = "entries" if kind == "review" else "items"
+    try:
+        with httpx.Client(timeout=60) as client:
+
+            def ask(_):
+                try:
+                    return client.get(f"{served.url}{items}/0/pages/0").status_code
+                except httpx.TransportError:
+                    return "ended"
+
+            with ThreadPoolExecutor(MANY) as people:
+                asked = [people.submit(ask, number) for number in range(MANY)]
+                others = [client.get(f"{served.url}{path}").status_code for path in ("", "start")]
+                assert others == [200, 200]
+                # Those who wait too long are told so.
+                assert asked[-1].result() == 503
+                served.process.terminate()
+                assert served.process.wait(timeout=15) == 1
+                assert 200 not in {each.result() for each in asked}
+    finally:
+        with suppress(ProcessLookupError):
+            served.process.kill()
+
+
+def test_a_history_with_very_many_changes_of_an_item_is_shown_to_all_who_ask(tmp_path):
+    folder = write_collection(tmp_path / "cards")
+    (folder / "history").mkdir()
+    line = {"item": "b2", "by": "ben", "at": "2026-11-22T19:40:01.123Z", "what": "ground_truth"}
+    line |= {"field": "title", "after": None, "how": "blind"}
+    lines = [json.dumps(line | {"id": f"{n:032x}", "to": str(n)}) + "\n" for n in range(1_600)]
+    (folder / "history/ben.jsonl").write_text("".join(lines))
+    served = Served(folder)
+    try:
+        assert served.url.startswith("http://")
+        with httpx.Client(timeout=60) as client:
+            shown = ask_often(lambda _: client.get(f"{served.url}items/1").json())
+        assert {len(each["state"]["conflicts"][0]["changes"]) for each in shown} == {1_600}
+    finally:
+        assert served.end() == 0

@@ -1,0 +1,303 @@
+"""What a hand-over says somebody did: shown, asked about, and refused where it cannot be so."""
+
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+import zipfile
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from annotating.merges import merge
+from helpers.work import growth
+
+from hdbench.annotating import merging
+from hdbench.annotating.annotation import Annotation, Assignment, read_annotation, write_annotation
+from hdbench.annotating.changes import as_line, base_change
+from hdbench.annotating.handing_over import hand_over
+from hdbench.annotating.store import Store
+from hdbench.errors import HdbenchError
+
+
+def line(number, **other):
+    """A line of a history, with what is given otherwise."""
+    said = {
+        "id": f"{number:032x}",
+        "item": "b2",
+        "by": "ben",
+        "at": "2026-11-22T19:40:01.123Z",
+        "what": "ground_truth",
+        "field": "title",
+        "to": f"Egmont {number}",
+        "after": None,
+        "how": "blind",
+    }
+    return json.dumps(said | other) + "\n"
+
+
+def packed(path, annotator, lines, annotation=None):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"{annotator}.jsonl", "".join(lines))
+        if annotation:
+            archive.writestr("annotation.json", json.dumps(annotation))
+    return path
+
+
+def kept(folder):
+    """All files of a collection that say something."""
+    return {
+        path: path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".lock"
+    }
+
+
+def put(folder, annotator, item, field, to):
+    with Store.open(folder, annotator) as store:
+        after = store.state(item).head["ground_truth"]
+        store.change(item, "ground_truth", field, to, after=after, how="blind")
+
+
+FORGED = [
+    line(1),
+    line(2, what="status", field="", to="done"),
+    line(3, what="status", field="", to="done", item="b1"),
+]
+
+
+def test_nothing_comes_in_unseen(collection, tmp_path, run_hdbench):
+    path = packed(tmp_path / "ben.zip", "ben", FORGED)
+    before = kept(collection)
+    told = run_hdbench("annotate", "cards", "--merge", "ben.zip", cwd=tmp_path)
+    assert told.returncode == 2
+    assert told.stderr == (
+        "error: ben.zip: 3 changes of 2 items by ben, of whom nothing is here yet, 2026-11-22 to "
+        "2026-11-22; items said to be done: 2; values said to be made without a draft: 1: nothing "
+        "is taken in without being asked for: run this in a terminal, or add --yes\n"
+    )
+    assert kept(collection) == before
+    told = run_hdbench("annotate", "cards", "--merge", path, "--yes", cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert "items said to be done: 2\n" in told.stdout
+    assert (collection / "history/ben.jsonl").read_text().count("\n") == 4  # and b1's first record
+    # What is here already is not asked about again.
+    told = run_hdbench("annotate", "cards", "--merge", path, cwd=tmp_path)
+    assert told.stdout.endswith("new changes: 0, known: 3, conflicts: 0\n"), told.stderr
+
+
+@pytest.mark.parametrize(("answer", "status"), [("y\n", 0), ("n\n", 1)])
+def test_a_person_at_a_terminal_is_asked(collection, tmp_path, answer, status):
+    packed(tmp_path / "ben.zip", "ben", FORGED)
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "hdbench", "annotate", "cards", "--merge", "ben.zip"]
+    with os.fdopen(ours, "wb", buffering=0) as typed:
+        typed.write(answer.encode())
+        told = subprocess.run(
+            command, cwd=tmp_path, stdin=theirs, capture_output=True, text=True, timeout=300
+        )
+        os.close(theirs)
+    assert told.returncode == status, told.stderr
+    assert "Take this in? Nothing proves whose it is." in told.stdout
+    assert (collection / "history/ben.jsonl").exists() == (status == 0)
+
+
+def test_changes_under_the_name_of_somebody_who_annotates_here_are_refused(
+    collection, tmp_path, run_hdbench
+):
+    put(collection, "anna", "b1", "title", "Faust II")
+    hand_over(collection, "anna", tmp_path / "anna.zip")
+    with zipfile.ZipFile(tmp_path / "anna.zip") as archive:
+        own = archive.read("anna.jsonl").decode().splitlines(keepends=True)
+    forged = [
+        line(1, by="anna", item="b1", to="Faust", after=json.loads(own[-1])["id"]),
+        line(2, by="anna", what="status", field="", to="done"),
+    ]
+    packed(tmp_path / "forged.zip", "anna", own + forged)
+    before = kept(collection)
+    told = run_hdbench("annotate", "cards", "--merge", "forged.zip", "--yes", cwd=tmp_path)
+    assert told.returncode == 2
+    assert told.stderr.count("\n") == 1
+    assert "by anna that were not made here, but anna annotates in this folder" in told.stderr
+    assert kept(collection) == before
+    # Her own file brings nothing that is not here.
+    told = run_hdbench("annotate", "cards", "--merge", "anna.zip", cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert kept(collection) == before
+
+
+def test_in_a_copy_of_the_folder_nobody_has_annotated_yet(collection, tmp_path):
+    put(collection, "anna", "b1", "title", "Faust II")
+    copy = shutil.copytree(collection, tmp_path / "copy")
+    put(collection, "anna", "b1", "year", 1832)
+    hand_over(collection, "anna", tmp_path / "anna.zip")
+    assert merge(copy, tmp_path / "anna.zip").taken == 1
+    # A second one, from before, has nothing new; and what she hands over later goes on from there.
+    put(collection, "anna", "b2", "title", "Egmont")
+    hand_over(collection, "anna", tmp_path / "later.zip")
+    assert merge(copy, tmp_path / "later.zip").taken == 1
+    assert merge(copy, tmp_path / "anna.zip").taken == 0
+
+
+def test_a_history_that_lacks_what_is_known_of_its_annotator_is_refused(
+    collection, tmp_path, run_hdbench
+):
+    merge(collection, packed(tmp_path / "ben.zip", "ben", [line(1)]))
+    packed(tmp_path / "forged.zip", "ben", [line(2)])
+    before = kept(collection)
+    told = run_hdbench("annotate", "cards", "--merge", "forged.zip", "--yes", cwd=tmp_path)
+    assert told.returncode == 2
+    assert "has new changes by ben, but lacks some that" in told.stderr
+    assert kept(collection) == before
+
+
+def days_from_now(days):
+    at = datetime.now(UTC) + timedelta(days=days)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [line(1, at=days_from_now(2))],
+        [line(1, at="1999-12-31T23:59:59.999Z")],
+        [line(1, at="2026-02-30T10:00:00.000Z")],
+        [line(1), line(2, at="2026-11-20T19:40:01.123Z", after=f"{1:032x}")],
+    ],
+)
+def test_impossible_times_are_refused(collection, tmp_path, run_hdbench, lines):
+    packed(tmp_path / "ben.zip", "ben", lines)
+    before = kept(collection)
+    told = run_hdbench("annotate", "cards", "--merge", "ben.zip", "--yes", cwd=tmp_path)
+    assert told.returncode == 2
+    assert told.stderr.count("\n") == 1
+    assert "which is impossible" in told.stderr
+    assert kept(collection) == before
+
+
+def test_clocks_may_be_somewhat_apart(collection, tmp_path):
+    at = days_from_now(0.9)
+    back = line(2, at=days_from_now(0.1), after=f"{1:032x}")  # her clock was set right
+    assert merge(collection, packed(tmp_path / "h.zip", "ben", [line(1, at=at), back])).taken == 2
+
+
+def test_who_is_assigned_what_is_shown_and_strangers_are_named(collection, tmp_path, run_hdbench):
+    both = Assignment(annotators=("anna", "ben"), items=("b3",))
+    write_annotation(collection, Annotation(assignments=(both,)))
+    given = {"annotators": ["ben", "mallory"], "items": ["b2"]}
+    packed(tmp_path / "ben.zip", "ben", [], {"assignments": [given], "blind": ["b1"]})
+    told = run_hdbench("annotate", "cards", "--merge", "ben.zip", cwd=tmp_path)
+    assert told.returncode == 2
+    assert "items assigned to ben, mallory: 1; " in told.stderr
+    assert "assigned, but not known here so far: 1, such as mallory; " in told.stderr
+    assert "items no longer to be annotated from a draft: 1: " in told.stderr
+    assert read_annotation(collection).assignments == (both,)
+
+
+def test_very_many_assignments_are_told_in_a_few_words(collection, tmp_path, run_hdbench):
+    rows = [{"id": f"c{n}", "file_name": "c.jpg", "ground_truth": None} for n in range(2_000)]
+    with (collection / "metadata.jsonl").open("a") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    given = [{"annotators": [f"a{n}", f"b{n}"], "items": [f"c{n}"]} for n in range(2_000)]
+    packed(tmp_path / "ben.zip", "ben", [], {"assignments": given})
+    told = run_hdbench("annotate", "cards", "--merge", "ben.zip", cwd=tmp_path)
+    assert told.returncode == 2
+    assert told.stderr.count("\n") == 1
+    assert "items assigned to others: 1,980; " in told.stderr
+    assert "not known here so far: 4,000, such as " in told.stderr
+    assert len(told.stderr) < 2_000
+
+
+def test_a_base_alone_is_taken_in_without_a_word(collection, tmp_path):
+    base = base_change("b1", {"title": "Faust", "year": 1808})
+    path = packed(tmp_path / "ben.zip", "ben", [as_line(base).decode()])
+    asked = []
+    assert merging.merge(collection, path, asked.append).taken == 1
+    assert asked == []
+
+
+def test_a_record_that_is_said_to_have_been_there_before_is_shown(
+    collection, tmp_path, run_hdbench
+):
+    copy = shutil.copytree(collection, tmp_path / "copy")
+    text = (copy / "metadata.jsonl").read_text().replace("1808", "1809")
+    (copy / "metadata.jsonl").write_text(text)
+    for item, count in (("b3", 0), ("b1", 1)):
+        put(copy, "ben", item, "title", "x")
+        hand_over(copy, "ben", tmp_path / f"{item}.zip")
+        told = run_hdbench("annotate", "cards", "--merge", f"{item}.zip", cwd=tmp_path)
+        assert told.returncode == 2
+        assert told.stderr.count("others here: 1") == count
+
+
+def many(number):
+    """A history of an item in which no change knows of any other."""
+    return [line(each) for each in range(number)]
+
+
+def test_what_nobody_could_settle_is_refused_before_it_is_written(
+    collection, tmp_path, run_hdbench
+):
+    packed(tmp_path / "ben.zip", "ben", many(1_600))
+    assert (tmp_path / "ben.zip").stat().st_size < 60_000
+    before = kept(collection)
+    told = run_hdbench("annotate", "cards", "--merge", "ben.zip", "--yes", cwd=tmp_path)
+    assert told.returncode == 2
+    assert told.stderr == (
+        "error: ben.zip: 'b2': more than 101 changes that do not know of each other, which nobody "
+        "could settle: nothing is taken in\n"
+    )
+    assert kept(collection) == before
+    Store.open(collection, "anna").close()
+
+
+def test_a_record_that_would_be_too_large_is_refused(collection, tmp_path):
+    chain = [
+        line(n, field=f"f{n}", to="x" * 10**6, after=f"{n - 1:032x}" if n else None)
+        for n in range(5)
+    ]
+    path = packed(tmp_path / "ben.zip", "ben", chain)
+    with pytest.raises(HdbenchError, match="more than 4 MiB"):
+        merge(collection, path)
+    assert not (collection / "history/ben.jsonl").exists()
+
+
+def test_more_of_one_item_than_is_looked_at_is_refused(collection, tmp_path):
+    chain = [line(n, to="x" * 4_000_000, after=f"{n - 1:032x}" if n else None) for n in range(17)]
+    with pytest.raises(HdbenchError, match=":17: more changes than are taken in"):
+        merge(collection, packed(tmp_path / "ben.zip", "ben", chain))
+
+
+def test_a_collection_that_already_has_such_a_history_opens_and_can_be_settled(collection):
+    (collection / "history").mkdir()
+    (collection / "history/ben.jsonl").write_text("".join(many(1_600)))
+    with Store.open(collection, "anna") as store:
+        (conflict,) = store.state("b2").conflicts
+        assert len(conflict.changes) == 1_600
+        heads = []
+        while store.state("b2").conflicts:
+            head = store.state("b2").head["ground_truth"]
+            state = store.change("b2", "ground_truth", "title", "Egmont", after=head, how="settled")
+            heads.append(head.count("+") + 1)
+        assert heads == list(range(1_600, 0, -100))
+        assert (state.record, state.conflicts) == ({"title": "Egmont"}, ())
+    with Store.open(collection, "anna") as store:
+        assert store.state("b2").record == {"title": "Egmont"}
+
+
+@pytest.mark.parametrize("kind", ["one field", "a field each"])
+def test_twice_as_many_changes_are_taken_in_with_twice_the_work(collection, tmp_path, kind):
+    def work(number):
+        folder = shutil.copytree(collection, tmp_path / f"{number}-{len(list(tmp_path.iterdir()))}")
+        chain = [
+            line(
+                n,
+                after=f"{n - 1:032x}" if n else None,
+                field="title" if kind == "one field" else f"f{n}",
+            )
+            for n in range(number)
+        ]
+        assert merge(folder, packed(tmp_path / "ben.zip", "ben", chain)).taken == number
+
+    assert growth(work, 150) < 2.4

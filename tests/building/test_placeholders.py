@@ -1,0 +1,158 @@
+"""A card's placeholders: what is filled in, what stays, and what is refused."""
+
+import random
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from hdbench.building.card import PLACEHOLDERS
+from hdbench.building.placeholders import MAX_FILLED, PlaceholderError, fill
+from hdbench.common.markdown import as_code, as_prose, as_text
+from hdbench.errors import HdbenchError
+
+CARD = Path("README.md")
+VALUES = {"rows": "3", "picture": "", "example": "{{ rows }} {% if picture %} {{{{ rows }}}}"}
+
+
+@pytest.mark.parametrize(
+    ("text", "filled"),
+    [
+        ("{{ rows }} cards, {{rows}}, {{  rows  }}", "3 cards, 3, 3"),
+        ("{{ example }}|{{ rows }}", VALUES["example"] + "|3"),  # a value is never looked into
+        ("{{The Title}}, {{RISE}}, {#id}, {%x%}", "{{The Title}}, {{RISE}}, {#id}, {%x%}"),
+        ("{{{rows}}}", "{3}"),
+        ("a{% if rows %} b{% endif %}\nc", "a b\nc"),
+        ("a\n{% if picture %}\nb\n{% else %}\nc\n{% endif %}\nd\n", "a\nc\nd\n"),
+        ("{% if not picture %}{% if rows %}a{% else %}b{% endif %}{% endif %}", "a"),
+        ("{% if picture %}{% if rows %}a{% else %}b{% endif %}{{ rows }}{% endif %}", ""),
+    ],
+)
+def test_what_is_filled_in(text, filled):
+    assert fill(text, VALUES, CARD) == filled
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ row }}",
+        "{{ rows.__class__ }}",
+        "{{ rows * 10**9 }}",
+        "{{ rows | upper }}",
+        "{{ ''.join(range(9)) }}",
+        '{{ spec.parse_raw("x", proto="pickle", allow_pickle=true) }}',
+        "{{ " + "(" * 5_000,
+        "{{- rows }}",
+        "{% for x in range(10**9) %}{% endfor %}",
+        "{%- if rows %}{% endif %}",
+        '{% include "benchmark.yaml" %}',
+        "{% macro a() %}{{ a() }}{% endmacro %}",
+        "{% if rows and picture %}{% endif %}",
+        "{% endif %}",
+        "{% else %}",
+        "{# a remark that is not for the public #}",
+        "{{\nrows }}",
+    ],
+)
+def test_what_is_not_a_placeholder_is_refused_with_its_line(text):
+    with pytest.raises(
+        PlaceholderError, match=r"README\.md:12: .* choose one of rows, "
+    ) as refused:
+        fill(f"a\nb {text}\n", VALUES, CARD, first=11)
+    assert "\n" not in str(refused.value)
+
+
+OF_0_2_0 = """\
+# {{ spec.title }}
+
+{{ rows }} images, and what a model has to read from them.
+
+{% if picture %}
+![An item of this collection]({{ picture }})
+
+{% endif %}
+```json
+{{ example }}
+```
+
+{% if provenance %}
+
+{{ provenance }}
+{% else %}
+There is none yet.
+{% endif %}
+
+{% if spec.licence == "other" %}
+No license is stated. Say here who owns the images and the ground truth.
+{% else %}
+`{{ spec.licence }}`
+{% endif %}"""
+
+
+def test_a_card_of_hdbench_0_2_0_gives_the_same_text():
+    values = dict.fromkeys(PLACEHOLDERS, "")
+    full = {
+        "spec.title": "Cards",
+        "rows": "3",
+        "picture": "images/1.png",
+        "example": "{}",
+        "provenance": "- imported: 3",
+        "spec.licence": "cc0-1.0",
+    }
+    head = "# Cards\n\n3 images, and what a model has to read from them.\n\n"
+    assert fill(OF_0_2_0, values | full, CARD) == (
+        f"{head}![An item of this collection](images/1.png)\n\n```json\n{{}}\n```\n\n"
+        "\n- imported: 3\n\n`cc0-1.0`\n"
+    )
+    bare = {"picture": "", "provenance": "", 'spec.licence == "other"': "yes"}
+    assert fill(OF_0_2_0, values | full | bare, CARD) == (
+        f"{head}```json\n{{}}\n```\n\nThere is none yet.\n\n"
+        "No license is stated. Say here who owns the images and the ground truth.\n"
+    )
+
+
+def test_an_if_without_its_end():
+    with pytest.raises(PlaceholderError, match=r"README\.md:2: \{% if rows %\} has no endif"):
+        fill("\n{% if rows %}", VALUES, CARD)
+
+
+def test_a_card_cannot_grow_without_bound():
+    values = {"example": "x" * 2**20}
+    tracemalloc.start()
+    with pytest.raises(HdbenchError, match="longer than 64 MiB when it is filled in"):
+        fill("{{ example }}" * 300_000, values, CARD)
+    assert tracemalloc.get_traced_memory()[1] < MAX_FILLED
+    tracemalloc.stop()
+
+
+HOSTILE = [
+    "{{{ {1:X }}}",
+    "{{ rows }}",
+    "{{{{ rows }}}}",
+    "{{%{% if rows %}%}}",
+    "{# a #}{{#}}",
+    "<script>alert(1)</script><img src=x onerror=alert(1)>",
+    "a`b``c|d\n\n# e\n| f",
+    "\x1b[2J\x1b]8;;https://example.org\x07\x9b1m\u202e\u2028",
+    "[a](javascript:x) ![b](https://example.org/pixel.png)",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_a_user_wrote_is_never_a_placeholder_nor_html_nor_a_line_of_its_own(text):
+    for shown in (as_text(text), as_code(text), as_code(text, in_table=True), as_prose(text)):
+        assert fill(shown, VALUES, CARD) == shown
+        assert shown.isprintable()
+    for shown in (as_text(text), as_prose(text)):
+        assert "<" not in shown.replace("&lt;", "")
+    assert as_code(text).count("`") == 2
+    assert "](" not in as_text(text).replace("\\](", "")
+    assert "|" not in as_code(text, in_table=True).replace("\\|", "")
+
+
+def test_random_signs_never_become_a_placeholder():
+    signs = random.Random(1)
+    for _ in range(20_000):
+        text = "".join(signs.choices("{}%# \n|`\\rows", k=signs.randrange(2, 14)))
+        for shown in (as_text(text), as_code(text, in_table=True)):
+            assert fill(shown, VALUES, CARD) == shown

@@ -1,0 +1,163 @@
+"""Every command with paths, numbers and names that nobody should give it: one line, no traceback.
+
+`{path}` is each of the odd paths in turn, `{number}` and `{name}` each of the odd ones.
+"""
+
+import json
+import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from annotating.pages import write_collection
+from helpers.bad_inputs import NAMES, NUMBERS, complaint, odd_paths
+from helpers.planned_cards import SCHEMA
+from helpers.run_folders import write_cards, write_run
+
+pytestmark = pytest.mark.slow
+
+PATHS = {
+    "score": [
+        "score cards {path}",
+        "score {path} one.jsonl",
+        "score cards one.jsonl --json {path}",
+    ],
+    "held out": ["score cards one.jsonl --held-out {path}"],
+    "report": ["report {path} --benchmark cards -o r", "report one.jsonl cards -o {path}"],
+    "export": [
+        "export {path} --benchmark cards --out t.csv",
+        "export {path} --format eval-results",
+    ],
+    "compare": ["compare {path} one.jsonl --benchmark cards", "compare {path} {path}"],
+    "leaderboard": ["leaderboard {path}", "leaderboard one.jsonl {path} --benchmark cards"],
+    "audit": ["audit {path} --benchmark cards"],
+    "verify": ["verify {path}", "verify r.json --answers {path}", "verify r.json {path}"],
+    "cite": ["cite {path}"],
+    "trust": [
+        "trust plan cards {path} runs/one",
+        "trust plan {path} runs/one runs/two",
+        "trust plan cards runs/one --scores {path}",
+        "trust decide {path}",
+        "trust apply {path} -o applied",
+        "trust control {path}",
+        "trust consensus cards runs/one {path} --out c",
+    ],
+    "forecast": ["forecast cards {path}", "forecast cards one.jsonl --prices {path}"],
+    "annotate": [
+        "annotate {path} --port 0",
+        "annotate collection --review {path} --port 0",
+        "annotate collection --only {path} --port 0",
+    ],
+    "agreement": ["agreement {path}"],
+    "status": ["status {path}"],
+    "run": ["run --model tesseract --images {path} --out o"],
+    "space": [
+        "space-account anna --accounts {path}",
+    ],
+    "sample": ["sample {path} -n 3"],
+    "check": ["check {path}"],
+    "errata": ["errata review {path} {path} --approved-by me"],
+    "publish": ["publish {path} --dry-run"],
+}
+
+NAMED = [
+    "score {name} one.jsonl",
+    "score cards one.jsonl --name {name}",
+    "score cards one.jsonl --by {name}",
+    "score cards one.jsonl --option {name}",
+    "score cards one.jsonl --protocol {name}",
+    "score cards one.jsonl --also {name}",
+    "report one.jsonl --benchmark {name} -o r",
+    "compare one.jsonl two.jsonl --benchmark {name}",
+    "leaderboard one.jsonl --benchmark {name}",
+    "trust plan {name} runs/one runs/two",
+    "trust plan cards runs/one runs/two --fields {name}",
+    "forecast {name} one.jsonl",
+    "demo {name}",
+    "build {name}",
+    "run {name} --model x",
+    "run cards --model {name} --backend {name}",
+    "errata add {name} 1 f 1 2 --evidence x --proposed-by a --approved-by b",
+    "space-account {name} --accounts acc",
+]
+
+NUMBERED = [
+    "score cards one.jsonl --fail-under {number}",
+    "score cards one.jsonl --workers {number}",
+    "compare one.jsonl two.jsonl --benchmark cards --seed {number}",
+    "leaderboard one.jsonl two.jsonl --benchmark cards --seed {number}",
+    "audit one.jsonl --benchmark cards --agreeing {number}",
+    "trust plan cards runs/one runs/two -n {number}",
+    "trust plan cards runs/one runs/two --limit {number}",
+    "trust plan cards runs/one runs/two --confidence {number}",
+    "trust plan cards runs/one runs/two --seed {number}",
+    "forecast cards one.jsonl --total {number}",
+    "forecast cards one.jsonl --wage {number}",
+    "forecast cards one.jsonl --keystrokes-per-minute {number}",
+    "sample one.jsonl -n {number}",
+    "run cards --model tesseract --timeout {number}",
+    "run cards --model tesseract --limit {number} --dry-run",
+    "run cards --model tesseract --temperature {number} --dry-run",
+    "run cards --model tesseract --max-side {number} --dry-run",
+    "annotate collection --port {number} --assign a,b",
+    "space --namespace none --port {number}",
+    "agreement collection --seed {number}",
+]
+
+
+def cases(commands, values):
+    for command in commands:
+        for name, value in values.items():
+            words = [word.format(path=value, name=value, number=value) for word in command.split()]
+            yield f"{command} [{name}]", words
+
+
+def prepared(folder):
+    """A folder with a benchmark, answers, runs, a result and a collection."""
+    folder.mkdir()
+    write_cards(folder)
+    (folder / "hdb/cards/answer.schema.json").write_text(json.dumps(SCHEMA))
+    rows = [json.loads(line) for line in (folder / "hdb/cards/metadata.jsonl").open()]
+    lines = [{"id": row["id"], "prediction": json.loads(row["ground_truth"])} for row in rows]
+    for name in ("one", "two"):
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (folder / f"{name}.jsonl").write_text(text)
+        answers = {line["id"]: {"prediction": line["prediction"]} for line in lines}
+        write_run(folder / "runs" / name, answers, run=name, model=name, benchmark="hdb/cards")
+    write_collection(folder / "collection")
+    return folder
+
+
+def wrong(forks, folder, found):
+    """What is wrong with how each of some commands ended."""
+
+    def one(case):
+        name, words = case
+        env = os.environ | {"COLUMNS": "100"}
+        try:
+            done = forks.run("-m", "hdbench", *words, cwd=folder, env=env, timeout=300)
+        except subprocess.TimeoutExpired:
+            return name, "does not end"
+        return name, complaint(done)
+
+    with ThreadPoolExecutor(2) as pool:
+        return {name: why for name, why in pool.map(one, found) if why}
+
+
+@pytest.mark.parametrize("area", PATHS)
+def test_an_odd_path_is_refused_in_one_line(forks, tmp_path, area):
+    folder = prepared(tmp_path / "here")
+    odd = {name: str(path) for name, path in odd_paths(tmp_path / "odd").items()}
+    assert wrong(forks, folder, cases(PATHS[area], odd)) == {}
+
+
+@pytest.mark.parametrize("command", NAMED)
+def test_an_odd_name_is_refused_in_one_line(forks, tmp_path, command):
+    folder = prepared(tmp_path / "here")
+    assert wrong(forks, folder, cases([command], {ascii(name): name for name in NAMES})) == {}
+
+
+@pytest.mark.parametrize("command", NUMBERED)
+def test_an_odd_number_is_refused_in_one_line(forks, tmp_path, command):
+    folder = prepared(tmp_path / "here")
+    assert wrong(forks, folder, cases([command], {number[:12]: number for number in NUMBERS})) == {}

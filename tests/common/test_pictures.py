@@ -1,0 +1,41 @@
+"""Which images of strangers are opened."""
+
+import json
+
+import pytest
+from PIL import Image
+
+from hdbench.annotating.media import Media
+from hdbench.building.media import copy_media
+from hdbench.building.source import folder_source
+from hdbench.collecting.media import find_media
+from hdbench.errors import HdbenchError
+from hdbench.running.images import Limits, encoded_images, load_images
+
+
+@pytest.fixture
+def eps(tmp_path):
+    """A program in PostScript, called a PNG: Pillow would have Ghostscript run it."""
+    folder = tmp_path / "cards"
+    (folder / "images").mkdir(parents=True)
+    Image.new("RGB", (20, 20), "wheat").save(folder / "images/a.png", "EPS")
+    row = {"id": "a", "file_name": "images/a.png", "ground_truth": None}
+    (folder / "metadata.jsonl").write_text(json.dumps(row) + "\n")
+    return folder
+
+
+def test_postscript_is_not_run_whatever_it_is_called(eps, tmp_path):
+    image = eps / "images/a.png"
+    (tmp_path / "images").mkdir()
+    for why, read in (
+        ("not a readable image", lambda: Media(eps).picture("a", 0)),
+        ("cannot identify image file", lambda: load_images([image], Limits())),
+        ("cannot identify image file", lambda: encoded_images([image], Limits())),
+        (
+            "cannot identify image file",
+            lambda: copy_media(folder_source(eps, {}), "images/a.png", tmp_path, "image"),
+        ),
+        ("not an image, or damaged", lambda: find_media(eps / "images")),
+    ):
+        with pytest.raises(HdbenchError, match=why):
+            read()

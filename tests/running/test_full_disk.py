@@ -1,0 +1,108 @@
+"""Runs on a full disk: no answer that was recorded is lost or asked for twice."""
+
+import json
+import shutil
+from collections import Counter
+
+import pytest
+from helpers.small_disk import FORMS, PAGE, is_saved, small_disk
+from running.many_texts import Counting, Run, write_texts
+from running.scripted import Scripted
+
+from hdbench.errors import HdbenchError
+from hdbench.running.answers_file import AnswersFile
+from hdbench.running.backend import Question
+from hdbench.running.run import run_model
+
+IDS = [f"{number:04}" for number in range(240)]
+QUESTIONS = [Question(item, []) for item in IDS]
+SETTINGS = {"benchmark": "hdb/cards", "model": "scripted", "items": None}
+
+
+def answer(item):
+    return f"{item} " + "ü" * (int(item) * 37 % 400)
+
+
+def recorded(folder):
+    path = folder / "answers.jsonl"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return {line["id"]: line["text"] for line in map(json.loads, lines)}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_run_goes_on_where_the_disk_was_full_and_asks_nothing_twice(tmp_path, form):
+    asked, refused = [], 0
+    with small_disk(tmp_path / "disk", form) as disk:
+        folder = disk.folder / "run"
+        assert is_saved(run_model, Scripted(answer), QUESTIONS[:1], folder, SETTINGS)
+        for _ in range(200):
+            # A run.json is written beside itself when a sitting begins; there is little more room.
+            disk.fill(pages=1 + ((folder / "run.json").stat().st_size + 500) // PAGE)
+            backend = Scripted(answer)
+            refused += not is_saved(run_model, backend, QUESTIONS, folder, SETTINGS)
+            disk.make_room()
+            # A backend is asked for the next answer once the one before it is on the disk.
+            asked += backend.asked
+            acknowledged = {IDS[0], *asked} - set(backend.asked[-1:])
+            assert acknowledged <= recorded(folder).keys()
+            if len(recorded(folder)) == len(IDS):
+                break
+            # A killed process would have left as much as a full disk does of a line.
+            assert (folder / "answers.jsonl").read_bytes().endswith(b"\n")
+        assert recorded(folder) == {item: answer(item) for item in IDS}
+    assert refused > 10
+    assert max(Counter(asked).values()) < 6  # what was refused is asked again, and nothing else
+    assert len(asked) <= len(IDS) + refused
+
+
+def test_answers_behind_a_failed_write_are_whole(tmp_path):
+    """The file is written to though one answer was refused, as tasks of threads might do."""
+    with small_disk(tmp_path / "disk") as disk:
+        answers = AnswersFile(disk.folder / "answers.jsonl")
+        kept = []
+        for number in range(80):
+            disk.fill()
+            for length in (PAGE // 3 + number, 10):
+                given = {"id": f"{number} {length}", "text": "x" * length}
+                try:
+                    answers.add(given)
+                except OSError:
+                    continue
+                kept.append(given)
+            disk.make_room()
+        assert list(answers.recorded()) == kept
+        assert not AnswersFile(answers.path).repaired
+
+
+def test_a_run_whose_folder_cannot_be_made_says_why(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(HdbenchError, match="file/run: cannot be written: File exists"):
+        run_model(Scripted(answer), QUESTIONS, tmp_path / "file/run", SETTINGS)
+
+
+@pytest.mark.slow
+def test_the_answers_of_tasks_are_kept_and_merged_once_there_is_room(tmp_path):
+    write_texts(tmp_path, 200)
+    failed = []
+    with Counting() as server, small_disk(tmp_path / "runs") as disk:
+        for pages in range(4, 54, 12):
+            run = Run(tmp_path, server.url)
+            shutil.rmtree(run.folder, ignore_errors=True)
+            server.started.clear()
+            disk.fill(pages=pages)
+            first = run.run("--engine", "local", "--tasks", "3", "--workers", "2")
+            kept = run.recorded()
+            disk.make_room()
+            if first.returncode:
+                [line] = [line for line in first.stderr.splitlines() if line.startswith("error: ")]
+                assert "make room" in line
+                failed.append(pages)
+                # At most what was in flight in each task.
+                assert sum(server.started.values()) - kept <= 3 * 64
+                before = sum(server.started.values())
+                again = run.run()
+                assert again.returncode == 0, again.stderr
+                assert sum(server.started.values()) - before <= 200 - kept
+            run.check_whole(200)
+            assert not list(tmp_path.glob("runs/.*-*"))
+    assert 1 < len(failed) < 5

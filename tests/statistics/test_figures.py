@@ -1,0 +1,113 @@
+"""The figures of many totals at once are those of `rates`, of every metric and protocol."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hdbench.results.result import Result
+from hdbench.scoring import METRICS, make_metric
+from hdbench.scoring.metric import PROTOCOLS
+from hdbench.scoring.sciencemeta_accuracy import FIELDS
+from hdbench.scoring.zettel_f1 import ZettelF1
+from hdbench.statistics.bootstrap import intervals
+from hdbench.statistics.resampling import Table
+
+EVERY = [make_metric(name, protocol) for name in METRICS for protocol in PROTOCOLS]
+WEIGHTED = [make_metric(name, weights={"title": 0.3}) for name in ("zettel_f1", "record_f1")]
+ROUNDED = [make_metric(name, round={"run": 2}) for name in ("record_f1", "text_cer")]
+RENAMED = [
+    make_metric("record_f1", figures={"f1_micro": {"of": "similarity", "scale": 100}}),
+    make_metric("text_cer", figures={"cer": {"of": "cer_items"}}),
+]
+METRICS_TO_TEST = [*EVERY, *WEIGHTED, *ROUNDED, *RENAMED]
+
+COUNTS = st.integers(0, 4000)
+
+
+def many_totals(metric, draw, rows):
+    """Totals as items can have them: sums of 0.0 to 1.0 an item, and none where there is none."""
+    items = draw(st.integers(1, 300))
+    shares = st.floats(0, 1)
+    totals = []
+    for _ in range(rows):
+        row = {name: draw(COUNTS) for name in metric.statistics}
+        if metric.name == "avisblatt_cer":
+            row["scored_ads"] = draw(st.integers(0, 50))
+            row["fuzzy_sum"] = row["scored_ads"] * draw(shares)
+            row["fuzzy"] = items * draw(shares)
+        if metric in WEIGHTED:
+            row["true_positives"] *= 0.3
+        if metric.name == "sciencemeta_accuracy":
+            for kind, fields in FIELDS.items():
+                row[f"{kind}.items"] = draw(st.integers(0, 3))
+                for field in fields:
+                    row[f"{kind}.{field}.similarity"] = row[f"{kind}.items"] * draw(shares)
+        totals.append({name: float(value) for name, value in row.items()} | {"items": items})
+    return totals
+
+
+def identifier(metric):
+    return f"{metric.name}-{metric.protocol}"
+
+
+def check(metric, rows):
+    """The figures of many totals are those of each, to the last digit."""
+    totals = np.array([[row[name] for name in metric.statistics] for row in rows])
+    table = Table(metric, metric.statistics, np.zeros((int(rows[0]["items"]), 1)))
+    single = [metric.rates(row) for row in rows]
+    names = [name for name, rate in single[0].items() if not isinstance(rate, dict)]
+    for wanted in (names, [metric.headline]):
+        expected = np.array([[rates.get(name) for name in wanted] for rates in single], float)
+        assert np.array_equal(table.figures(totals, wanted), expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("metric", METRICS_TO_TEST, ids=identifier)
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_figures_of_many_totals_are_those_of_each(metric, data):
+    check(metric, many_totals(metric, data.draw, data.draw(st.integers(1, 4))))
+
+
+@pytest.mark.parametrize("metric", METRICS_TO_TEST, ids=identifier)
+def test_of_nothing_too_and_the_headline_is_the_first_of_the_rates(metric):
+    nothing = dict.fromkeys((*metric.statistics, "items"), 0.0)
+    something = dict.fromkeys(nothing, 3.0)
+    check(metric, [nothing, nothing])
+    check(metric, [something, nothing | {"items": 3.0}])
+    assert next(iter(metric.rates(nothing))) == metric.headline
+
+
+@pytest.mark.parametrize("name", [name for name in METRICS if name != "sciencemeta_accuracy"])
+def test_rates_are_computed_for_all_draws_at_once(name, monkeypatch):
+    metric = make_metric(name)
+    calls = []
+    rates = type(metric).rates
+
+    def counted(self, totals):
+        calls.append(totals)
+        return rates(self, totals)
+
+    monkeypatch.setattr(type(metric), "rates", counted)
+    rng = np.random.default_rng(0)
+    columns = {each: rng.integers(1, 9, 30).tolist() for each in metric.statistics}
+    result = Result(metric, [str(n) for n in range(30)], Counter(), columns, {}, [], [])
+    assert intervals(result, resamples=500).figures
+    assert len(calls) < 10
+
+
+class Other(ZettelF1):
+    """A metric of another package, which knows of numbers only."""
+
+    def rates(self, totals):
+        found = super().rates(totals)
+        return found | {"f1_macro": 1.0 if found["f1_macro"] > 0.5 else 0.0}
+
+
+def test_the_rates_of_another_package_get_numbers():
+    assert make_metric("zettel_f1").vectorized
+    assert not Other.vectorized
+    row = dict.fromkeys((*Other.statistics, "items"), 3.0)
+    check(Other(), [row | {"f1": value} for value in (1.0, 2.0, 3.0)])

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from annotating.pages import write_collection
-from helpers.bad_inputs import NAMES, NUMBERS, complaint, odd_paths
+from helpers.bad_inputs import DEVICES, NAMES, NUMBERS, complaint, odd_paths
 from helpers.planned_cards import SCHEMA
 from helpers.run_folders import write_cards, write_run
 
@@ -149,6 +149,8 @@ def test_an_odd_path_is_refused_in_one_line(forks, tmp_path, area):
     folder = prepared(tmp_path / "here")
     odd = {name: str(path) for name, path in odd_paths(tmp_path / "odd").items()}
     assert wrong(forks, folder, cases(PATHS[area], odd)) == {}
+    replaced = [name for name in DEVICES if not (tmp_path / "odd" / name).is_char_device()]
+    assert replaced == []
 
 
 @pytest.mark.parametrize("command", NAMED)

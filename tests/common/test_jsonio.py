@@ -68,6 +68,16 @@ def test_a_failed_write_leaves_the_old_file_alone(tmp_path):
     assert os.listdir(tmp_path) == ["value.json"]
 
 
+def test_a_whole_file_never_takes_the_place_of_a_device_or_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "null").symlink_to("/dev/null")
+    before = {name: os.lstat(tmp_path / name) for name in ("pipe", "null")}
+    for name in before:
+        with pytest.raises(HdbenchError, match=f"{name}: cannot be written: is a pipe or a device"):
+            write_whole(tmp_path / name, b"x")
+    assert {path.name: os.lstat(path) for path in tmp_path.iterdir()} == before
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_whole_file_is_the_old_or_the_new_one_and_nothing_is_left_beside_it(tmp_path, form):
     with small_disk(tmp_path / "disk", form) as disk:

@@ -32,6 +32,8 @@ NUMBERS = ["-1", "0", "nan", "inf", "-inf", "9" * 400, "1e999", "1.5", "", "x", 
 RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """What a terminal would obey, or show the wrong way round."""
 
+DEVICES = ("null", "full", "tty")
+
 
 def odd_paths(folder):
     """Name → a path that is not what a command wants, made in a folder."""
@@ -60,9 +62,9 @@ def odd_paths(folder):
     found["missing"] = folder / f"none{ESCAPE}"
     found["below a file"] = folder / "empty/inner"
     found["long"] = folder / ("x" * 300)
-    found["null device"] = Path("/dev/null")
-    found["full device"] = Path("/dev/full")
-    found["terminal"] = Path("/dev/tty")
+    for name in DEVICES:  # links, so that a command that replaces one does not harm the machine
+        found[name] = folder / name
+        found[name].symlink_to(f"/dev/{name}")
     return found
 
 

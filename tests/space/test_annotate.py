@@ -536,7 +536,7 @@ def test_no_answer_says_where_the_server_keeps_its_files(client, place):
     told = [client.get("/cards/items/0/pages/0", auth=auth)]
     assert (told[0].status_code, told[0].text) == (
         404,
-        "cards/images/card.png: no such file",
+        "images/card.png: cannot be shown: no such file",
     )
     (folder / "cards/history/times").symlink_to(folder)
     told.append(client.post("/cards/leave", json={"item": 0, "seconds": 5}, auth=auth))

@@ -9,7 +9,7 @@ from PIL import Image, UnidentifiedImageError
 
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common import pdf
-from hdbench.common.folder_files import file_in
+from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.pictures import FORMATS, in_rgb
 from hdbench.errors import HdbenchError, Message, os_reason
@@ -113,7 +113,12 @@ class Media:
             ) from error
 
     def _path(self, name: Any) -> Path:
-        return file_in(self._folder, str(name))
+        try:
+            return file_in(self._folder, str(name))
+        except (MissingFileError, RefusedFileError) as error:
+            raise HdbenchError(
+                "{place}: cannot be shown: {why}", place=name, why=error.why
+            ) from error
 
 
 def _why(error: Exception) -> Message:

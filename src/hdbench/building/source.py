@@ -10,7 +10,7 @@ from typing import Any
 
 from hdbench.common.cache import user_cache
 from hdbench.common.folder_files import MissingFileError, file_in
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 SHA256_DIGITS = 64
 
@@ -122,7 +122,7 @@ def download_source(url: str, revision: str, registry: Mapping[str, str]) -> Sou
                 error.response is not None
                 and error.response.status_code == requests.codes.not_found
             ):
-                raise MissingFileError("{place}: not found", place=files.get_url(path)) from error
+                raise MissingFileError(files.get_url(path), Message("not found")) from error
             raise HdbenchError(
                 "{place}: cannot be downloaded: {why}", place=files.get_url(path), why=error
             ) from error

@@ -8,13 +8,23 @@ from hdbench.errors import HdbenchError, Message, os_reason
 MAX_TEXT = 4 * 2**20
 """Maximum number of bytes of a file that people write by hand, such as a prompt or a card."""
 
-
 PRIVATE = ("history", "annotation.yaml")
 """What of a collection says who annotated what: it is never a part of a dataset."""
 
 
+_NOT_THERE = Message("no such file")
+
+
 class MissingFileError(HdbenchError):
-    """A file is not in its folder."""
+    """A file is not in its folder.
+
+    Attributes:
+        why: what is wrong with it.
+    """
+
+    def __init__(self, place: str | Path, why: Message = _NOT_THERE) -> None:
+        super().__init__("{place}: {why}", place=place, why=why)
+        self.why = why
 
 
 class RefusedFileError(HdbenchError):
@@ -61,13 +71,13 @@ def file_in(folder: Path, name: str | Path, within: Path | None = None) -> Path:
         is_inside = any(real.is_relative_to(place.resolve()) for place in places)
         mode = real.stat().st_mode if is_inside else 0
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise MissingFileError("{place}: no such file", place=path) from error
+        raise MissingFileError(path) from error
     except OSError as error:
         raise HdbenchError(
             "{place}: cannot be read: {why}", place=path, why=os_reason(error)
         ) from error
     except (RuntimeError, ValueError) as error:  # links in a circle; a null character
-        raise MissingFileError("{place}: no such file", place=path) from error
+        raise MissingFileError(path) from error
     if not is_inside:
         why = Message("leads out of {folder}", folder=folder)
         raise RefusedFileError(path, why, is_outside=True)

@@ -3,6 +3,8 @@
 import hashlib
 from pathlib import Path
 
+from hdbench.common.regular_files import open_regular
+
 
 def file_sha256(path: Path) -> str:
     """The sha256 of a file of any size.
@@ -10,5 +12,5 @@ def file_sha256(path: Path) -> str:
     Raises:
         OSError: it cannot be read.
     """
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,6 +1,7 @@
 """Reading and writing JSON and JSON Lines, with bounds: the files are untrusted."""
 
 import codecs
+import errno
 import json
 import math
 import os
@@ -12,6 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from hdbench.common.regular_files import SPECIAL, is_special, open_regular
 from hdbench.errors import HdbenchError, Message, os_reason, write_reason
 
 MAX_DEPTH = 100
@@ -323,7 +325,7 @@ def raw_lines(
     """
     name = name or str(path)
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             file.seek(start)
             offset = start
             while block := file.read(_BLOCK):
@@ -400,9 +402,12 @@ def whole_file(path: Path) -> Iterator[Path]:
     """A file to write next to its destination, renamed when the block ends: all or nothing.
 
     Raises:
-        HdbenchError: the file cannot be written.
+        HdbenchError: the file cannot be written; or its destination is a pipe or a device, which
+            would be replaced.
     """
     try:
+        if is_special(path):
+            raise OSError(errno.EINVAL, SPECIAL)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name[:100]}-") as folder:
             beside = Path(folder) / "file"
             yield beside

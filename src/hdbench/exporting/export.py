@@ -9,6 +9,7 @@ from hdbench.common.csv_files import write_csv
 from hdbench.common.excel import xlsx_writer
 from hdbench.common.jsonio import whole_file
 from hdbench.common.progress import progress
+from hdbench.common.regular_files import without_links
 from hdbench.errors import HdbenchError, Message
 from hdbench.exporting.cells import Cell
 from hdbench.exporting.columns import OTHER_FIELDS
@@ -92,9 +93,9 @@ def export(
             xlsxwriter is not installed, or the file cannot be written, or is the answers
             themselves.
     """
-    name = run.resolve().name
+    name = without_links(run).name
     path = out or Path(f"{name if run.is_dir() else name.partition('.')[0]}.{form}")
-    if path.resolve() == run.resolve():
+    if without_links(path) == without_links(run):
         raise HdbenchError(
             "{place}: holds the answers themselves: name another file with -o", place=path
         )

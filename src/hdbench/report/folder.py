@@ -9,6 +9,7 @@ from pathlib import Path
 from hdbench.building.namespace import writing
 from hdbench.common.cache import user_cache
 from hdbench.common.extras import MissingExtraError
+from hdbench.common.regular_files import without_links
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import by_column
 from hdbench.evaluation.runs import benchmark_of, load_runs
@@ -100,7 +101,8 @@ def write_report(
         keep_in(user_cache() / "thumbnails", max_bytes=MAX_KEPT)
     names = [] if name is None else [name]
     notes: list[Message] = []
-    with writing(out.resolve().parent, out.resolve().name) as folder, ExitStack() as stack:
+    target = without_links(out)
+    with writing(target.parent, target.name) as folder, ExitStack() as stack:
         drawing = _drawing(stack, notes)
         with Details(folder / ITEMS, whole=whole) as details:
             settings = Settings(protocol, details=True, each_item=details.scored)

@@ -14,6 +14,7 @@ from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.checked import Strict, check_file, validate
 from hdbench.common.jsonio import json_reason, parse_json
+from hdbench.common.regular_files import open_regular
 from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.statistics.acceptance import CONFIDENCE, Interval, Step
 from hdbench.trust.checked import CheckedSample, check_sample
@@ -273,7 +274,7 @@ def decide(plan: Plan, benchmark: Benchmark, where: Path, opened: Runs | None = 
 def is_decision(path: Path) -> bool:
     """Whether a file begins as `hdbench trust decide --json` writes it."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return _BEGIN.match(file.read(100)) is not None
     except OSError:
         return False

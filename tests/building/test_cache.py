@@ -28,7 +28,7 @@ def load():
 def test_another_folder_of_that_name_is_not_taken_for_this_one(build_in, published, monkeypatch):
     sample = build_in("sample", "zettelkatalog", "--sample")
     assert load()["id"][0] == "sample-01"
-    build_in("cards", published.recipe, "--source", published.source)
+    build_in("cards", published.recipe, "--source", published.source, "--run-script")
     assert load()["id"][0] == "00000"
     monkeypatch.chdir(sample)
     assert load()["id"][0] == "sample-01"
@@ -37,7 +37,7 @@ def test_another_folder_of_that_name_is_not_taken_for_this_one(build_in, publish
 def test_a_new_build_in_the_same_place_is_seen(build_in, published):
     build_in("place", "zettelkatalog", "--sample")
     assert load()["id"][0] == "sample-01"
-    build_in("place", published.recipe, "--source", published.source)
+    build_in("place", published.recipe, "--source", published.source, "--run-script")
     assert load()["id"][0] == "00000"
 
 

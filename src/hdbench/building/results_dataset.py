@@ -106,7 +106,7 @@ def build_results(out: Path, source: Path | None) -> BuiltResults:
             name=NAME,
         )
     benchmarks = _published_benchmarks()
-    there = [each for each in benchmarks if (source / each.file).exists()]
+    there = [each for each in benchmarks if (source / each.file).is_file()]
     missing = [each.file for each in benchmarks if each not in there]
     if not there:
         raise HdbenchError(

@@ -154,10 +154,7 @@ def make_submission(
     benchmark, results = score_upload(context, upload, details=False)
     run = scored.run if scored.run in results else next(iter(results))
     answers = list(_answers(benchmark, upload.path, run))
-    try:
-        lines = answers_jsonl(answers)
-    except ValueError as error:
-        raise SubmissionError("submit_no_json") from error
+    lines = answers_jsonl(answers)
     if len(lines) > MAX_ANSWERS:
         raise SubmissionError("submit_too_large", megabytes=MAX_ANSWERS >> 20)
     digest = hashlib.sha256(f"{upload.benchmark}\n".encode() + lines).hexdigest()[:12]

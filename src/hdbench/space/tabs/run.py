@@ -276,18 +276,19 @@ def _views(  # noqa: PLR0917  what a visitor asked for, and where it is shown
                 yield _outputs(status, going=state.ended is None, answers=answers)
     if not state.answers:
         return
-    path = run.folder / f"{run.path.name}-answers.jsonl"
-    path.write_bytes(as_jsonl(state.answers))
-    ended = partial(_outputs, status, going=False, answers=answers, lines=str(path))
-    if run.own_image:
-        record = fields_of(run.benchmark, state.answers[0].get("text", ""))
-        titles = run.benchmark.field_titles(language)
-        yield ended(first=run_record(record, language, titles))
-        return
-    upload = Upload(run.benchmark.spec.name, run.path)
-    views = result_views(workers, context, upload, None, visitor, progress)
-    for first, _, report, *files in views:
-        yield ended(first=first, report=report, files=files)
+    with TemporaryDirectory() as scratch:  # of which Gradio copies files to its own folder
+        path = Path(scratch) / f"{run.path.name}-answers.jsonl"
+        path.write_bytes(as_jsonl(state.answers))
+        ended = partial(_outputs, status, going=False, answers=answers, lines=str(path))
+        if run.own_image:
+            record = fields_of(run.benchmark, state.answers[0].get("text", ""))
+            titles = run.benchmark.field_titles(language)
+            yield ended(first=run_record(record, language, titles))
+            return
+        upload = Upload(run.benchmark.spec.name, run.path)
+        views = result_views(workers, context, upload, None, visitor, progress)
+        for first, _, report, *files in views:
+            yield ended(first=first, report=report, files=files)
 
 
 def _outputs(

@@ -64,7 +64,7 @@ class LettersF1(hdbench.integrations.evaluate_module.MetricModule):
     """F1 over the date, senders and receivers of letters."""
 
     metric = "letters_f1"
-    rules = 1
+    rules = 2
     description = _DESCRIPTION
     inputs = _INPUTS
     citation = _CITATION

@@ -104,7 +104,7 @@ def test_what_it_finds_is_put_into_german(scored, cards, monkeypatch):
     monkeypatch.chdir(cards)
     [found] = verify("result.json")
     assert told(found.headline, "de").startswith(
-        "abweichend nach Version 2 der Regeln und Version 2 der Leseregeln: "
+        "abweichend nach Version 3 der Regeln und Version 2 der Leseregeln: "
     )
     lines = [told(each, "de") for each in found.differences]
     assert "recall_micro: (fehlt) → 0.25" in lines

@@ -65,7 +65,7 @@ def like_paths():
 
 @st.composite
 def like_path_items(draw):
-    """(answer, truth) of one item with such keys; the answer also has paths of the truth as keys."""
+    """(answer, truth) of one item; the answer also has paths of the truth as keys."""
     truth = draw(like_paths())
     same = {key: draw(edited(value)) for key, value in truth.items() if draw(st.booleans())}
     flat = {path: draw(st.just(value) | values) for path, value in flatten(truth)}

@@ -122,7 +122,7 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         candidates = (
             Candidate(
                 str(position),
-                prepare(metric, _reference(position, reference)),
+                prepare(metric, _reference(position, reference), f"references[{position}]"),
                 *_answer(text, schema)[:3],
             )
             for position, (text, reference) in enumerate(zip(predictions, references, strict=True))

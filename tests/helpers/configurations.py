@@ -37,7 +37,8 @@ def computed(metric, benchmark, protocol, answers, **options):
         answers: id → a record or a text.
         options: options of `compute`.
     """
-    rows = [json.loads(line) for line in (Path(benchmark) / "metadata.jsonl").open()]
+    with (Path(benchmark) / "metadata.jsonl").open() as file:
+        rows = [json.loads(line) for line in file]
     ending = "-published" if protocol == "published" else ""
     loaded = evaluate.load(str(metric), Path(benchmark).name + ending)
     return loaded.compute(

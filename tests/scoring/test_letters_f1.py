@@ -449,8 +449,8 @@ def test_a_wrong_option_is_refused(options, message):
     [
         ({"sender_persons": [7]}, "sender_persons: 7 is not a person"),
         ({"receiver_persons": [["X"]]}, "receiver_persons: ['X'] is not a person"),
-        ({"foo": 1}, "has none of the fields send_date, sender_persons, receiver_persons"),
-        ({}, "has none of the fields send_date, sender_persons, receiver_persons"),
+        ({"foo": 1}, "none of the fields send_date, sender_persons, receiver_persons"),
+        ({}, "none of the fields send_date, sender_persons, receiver_persons"),
         ({"sender_persons": [person("A", inferred="guess")]}, "is not a person"),
         ({"sender_persons": [{"name": 7}]}, "must have a name and a list of names"),
         ({"sender_persons": [{"name": "A", "alternateName": "B"}]}, "must have a name and a list"),

@@ -64,20 +64,20 @@ class LettersF1(Metric):
     or `<<…>>` around a name in a text) do not count unless an option asks for them. An answer's
     objects with the same `inferred` are left out, too, whomever they name, and a name in brackets
     is if the ground truth has that person inferred in the same way; any other one in brackets is a
-    wrong value. So each ground truth is a perfect answer to itself.
+    wrong value. So each ground truth is a perfect answer to itself (published: if its persons are
+    objects, and it has a date).
 
     Differences under `published`: only the first date on either side is compared, and a ground
     truth without a date costs a false negative; the text "None" is a value, and so is an empty text
-    as a date; `<…>` and `<<…>>` around a predicted name are removed; a person whose name in the
-    authority file begins or ends with white space is found by that name, without the white space,
-    but not by alternate names; an empty name finds a person who has an empty alternate name; both
-    F1 scores are rounded to 2 decimals.
+    as a date; `<…>` and `<<…>>` around a predicted name are removed, whomever it names; a person
+    whose name in the authority file begins or ends with white space is found by that name, without
+    the white space, but not by alternate names; an empty name finds a person who has an empty
+    alternate name; both F1 scores are rounded to 2 decimals.
 
     Degenerate cases: null, "null", "None" and empty texts are not values. White space around a
-    value is ignored. Numbers are compared by their text; anything that is neither a text nor a
-    number is a wrong value. A zero denominator gives 0.0, so a letter with nothing to find in which
-    nothing was found has an F1 of 0.0, but is perfect. A missing answer costs every value in the
-    ground truth.
+    value is ignored. Numbers are compared by their text; anything else that is not a text is a
+    wrong value. A zero denominator gives 0.0, so a letter with nothing to find in which nothing was
+    found has an F1 of 0.0, but is perfect. A missing answer costs every value in the ground truth.
 
     Args:
         protocol: `documented` or `published`.

@@ -23,7 +23,7 @@ Args:
     predictions (list): for each letter the answer: a record (`dict`), None, or the model's raw text
         (`str`), in which a record is looked for. The record is `{"metadata": {...}}` or the inner
         object, with `send_date`, `sender_persons` and `receiver_persons`, each a list or one text
-        in which `|` separates the values.
+        in which `|` separates the values. A person is a name, or an object with the `name`.
     references (list of dict): the ground truths, `dataset["ground_truth"]`, in the same order.
     inferred_from_function (bool): also ask for persons inferred from function and date.
     inferred_from_correspondence (bool): also ask for those inferred from the correspondence.
@@ -64,7 +64,7 @@ class LettersF1(hdbench.integrations.evaluate_module.MetricModule):
     """F1 over the date, senders and receivers of letters."""
 
     metric = "letters_f1"
-    rules = 1
+    rules = 2
     description = _DESCRIPTION
     inputs = _INPUTS
     citation = _CITATION

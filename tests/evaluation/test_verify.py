@@ -50,7 +50,7 @@ def test_a_result_that_nobody_changed_is_equal(scored):
     # and the ranges of 4 rates; corrections and values of an item. 7 statistics of 4 items.
     figures = 4 + 3 + 1 + 4 + 6 + 5 + 3 + 2
     assert done.stdout == (
-        f"equal under rules 2, reading 2: {figures} figures, {7 * 4} per-item values\n"
+        f"equal under rules 3, reading 2: {figures} figures, {7 * 4} per-item values\n"
     )
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -92,7 +92,7 @@ def test_a_figure_that_was_changed_is_listed(scored, cards):
     assert done.returncode == 1
     # 3 of 4 given are right, and 3 of 8 wanted: F1 6 / 12.
     head, *lines = done.stdout.splitlines()
-    assert head.startswith("differs under rules 2, reading 2: ")
+    assert head.startswith("differs under rules 3, reading 2: ")
     assert lines == ["  f1_micro: 0.9 → 0.5", '  invented: "x\\u001b[2J" → (absent)']
 
 
@@ -104,7 +104,7 @@ def test_what_it_finds_is_put_into_german(scored, cards, monkeypatch):
     monkeypatch.chdir(cards)
     [found] = verify("result.json")
     assert told(found.headline, "de").startswith(
-        "abweichend nach Version 2 der Regeln und Version 2 der Leseregeln: "
+        "abweichend nach Version 3 der Regeln und Version 2 der Leseregeln: "
     )
     lines = [told(each, "de") for each in found.differences]
     assert "recall_micro: (fehlt) → 0.25" in lines
@@ -220,7 +220,7 @@ def test_a_result_of_another_reading_is_equal_or_names_it_as_the_cause(scored, c
 
     of_reading(7)
     done = scored()
-    assert (done.returncode, done.stdout[:32]) == (0, "equal under rules 2, reading 2: ")
+    assert (done.returncode, done.stdout[:32]) == (0, "equal under rules 3, reading 2: ")
     assert "  note: scored under reading 7\n" in done.stdout
     of_reading(7, f1_micro=0.9)
     done = scored()
@@ -260,16 +260,16 @@ def test_a_result_from_before_corrections_were_counted_is_equal(
     edit(cards / "result.json", older)
     done = scored()
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("equal under rules 2, reading 2: ")
+    assert done.stdout.startswith("equal under rules 3, reading 2: ")
     assert f", {5 * 4} per-item values" in done.stdout
 
 
 def test_a_result_of_other_rules_names_the_version_to_verify_it_with(scored, cards):
-    edit(cards / "result.json", lambda result: result.update(rules=3))
+    edit(cards / "result.json", lambda result: result.update(rules=4))
     done = scored()
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
-    assert "scored under rules 3 of zettel_f1, and this hdbench" in line
+    assert "scored under rules 4 of zettel_f1, and this hdbench" in line
     assert "use the hdbench version that the file names under versions" in line
 
 

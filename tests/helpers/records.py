@@ -8,6 +8,7 @@ import copy
 import random
 
 from hypothesis import strategies as st
+from reference.zettel_f1 import flatten
 
 KEYS = ["name", "place", "date", "entries", "authors", "note"]
 ODD_KEYS = [
@@ -24,6 +25,9 @@ ODD_KEYS = [
     "a\u0308",
     "error",
 ]
+LIKE_PATHS = ["a", "b", "a.b", "b.a", "a[0]", "[0]", "[]", "", ".", ".a", "a.", "\\", "a\\", "-"]
+"""Keys that, joined with dots and brackets, read like the path of other values."""
+
 TEXTS = [
     "",
     "Abegg",
@@ -51,6 +55,33 @@ def nodes(names=keys, longest=4, leaves=values):
         lambda inner: lists(inner, longest) | st.dictionaries(names, inner, max_size=3),
         max_leaves=8,
     )
+
+
+def like_paths():
+    """Records with few values and keys that are written like the paths of other values."""
+    names, leaves = st.sampled_from(LIKE_PATHS), st.sampled_from(["Basel", "Bern", "", None, 0])
+    return st.dictionaries(names, nodes(names, 2, leaves), max_size=3)
+
+
+@st.composite
+def like_path_items(draw):
+    """(answer, truth) of one item; the answer also has paths of the truth as keys."""
+    truth = draw(like_paths())
+    same = {key: draw(edited(value)) for key, value in truth.items() if draw(st.booleans())}
+    flat = {path: draw(st.just(value) | values) for path, value in flatten(truth)}
+    return draw(like_paths()) | flat | same, truth
+
+
+def keys_shuffled(value, seed):
+    """The same record with the keys of each object in another order."""
+    order = random.Random(seed)
+
+    def change(node):
+        if isinstance(node, dict):
+            return {key: change(node[key]) for key in order.sample(list(node), len(node))}
+        return [change(child) for child in node] if isinstance(node, list) else node
+
+    return change(value)
 
 
 @st.composite

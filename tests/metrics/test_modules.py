@@ -288,6 +288,6 @@ def test_without_hdbench_the_module_says_what_to_install(namespace, tmp_path):
 def test_a_module_for_other_rules_says_so(namespace, tmp_path):
     module = tmp_path / "zettel_f1.py"
     source = (namespace / "hdb/zettel_f1/zettel_f1.py").read_text()
-    module.write_text(source.replace("rules = 2", "rules = 3"))
-    with pytest.raises(ValueError, match=r"for rules 3, and hdbench .* has rules 2"):
+    module.write_text(source.replace("rules = 3", "rules = 4"))
+    with pytest.raises(ValueError, match=r"for rules 4, and hdbench .* has rules 3"):
         evaluate.load(str(module))

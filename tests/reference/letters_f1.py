@@ -70,6 +70,22 @@ def as_list(value):
     return [None if item is None else str(item).strip() for item in value]
 
 
+def person_names(value, wanted):
+    """The names of persons as texts, None for each null, without objects that are left out."""
+    if isinstance(value, dict) and "name" in value:
+        value = [value]
+    if not isinstance(value, list):
+        return as_list(value)
+    kept = []
+    for item in value:
+        if isinstance(item, dict) and "name" in item:
+            if item.get("inferred") in (None, *wanted):
+                kept.append(item["name"])
+        else:
+            kept.append(item)
+    return as_list(kept)
+
+
 def dates(answered, letter, protocol):
     """TP, FP and FN of the date."""
     if protocol == "published":
@@ -96,6 +112,12 @@ def persons(answered, texts, authority, protocol, inferred):
         name = answered_name
         if published and name is not None:
             name = inferred_from(name)[0].strip()
+        if not published and name is not None:
+            sources = inferred_as(name, texts, authority)
+            if sources & set(inferred):
+                name = inferred_from(name)[0]
+            elif sources:
+                continue
         if name in (None, "null") or (name in ("", "None") and not published):
             continue
         is_person = False
@@ -110,16 +132,30 @@ def persons(answered, texts, authority, protocol, inferred):
     return len(found), len(false_positives), len(truth) - len(found)
 
 
+def inferred_as(answered, texts, authority):
+    """The source in an answer's brackets, in a set, if it is that of a person of the truth."""
+    name, source = inferred_from(answered)
+    for known, its_source in map(inferred_from, texts):
+        person = look_up(known, authority, strip=True)
+        names = (
+            {known.strip(), *(other.strip() for other in person["alternateName"])}
+            if person
+            else {known.strip()}
+        )
+        if source and source == its_source and name in names - {"", "null", "None"}:
+            return {source}
+    return set()
+
+
 def counts(answer, letter, authority, protocol="documented", inferred=()):
     """Category → TP, FP and FN of one letter; an answer of None is unanswered."""
     if protocol == "documented" and answer is not None and set(answer) == {"error"}:
         answer = None
-    answered = {category: as_list(metadata(answer).get(category)) for category in CATEGORIES}
-    result = {"send_date": dates(answered["send_date"], letter, protocol)}
+    answered = metadata(answer)
+    result = {"send_date": dates(as_list(answered.get("send_date")), letter, protocol)}
     for category in CATEGORIES[1:]:
-        result[category] = persons(
-            answered[category], letter[category], authority, protocol, inferred
-        )
+        names = person_names(answered.get(category), inferred)
+        result[category] = persons(names, letter[category], authority, protocol, inferred)
     return result
 
 

@@ -370,7 +370,13 @@ WEIRD = [
 @pytest.mark.parametrize("protocol", ["documented", "published"])
 @pytest.mark.parametrize("normalize", ["none", ["NFKC", "edition", "case", "whitespace"]])
 def test_weird_values_have_a_score(protocol, normalize):
-    pages = [page(*WEIRD), page(*WEIRD, continued_section=5), page(ad("1. a")), page(), {}]
+    pages = [
+        page(*WEIRD),
+        page(*WEIRD, continued_section=5),
+        page(ad("1. a")),
+        page(),
+        page() | {"advertisements": None},
+    ]
     answers = [*pages, None, {"advertisements": None}, {"advertisements": "x"}, {"error": "x"}]
     answers += [page(entry) for entry in WEIRD]
     for truth in pages:
@@ -380,6 +386,39 @@ def test_weird_values_have_a_score(protocol, normalize):
             for name, value in result.items():
                 if isinstance(value, float):
                     assert 0 <= value <= 1, name
+
+
+@pytest.mark.parametrize(
+    ("truth", "told"),
+    [
+        ({"foo": 1}, "none of the fields advertisements"),
+        ({}, "none of the fields advertisements"),
+        ({"foo": []}, "none of the fields advertisements"),
+        ({"image_1": [ad("1. a")], "image_2": [ad("1. a")]}, "none of the fields advertisements"),
+        ({"image_1": [ad("1. a"), "x"]}, "none of the fields advertisements"),
+        ({"advertisements": ad("1. a")}, "advertisements is not a list"),
+        ({"advertisements": [{"foo": 1}]}, "none of the fields text in advertisements"),
+        ({"advertisements": ["1. a"]}, "none of the fields text in advertisements"),
+    ],
+)
+@pytest.mark.parametrize("protocol", ["documented", "published"])
+def test_a_truth_without_advertisements_is_refused(truth, told, protocol):
+    with pytest.raises(HdbenchError) as error:
+        make_metric("avisblatt_cer", protocol).prepare(truth)
+    assert str(error.value) == f"not a ground truth for avisblatt_cer: {told}"
+
+
+def test_a_page_may_have_the_form_of_the_description():
+    ads = [ad("1. a"), ad("2. b")]
+    whole, by_key = page(*ads, continued_section="x"), {"[key_id]": ads, "continued_section": "x"}
+    for truth in (whole, by_key):
+        result = figures([(by_key, truth), ({"image_1": ads[:1]}, truth)])
+        assert (result["fuzzy"], result["items_perfect"]) == (0.75, 1)
+        # The published results were computed without the ads of such an answer.
+        result = figures([(whole, truth), (by_key, truth)], "published")
+        assert (result["fuzzy"], result["true_positives"]) == (0.5, 2)
+    for other in ({"a": ads, "b": ads}, {"a": ["1. a"]}, {"a": ads[0]}, {"a": [*ads, None]}):
+        assert figures([(other, whole)])["fuzzy"] == 0.0
 
 
 NOTHING = [

@@ -170,8 +170,27 @@ EMPTY = person("Leer, Hans", "H. Leer", "")
         (["<>", "<null>"], [ANNA], (0, 2, 1), (0, 0, 1)),
         # what is neither text nor number
         ([["Frau Muster"]], [ANNA], (0, 1, 1), (0, 1, 1)),
-        ([{"name": "Frau Muster"}, {"name": "X"}], [ANNA], (0, 2, 1), (0, 2, 1)),
-        ({"name": "Frau Muster"}, [ANNA], (0, 1, 1), (0, 1, 1)),
+        ([{"n": "Frau Muster"}], [ANNA], (0, 1, 1), (0, 1, 1)),
+        ([{"name": ["Frau Muster"]}], [ANNA], (0, 1, 1), (0, 1, 1)),
+        # persons as objects
+        ([{"name": "Frau Muster"}, {"name": "X"}], [ANNA], (1, 1, 0), (1, 1, 0)),
+        ({"name": "Frau Muster"}, [ANNA], (1, 0, 0), (1, 0, 0)),
+        ([ANNA], [ANNA], (1, 0, 0), (1, 0, 0)),
+        ([BLANK], [BLANK], (1, 0, 0), (1, 0, 0)),
+        ([{"name": None}, {"name": ""}], [ANNA], (0, 0, 1), (0, 0, 1)),
+        ([person("X", inferred="function")], [ANNA], (0, 0, 1), (0, 0, 1)),
+        ([person("Frau Muster", inferred="unknown")], [ANNA], (1, 0, 0), (1, 0, 0)),
+        # a ground truth's persons as names, which have no alternate names
+        (["Muster, Anna", "Frau Muster"], ["Muster, Anna"], (1, 1, 0), (1, 1, 0)),
+        ([person("A")], "A | B", (1, 0, 1), (1, 0, 1)),
+        ("A | B", ["A", {"name": "B"}], (2, 0, 0), (2, 0, 0)),
+        (["A"], {"name": "A"}, (1, 0, 0), (1, 0, 0)),
+        ("A", "null", (0, 1, 0), (0, 1, 0)),
+        # inferred persons as the description writes them
+        ("A | <B> | <<C>>", "A | <B> | <<C>>", (1, 0, 0), (1, 2, 0)),
+        ("A | <<B>> | <C>", "A | <B> | <<C>>", (1, 2, 0), (1, 2, 0)),
+        ("<A>", "A | <B>", (0, 1, 1), (1, 0, 0)),
+        ("B", "A | <B>", (0, 1, 1), (0, 1, 1)),
         ([7, True, float("nan")], [ANNA], (0, 3, 1), (0, 3, 1)),
         (["\ud800", "X" * 10_000], [ANNA], (0, 2, 1), (0, 2, 1)),
     ],
@@ -180,6 +199,36 @@ def test_persons_by_hand(names, truth, documented, published):
     for position, category in ((1, "sender_persons"), (2, "receiver_persons")):
         assert counts({category: names}, {category: truth})[position] == documented
         assert counts({category: names}, {category: truth}, "published")[position] == published
+
+
+GOLD = {
+    "send_date": ["1926-02-16", "1926-02-17"],
+    "sender_persons": [ANNA, person("B", "b", inferred="function")],
+    "receiver_persons": [person("C", inferred="correspondence"), OTTO],
+}
+IN_THE_DESCRIPTION = {
+    "send_date": "1926-02-16",
+    "sender_persons": "Muster, Anna | <B>",
+    "receiver_persons": "<<C>> | Vorbild, Otto",
+}
+
+
+@pytest.mark.parametrize("truth", [TRUTH, GOLD, IN_THE_DESCRIPTION], ids=range(3))
+@pytest.mark.parametrize("inferred", [(), ("function",), ("function", "correspondence")])
+def test_a_ground_truth_is_a_perfect_answer_to_itself(truth, inferred):
+    options = {f"inferred_from_{source}": True for source in inferred}
+    metric = LettersF1(**options)
+    for answer in (truth, {"metadata": truth}, metric.right_answer(truth)):
+        result = figures([(answer, truth)], **options)
+        assert (result["f1_micro"], result["items_perfect"]) == (1.0, 1)
+    changed = truth | {"sender_persons": ["X"]}
+    assert figures([(changed, truth)], **options)["items_perfect"] == 0
+
+
+def test_under_published_a_ground_truth_of_objects_is_perfect_by_its_first_date():
+    for answer in (GOLD, LettersF1("published").right_answer(GOLD)):
+        result = figures([(answer, GOLD)], "published")
+        assert (result["f1_micro"], result["items_perfect"]) == (1.0, 1)
 
 
 LETTER = {
@@ -304,11 +353,12 @@ def test_an_answer_that_is_lost_costs_every_value_of_the_truth():
 
 
 def test_a_letter_without_values_scores_nothing_but_is_perfect():
-    result = figures([({"send_date": ["null"]}, {})])
+    empty = {"send_date": None}
+    result = figures([({"send_date": ["null"]}, empty)])
     assert (result["f1_micro"], result["f1_macro"], result["items_perfect"]) == (0.0, 0.0, 1)
     assert result["per_item"][0]["f1"] == 0.0
-    assert figures([(None, {})])["items_perfect"] == 0
-    assert figures([({}, {})], "published")["false_negatives"] == 1  # the date
+    assert figures([(None, empty)])["items_perfect"] == 0
+    assert figures([({}, empty)], "published")["false_negatives"] == 1  # the date
     assert figures([])["f1_micro"] == 0.0
 
 
@@ -397,8 +447,10 @@ def test_a_wrong_option_is_refused(options, message):
 @pytest.mark.parametrize(
     ("truth", "message"),
     [
-        ({"sender_persons": ["Muster, Anna"]}, "sender_persons: 'Muster, Anna' is not a person"),
-        ({"receiver_persons": "X"}, "receiver_persons: 'X' is not a person"),
+        ({"sender_persons": [7]}, "sender_persons: 7 is not a person"),
+        ({"receiver_persons": [["X"]]}, "receiver_persons: ['X'] is not a person"),
+        ({"foo": 1}, "none of the fields send_date, sender_persons, receiver_persons"),
+        ({}, "none of the fields send_date, sender_persons, receiver_persons"),
         ({"sender_persons": [person("A", inferred="guess")]}, "is not a person"),
         ({"sender_persons": [{"name": 7}]}, "must have a name and a list of names"),
         ({"sender_persons": [{"name": "A", "alternateName": "B"}]}, "must have a name and a list"),
@@ -415,7 +467,7 @@ def test_an_option_about_signatures_wants_them_said():
     for truth in ({}, {"has_signatures": "TRUE"}):
         with pytest.raises(HdbenchError, match=r"skip_signatures: .* must be true or false, not"):
             LettersF1(skip_signatures=True).prepare(truth)
-        assert LettersF1().prepare(truth) is not None
+        assert LettersF1().prepare(truth | {"send_date": None}) is not None
 
 
 def test_every_figure_of_odd_answers_is_finite():

@@ -42,14 +42,23 @@ letters = st.fixed_dictionaries(
 )
 
 texts = inscribed | names | others | dates | st.sampled_from(["<Muster", "<>", "< D >"]) | st.text()
-items = texts | st.integers(1900, 1930) | st.booleans() | st.just(["D"]) | st.just({"name": "D"})
+objects = st.fixed_dictionaries(
+    {"name": names | others | st.none()},
+    optional={"inferred": st.sampled_from([None, *INFERRED]), "alternateName": st.just(["x"])},
+)
+items = texts | st.integers(1900, 1930) | st.booleans() | st.just(["D"]) | st.just({"n": "D"})
 values = (
     st.lists(items, max_size=5)
     | st.lists(texts.map(str), max_size=3).map("|".join)
     | st.none()
     | items
 )
-inner = st.dictionaries(st.sampled_from([*naive.CATEGORIES, "letter_title"]), values)
+persons = values | objects | st.lists(items | objects, max_size=5)
+inner = st.fixed_dictionaries(
+    {},
+    optional={"send_date": values, "sender_persons": persons, "receiver_persons": persons}
+    | {"letter_title": values},
+)
 answers = (
     inner
     | inner.map(lambda record: {"metadata": record})

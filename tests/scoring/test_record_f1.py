@@ -348,9 +348,31 @@ def test_any_one_key_is_also_one_with_a_dot():
 def test_no_answer_changes_how_others_are_compared():
     metric = RecordF1(compare={"author.name": "exact"})
     truth, near = {"author": {"name": "Abegg & Cie."}}, {"author": {"name": "Abegg & Cie"}}
-    for answer in (near, {"author.name": "Abegg & Cie"}, near):
-        found = metric.score(answer, metric.prepare(truth))
-        assert found.fields["substituted"] == ["author.name"]
+    same = {"substituted": ["author.name"]}
+    apart = {"missing": ["author.name"], "spurious": ["author.name"]}  # another field, with a dot
+    dotted = {"author.name": "Abegg & Cie"}
+    for answer, outcomes in ((near, same), (dotted, apart), (near, same)):
+        found = metric.score(answer, metric.prepare(truth)).fields
+        assert {outcome: paths for outcome, paths in found.items() if paths} == outcomes
+
+
+def test_a_key_with_a_dot_is_not_the_nested_one_in_either_order():
+    truth = {"a": {"b": "Basel"}}
+    for answer in ({"a": {"b": "zzz"}, "a.b": "Basel"}, {"a.b": "Basel", "a": {"b": "zzz"}}):
+        assert counts(answer, truth) == (0, 2, 1, 0.0)
+    assert counts({"e": [{"": "Basel"}]}, {"e": ["Basel"]})[:3] == (0, 1, 1)
+    assert counts({"": "Basel"}, {"": "Basel"}) == (1, 0, 0, 1.0)
+
+
+def test_a_field_is_shown_by_its_keys_as_they_are():
+    truth, answer = {"Nr.": "1", "e": [{"b.c": "Abegg", "n": "x"}]}, {"e": [{"b.c": "", "n": "x"}]}
+    metric = RecordF1()
+    prepared = metric.prepare(truth)
+    score = metric.score(answer, prepared)
+    assert score.fields["missing"] == ["Nr."]
+    assert score.fields["substituted"] == ["e[0].b.c"]
+    shown = {match.field: match.reference for match in metric.explain(score, prepared)}
+    assert shown == {"Nr.": "1", "e[0].b.c": "Abegg", "e[0].n": "x"}
 
 
 # Pairing

@@ -1,7 +1,19 @@
 """Agreement with the naive reference, which tries every pairing, on records of every shape."""
 
 import pytest
-from helpers.records import edited, items, lists, nodes, objects, odd_keys, shuffled, texts, values
+from helpers.records import (
+    edited,
+    items,
+    keys_shuffled,
+    like_path_items,
+    lists,
+    nodes,
+    objects,
+    odd_keys,
+    shuffled,
+    texts,
+    values,
+)
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference import record_f1 as naive
@@ -107,6 +119,20 @@ def test_many_records_of_every_shape(options, item):
 def test_keys_that_look_like_paths(name, item):
     if is_scored(item[0]):
         assert ours(*item, **OPTIONS[name]) == theirs(*item, **OPTIONS[name])
+
+
+@pytest.mark.parametrize("lists", ["aligned", "ordered", "position"])
+@settings(max_examples=100, deadline=None)
+@given(item=like_path_items(), seed=st.integers(0, 99))
+@example(item=({"a.b": "Basel", "a": {"b": "zzz"}}, {"a": {"b": "Basel"}}), seed=0)
+@example(item=({"a": [{"": "Basel"}]}, {"a": ["Basel"]}), seed=0)
+@example(item=({"a": "Basel", "a.": "Basel"}, {"a": {"": "Basel"}}), seed=0)
+def test_no_two_fields_are_one_whatever_their_keys_are(lists, item, seed):
+    answer, truth = item
+    found = ours(answer, truth, lists=lists)
+    assert found == theirs(answer, truth, lists=lists)
+    moved = keys_shuffled(answer, seed), keys_shuffled(truth, seed + 1)
+    assert found == ours(*moved, lists=lists)
 
 
 @pytest.mark.parametrize("options", [OPTIONS[name] for name in ALIGNED], ids=ALIGNED)

@@ -139,15 +139,15 @@ def test_accuracy_is_the_mean_over_records_then_over_fields_then_over_kinds():
 @pytest.mark.parametrize(
     ("truth", "kind"),
     [
-        ({"kind": "paper"}, "paper"),
-        ({"kind": "textbook", "doi": "x"}, "textbook"),
-        ({"kind": "ebook"}, "ebook"),
-        ({"kind": "book"}, "book"),
+        ({"kind": "paper", "keyword": None}, "paper"),
+        ({"kind": "textbook", "doi": "x", "isbn": ""}, "textbook"),
+        ({"kind": "ebook", "title": None}, "ebook"),
+        ({"kind": "book", "publisher": None}, "book"),
         ({"doi": ""}, "paper"),
         ({"keyword": None, "isbn": "x"}, "paper"),
         ({"kind": None, "doi": "x"}, "paper"),
         ({"isbn": "x"}, "book"),
-        ({}, "book"),
+        ({"title": None}, "book"),
     ],
 )
 def test_the_kind_says_which_fields_there_are(truth, kind):
@@ -162,11 +162,28 @@ def test_an_unknown_kind_is_refused(kind):
         figures([({}, {"kind": kind})])
 
 
+@pytest.mark.parametrize(
+    ("truth", "fields"),
+    [
+        ({"foo": 1}, BOOK),
+        ({}, BOOK),
+        ({"kind": "paper", "sha256": "aa"}, PAPER),
+        ({"kind": "ebook", "doi": "x"}, BOOK),
+    ],
+)
+def test_a_truth_without_the_fields_of_its_kind_is_refused(truth, fields):
+    with pytest.raises(HdbenchError) as error:
+        figures([({"title": "x"}, {"title": "x"}), ({}, truth)])
+    assert str(error.value) == (
+        f"not a ground truth for sciencemeta_accuracy: none of the fields {', '.join(fields)}"
+    )
+
+
 def test_pairs_that_are_both_empty_are_counted_apart():
     pairs = [
         ({"title": "2020", "doi": None}, {"kind": "paper", "title": "2021", "doi": ""}),
         ({"title": "", "doi": "x"}, {"kind": "paper", "title": "", "doi": "x"}),
-        ({"isbn": "1"}, {"kind": "ebook"}),
+        ({"isbn": "1"}, {"kind": "ebook", "isbn": None}),
     ]
     result = figures(pairs)
     assert result["both_empty"] == 5 + 5 + 6
@@ -182,13 +199,16 @@ def test_pairs_that_are_both_empty_are_counted_apart():
 
 
 def test_only_empty_records_leave_nothing_without_them():
-    result = figures([({}, {"kind": "paper"})])
+    result = figures([({}, {"kind": "paper", "title": None})])
     assert result["overall_accuracy"] == 1.0
     assert result["overall_accuracy_without_both_empty"] == 0.0
     assert result["field_accuracy_without_both_empty"] == {}
     # Then a kind has no accuracy, and does not count in the mean over kinds.
     result = figures(
-        [({}, {"kind": "paper"}), ({"title": "2020"}, {"kind": "ebook", "title": 2021})]
+        [
+            ({}, {"kind": "paper", "title": None}),
+            ({"title": "2020"}, {"kind": "ebook", "title": 2021}),
+        ]
     )
     assert result["overall_accuracy_without_both_empty"] == 0.75
 
@@ -244,14 +264,14 @@ def test_a_record_is_perfect_only_if_no_letter_needs_an_edit():
         (None, 0),
     ):
         assert figures([(answer, truth)])["items_perfect"] == perfect
-    assert figures([(None, {"kind": "paper"})])["items_perfect"] == 0
+    assert figures([(None, {"kind": "paper", "title": None})])["items_perfect"] == 0
 
 
 def test_an_answer_for_another_file_is_refused():
     truth = {"kind": "paper", "sha256": "aa", "title": "x"}
     for sha256 in ("aa", "", None):
         assert figures([({"sha256": sha256, "title": "x"}, truth)])["items_perfect"] == 1
-    assert figures([({"sha256": "bb"}, {"kind": "paper"})])["items_perfect"] == 1
+    assert figures([({"sha256": "bb"}, {"kind": "paper", "title": None})])["items_perfect"] == 1
     with pytest.raises(HdbenchError, match="the answer is for sha256 'bb', the reference for 'aa'"):
         figures([({"sha256": "bb", "title": "x"}, truth)])
 
@@ -411,7 +431,7 @@ def test_a_value_that_is_nested_too_deep_is_refused():
     for _ in range(200):
         nested = [nested]
     with pytest.raises(HdbenchError, match="nested more than 100 deep"):
-        figures([({"title": nested}, {"kind": "paper"})])
+        figures([({"title": nested}, {"kind": "paper", "title": None})])
 
 
 def test_no_items_give_zeros_not_errors():

@@ -86,7 +86,7 @@ def pairs(draw):
     """An answer, partly its truth, and the truth."""
     kind = draw(st.sampled_from(["paper", "textbook", "ebook", "book", None]))
     names = st.sampled_from([*naive.PAPER, *naive.BOOK])
-    truth = draw(st.dictionaries(names, values, max_size=9))
+    truth = {"title": None} | draw(st.dictionaries(names, values, max_size=9))
     answer = draw(st.none() | st.dictionaries(names | st.just("note"), values, max_size=9))
     if answer is not None:
         answer |= {field: truth[field] for field in truth if draw(st.booleans())}

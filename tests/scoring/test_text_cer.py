@@ -92,10 +92,41 @@ def test_without_an_answer_every_text_is_missed():
     assert (found["cer"], found["cer_macro"], found["similarity"]) == (0, 1 / 2, 1 / 2)
 
 
-@pytest.mark.parametrize("truth", [{}, {"text": ""}, {"text": None}, {"pages": []}])
-def test_truths_without_any_text_are_refused(truth):
-    with pytest.raises(HdbenchError, match="cer: the ground truths have no text to divide by"):
+@pytest.mark.parametrize(
+    ("truth", "told"),
+    [
+        ({}, "a ground truth has no field in text: name"),
+        ({"pages": []}, "a ground truth has no field in text: name"),
+        ({"text": ""}, "cer: the ground truths have no text to divide by in text: name"),
+        ({"text": None}, "cer: the ground truths have no text to divide by in text: name"),
+    ],
+)
+def test_truths_without_any_text_are_refused(truth, told):
+    with pytest.raises(HdbenchError, match=told):
         figures(({"text": "abcd"}, truth))
+
+
+@pytest.mark.parametrize(
+    ("truth", "told"),
+    [
+        ({"foo": 1}, "no field in pages[].text, pages[].note: name the paths of their texts"),
+        ({"pages": [{"text": "x"}, {"foo": 1}]}, "none of the fields text, note in pages[1]"),
+        ({"pages": ["x"]}, "none of the fields text, note in pages[0]"),
+        ({"pages": {"text": "x"}}, "pages is not a list"),
+    ],
+)
+def test_one_truth_without_the_texts_is_refused_among_others(truth, told):
+    texts = {"pages[].text": "always", "pages[].note": "present"}
+    with pytest.raises(HdbenchError) as error:
+        figures((pages("a"), pages("a")), (truth, truth), texts=texts)
+    assert told in str(error.value)
+
+
+def test_a_truth_may_lack_what_is_not_always_scored():
+    pairs = [({}, {}), ({"note1": "a"}, {"note1": "a"})]
+    assert figures(*pairs, texts={"note1": "until_absent"})["items_perfect"] == 2
+    pairs = [(pages(), pages()), (pages("a"), pages("a")), ({"pages": None}, {"pages": None})]
+    assert figures(*pairs, texts=PAGES)["items_perfect"] == 3
 
 
 def test_truths_with_texts_elsewhere_are_refused_with_the_paths_and_the_option():

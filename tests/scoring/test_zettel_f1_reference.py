@@ -1,6 +1,7 @@
 """Agreement with the naive reference, on records of every shape."""
 
 import pytest
+from helpers.records import keys_shuffled, like_path_items
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import zettel_f1 as naive
@@ -54,6 +55,16 @@ def counts(metric, answer, truth):
 @given(card=cards())
 def test_records_of_every_shape(protocol, card):
     assert counts(ZettelF1(protocol), *card) == naive.counts(*card, protocol)
+
+
+@settings(max_examples=100, deadline=None)
+@given(item=like_path_items(), seed=st.integers(0, 99))
+def test_no_two_fields_are_one_whatever_their_keys_are(item, seed):
+    answer, truth = item
+    found = counts(ZettelF1(), answer, truth)
+    assert found == naive.counts(answer, truth)
+    moved = keys_shuffled(answer, seed), keys_shuffled(truth, seed + 1)
+    assert found == counts(ZettelF1(), *moved)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -295,7 +295,7 @@ def test_results_that_were_read_in_two_ways_are_refused():
 def test_results_of_two_rules_are_refused():
     other = cards([(1, 0, 0)])
     other.metric.rules = 99
-    with pytest.raises(HdbenchError, match="rules: 'A' has 2, 'B' 99: score both in the same way"):
+    with pytest.raises(HdbenchError, match="rules: 'A' has 3, 'B' 99: score both in the same way"):
         compare(cards([(1, 0, 0)]), other, **HEADLINE)
 
 

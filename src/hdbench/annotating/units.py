@@ -11,6 +11,7 @@ from hdbench.scoring.metric import Metric
 from hdbench.scoring.records.compare import joined
 from hdbench.scoring.records.options import read_rules
 from hdbench.scoring.records.pairing import pair_items
+from hdbench.scoring.records.patterns import as_written
 from hdbench.scoring.records.tree import Record, Rules, take_apart
 from hdbench.statistics.agreement import Unit
 
@@ -71,7 +72,8 @@ def units_by_field(
             values = tuple(
                 None if each is None else _text(each.leaves.get(path)) for each in group.records
             )
-            found[joined(group.path, INDEX.sub("[]", path))].append(Unit(group.item, values))
+            field = as_written(joined(group.path, INDEX.sub("[]", path)))
+            found[field].append(Unit(group.item, values))
     return dict(found)
 
 

@@ -15,7 +15,7 @@ from hdbench.common.folder_files import is_private
 from hdbench.common.names import bare
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring import check_headline, make_metric
-from hdbench.scoring.metric import Metric, ProtocolName, check_protocol
+from hdbench.scoring.metric import PROTOCOLS, Metric, ProtocolName, check_protocol
 
 _NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
 _SPLIT = re.compile(r"\w+(\.\w+)*")
@@ -35,6 +35,12 @@ MEDIA_KEYS = {
 
 A text stands there itself; all others are the names of files."""
 
+DEFAULT = "default"
+"""The configuration of a metric that is loaded without a name."""
+
+PUBLISHED_ENDING = "-published"
+"""How the configuration of a metric ends that has a benchmark's published rules."""
+
 HELD_OUT_ENDING = ".held-out.jsonl"
 """How the name of a file with held-out ground truths ends; it is never in a dataset's folder."""
 
@@ -46,6 +52,16 @@ _ADDRESS = re.compile(
     r"https://[\w.-]+(?::\d+)?(?:/[\w./~%+-]*)?|mailto:[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII
 )
 _DATASET_PAGE = re.compile(r"https://[^/]+/datasets/[^/]+/([^/]+)")
+
+
+def is_reserved(name: str) -> bool:
+    """Return whether a name is one that the configurations of every metric have.
+
+    Example:
+        >>> is_reserved("documented"), is_reserved("letters-published"), is_reserved("letters")
+        (True, True, False)
+    """
+    return name in (DEFAULT, *PROTOCOLS) or name.endswith(PUBLISHED_ENDING)
 
 
 def _checked_address(text: str) -> str:
@@ -61,11 +77,17 @@ def _checked_address(text: str) -> str:
 
 
 def _checked_name(text: str) -> str:
-    """A folder gets it, and nothing is to be written elsewhere."""
+    """A folder and a metric's configurations get it."""
     if not _NAME.fullmatch(text):
         raise unfit(
             Message(
                 "{text!r} cannot be the name of a folder: use letters, digits, - and _", text=text
+            )
+        )
+    if is_reserved(text):
+        raise unfit(
+            Message(
+                "{text!r} is a word of the metrics' configurations: choose another name", text=text
             )
         )
     return text
@@ -164,7 +186,8 @@ class BenchmarkSpec(Strict):
     """What `benchmark.yaml` says.
 
     Attributes:
-        name: the dataset's name without the namespace.
+        name: the dataset's name without the namespace; not a protocol's, `default`, or a name that
+            ends in `-published`.
         title: what people call it, in English or by its own name.
         titles: the same in other languages, by `hdbench.common.texts.LANGUAGES`.
         version: the dataset's version, `1.0.0`; that of a sample ends in `+sample`.

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.sample import STRATUM
+from hdbench.benchmarks.spec import is_reserved
 from hdbench.building.licences import unusable
 from hdbench.collecting.drawing import read_sample
 from hdbench.collecting.like import Like, find_like
@@ -234,6 +235,10 @@ def _check_name(name: str) -> None:
         raise HdbenchError(
             "{place!r}: a name has small letters, digits, - _ and . only, as in letters-basel",
             place=name,
+        )
+    if is_reserved(name):
+        raise HdbenchError(
+            "{place}: a word of the metrics' configurations: choose another name", place=name
         )
     if name in recipe_names():
         raise HdbenchError(

@@ -186,7 +186,8 @@ class _Reading:
             for violation in found:
                 self._violations[violation.field][violation.rule] += 1
         for rules, tally, looks in self._scorers:
-            scored = tally.add(candidate_of(answer, prepare(rules.metric, truth), stratum))
+            prepared = prepare(rules.metric, truth, answer.id)
+            scored = tally.add(candidate_of(answer, prepared, stratum))
             if scored is not None:
                 looks.add(answer, scored, found, truth)
                 if rules.each_item is not None:

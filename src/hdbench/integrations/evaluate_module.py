@@ -9,6 +9,7 @@ import datasets
 import evaluate
 
 from hdbench import __version__
+from hdbench.benchmarks.configurations import Configuration, configuration_of
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError
 from hdbench.reading.answer import Reading
@@ -17,11 +18,19 @@ from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
 from hdbench.results.items import Candidate, prepare, score_items
 from hdbench.results.lead import effort_of
-from hdbench.scoring import METRICS, make_metric
-from hdbench.scoring.metric import check_protocol, reference_for
+from hdbench.results.result import signature
+from hdbench.scoring import METRICS
+from hdbench.scoring.metric import reference_for
 
 SHOW_THE_FORM = 1_000
 """Maximum ground truths from which to see what a record in a text looks like."""
+
+_CONFIGURATIONS = """
+Configurations:
+    documented: the rules of the benchmark's description. The default.
+    published: the rules of the published results.
+    NAME, NAME-published: the options that a benchmark of this metric has under these rules.
+"""
 
 
 class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not typed
@@ -30,7 +39,8 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
     Predictions and references are JSON values: objects, null, or, for predictions, a model's raw
     text. Arrow cannot hold them as they are, so they travel as JSON text.
 
-    The configuration is the protocol: `default` (and `documented`), or `published`.
+    The configuration is the protocol, `default` (and `documented`) or `published`, or the name of a
+    benchmark of the metric, whose options it then has: see `configuration_of`.
     """
 
     metric: ClassVar[str]
@@ -39,11 +49,10 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
     inputs: ClassVar[str]
     citation: ClassVar[str]
 
-    def _protocol(self) -> str:
-        return "documented" if self.config_name == "default" else str(self.config_name)
+    _configuration: Configuration
 
     def _info(self) -> evaluate.MetricInfo:
-        check_protocol(self._protocol())
+        self._configuration = configuration_of(self.metric, str(self.config_name))
         installed = METRICS[self.metric].rules
         if installed != self.rules:
             raise HdbenchError(
@@ -58,7 +67,7 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         return evaluate.MetricInfo(
             description=self.description,
             citation=self.citation,
-            inputs_description=self.inputs,
+            inputs_description=_CONFIGURATIONS + self.inputs,
             features=datasets.Features(features),
         )
 
@@ -106,7 +115,8 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         details: bool = False,
         **options: Any,
     ) -> dict[str, Any]:
-        metric = make_metric(self.metric, self._protocol(), **options)
+        configuration = self._configuration
+        metric = configuration.make_metric(**options)
         reads_lists = isinstance(metric.as_record([]), dict)
         if (lists := sum(text.startswith("[") for text in predictions)) and not reads_lists:
             warnings.warn(
@@ -115,21 +125,24 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
                 stacklevel=3,  # the caller of compute
             )
         first = (_reference(*each) for each in enumerate(references[:SHOW_THE_FORM]))
-        schema = schema_of(
+        schema = configuration.answer_schema() or schema_of(
             (reference_for(metric.protocol, reference) for reference in first),
             metric.options.get("root_list"),
         )
         candidates = (
             Candidate(
                 str(position),
-                prepare(metric, _reference(position, reference)),
+                prepare(metric, _reference(position, reference), f"references[{position}]"),
                 *_answer(text, schema)[:3],
             )
             for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
         )
         result = score_items(metric, candidates, details=details)
+        spec = configuration.benchmark
+        benchmark = None if spec is None else (spec.name, spec.version)
         return {
             **result.to_dict(details=details),
+            "signature": signature(metric, benchmark=benchmark),
             "intervals": result.intervals.to_dict(),
             **effort_of(result),
         }

@@ -8,9 +8,9 @@ from typing import Any
 import evaluate
 import gradio as gr
 
+from hdbench.benchmarks.configurations import configuration_names
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError, escaped
-from hdbench.scoring.metric import PROTOCOLS
 
 MAX_CHARACTERS = 1_000_000
 """Maximum characters of a list: larger ones are scored in the scorer's Space, or by hdbench."""
@@ -28,10 +28,10 @@ def metric_page(
         references: the example's ground truths, in the same order.
     """
 
-    def compute(predictions: str, references: str, protocol: str) -> dict[str, object]:
+    def compute(predictions: str, references: str, configuration: str) -> dict[str, object]:
         try:
             lists = _lists({"predictions": predictions, "references": references})
-            metric = evaluate.load(str(module), protocol)
+            metric = evaluate.load(str(module), configuration)
             result: dict[str, object] = metric.compute(**lists, details=True)
         except ValueError as error:
             raise gr.Error(escaped(str(error)), print_exception=False) from error
@@ -45,7 +45,9 @@ def metric_page(
         inputs=[
             code(predictions, "Predictions"),
             code(references, "References"),
-            gr.Radio(list(PROTOCOLS), value="documented", label="Protocol"),
+            gr.Radio(
+                configuration_names(module.stem), value="documented", label="Protocol or benchmark"
+            ),
         ],
         outputs=gr.JSON(label="Result"),
         title=title,

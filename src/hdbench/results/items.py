@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple
 
+from hdbench.errors import HdbenchError
 from hdbench.reading.answer import Answer, Kind, Status
 from hdbench.results.result import Result
 from hdbench.scoring.metric import (
@@ -277,9 +278,23 @@ def candidate_of(answer: Answer, prepared: Any, stratum: int = 0) -> Candidate:
     return Candidate(answer.id, prepared, answer.prediction, answer.status, answer.kind, stratum)
 
 
-def prepare(metric: Metric, ground_truth: dict[str, Any]) -> Any:
-    """A ground truth as the metric's protocol takes it, prepared for scoring."""
-    return metric.prepare(reference_for(metric.protocol, ground_truth))
+def prepare(metric: Metric, ground_truth: dict[str, Any], place: str | None = None) -> Any:
+    """Prepare a ground truth for scoring, as the metric's protocol takes it.
+
+    Args:
+        metric: the metric.
+        ground_truth: the ground truth.
+        place: what messages call it, such as the item's id.
+
+    Raises:
+        HdbenchError: the metric cannot score by it.
+    """
+    try:
+        return metric.prepare(reference_for(metric.protocol, ground_truth))
+    except HdbenchError as error:
+        if place is None:
+            raise
+        raise HdbenchError("{place}: {why}", place=place, why=error) from error
 
 
 def score_items(

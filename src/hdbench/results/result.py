@@ -373,6 +373,7 @@ def signature(
     versions: Mapping[str, str] | None = None,
     *,
     reading_version: int = READING,
+    benchmark: tuple[str, str] | None = None,
 ) -> str:
     """One line that says how a score was computed: metric, protocol, options, versions.
 
@@ -381,15 +382,17 @@ def signature(
         reading: same as in `Result`, if answers were read from a file.
         versions: the versions it was scored with; the installed ones, if not given.
         reading_version: the version of the reading rules.
+        benchmark: the name and version of the benchmark whose options the metric was given by name.
 
     Example:
         >>> from hdbench.scoring.zettel_f1 import ZettelF1
         >>> signature(ZettelF1("published"))  # doctest: +ELLIPSIS
-        'zettel_f1|protocol:published|threshold:0.92|weights:1|rules:2|reading:2|rapidfuzz:...|json_repair:...|hdbench:...'
+        'zettel_f1|protocol:published|threshold:0.92|weights:1|rules:3|reading:2|rapidfuzz:...|json_repair:...|hdbench:...'
     """
     versions = versions or installed_versions()
     parts = {
         "protocol": metric.protocol,
+        **({"benchmark": benchmark[0], "dataset_version": benchmark[1]} if benchmark else {}),
         **{name: _compact(value) for name, value in metric.signed_options.items()},
         "rules": metric.rules,
         "reading": reading_version,

@@ -31,7 +31,7 @@ class RunningScore:
         item_id = answer["id"]
         if item_id not in self._truths:
             return
-        prepared = prepare(self._metric, self._truths[item_id])
+        prepared = prepare(self._metric, self._truths[item_id], item_id)
         value, status, kind, _ = read_text(answer.get("text") or "", self._schema)
         scored = self._tally.add(Candidate(item_id, prepared, value, status, kind))
         if scored is not None:

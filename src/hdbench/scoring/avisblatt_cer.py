@@ -37,9 +37,14 @@ from hdbench.scoring.metric import (
     ItemScore,
     Metric,
     Outcome,
+    check_fields,
+    check_list,
 )
 from hdbench.scoring.rates import f1, only_if, plain, ratio, rounded, truncated
 from hdbench.scoring.similarity import similarity
+
+ADS = "advertisements"
+"""The key of a page's list of advertisements."""
 
 _SPACE = re.compile(r"\s+")
 
@@ -99,7 +104,12 @@ class AvisblattCer(Metric):
     pair the ads of the whole page so that the total similarity is greatest, and leave out reference
     ads whose text is empty.
 
-    Degenerate cases: `advertisements` that is not a list holds no ads. An entry that is not an
+    A page's ads are its list `advertisements`, or stand under the page's key, as in the benchmark's
+    description: `{"image_1": [{"text": …}, …]}` (published: in ground truths only; such an answer
+    has no ads).
+
+    Degenerate cases: `advertisements` that is not a list holds no ads (a ground truth is refused if
+    it is neither a list nor null, or if no ad in it has a text). An entry that is not an
     object counts as an invented ad in the answer, and as no ad in the ground truth. A text that is
     neither a string nor a number counts as empty, and a section that is not a string counts as
     none. An empty reference text has CER 0.0 if both texts are empty, otherwise 1.0. A page whose
@@ -126,7 +136,7 @@ class AvisblattCer(Metric):
     """
 
     name: ClassVar[str] = "avisblatt_cer"
-    rules: ClassVar[int] = 1
+    rules: ClassVar[int] = 2
     statistics: ClassVar[tuple[str, ...]] = (
         "fuzzy",
         "cer",
@@ -180,8 +190,18 @@ class AvisblattCer(Metric):
         return {"normalize": (names[0] if len(names) == 1 else names) if names else "none"}
 
     def prepare(self, reference: dict[str, Any]) -> PreparedPage:
-        """The advertisements of a ground truth."""
-        ads = read_ads(_entries(reference), self._normalized)
+        """Return the advertisements of a ground truth.
+
+        Raises:
+            HdbenchError: it has no list of advertisements, or none of them has a text.
+        """
+        check_list(self.name, reference, ADS)
+        entries = _entries(reference) or _entries_by_key(reference)
+        if not entries:
+            check_fields(self.name, reference, [ADS])
+        elif not any(isinstance(entry, dict) and "text" in entry for entry in entries):
+            check_fields(self.name, entries[0], ["text"], ADS)
+        ads = read_ads(entries, self._normalized)
         continued = read_section(reference.get("continued_section"), self._normalized)
         kept = numbered(ads, continued) if self._published else {}
         return PreparedPage(ads, continued, kept, [ad for ad in ads if ad.text])
@@ -204,6 +224,8 @@ class AvisblattCer(Metric):
             characters of the ground truth's; headings and dates are not in it.
         """
         entries = _entries(record)
+        if not entries and not self._published:
+            entries = _entries_by_key(record)
         found = read_ads(entries, self._normalized)
         pairs = pair_documented(prepared.ads, found, prepared.continued)
         edits = cache(Levenshtein.distance)  # of most pairs it is needed several times
@@ -377,8 +399,22 @@ class AvisblattCer(Metric):
 
 def _entries(record: dict[str, Any] | None) -> list[Any]:
     """The entries in a record's list of advertisements."""
-    entries = (record or {}).get("advertisements")
+    entries = (record or {}).get(ADS)
     return entries if isinstance(entries, list) else []
+
+
+def _entries_by_key(record: dict[str, Any] | None) -> list[Any]:
+    """Return the advertisements in a record that has them under the page's key.
+
+    Example:
+        >>> _entries_by_key({"image_1": [{"text": "1. Rother Wein"}]})
+        [{'text': '1. Rother Wein'}]
+    """
+    keys = (record or {}).keys() - {"continued_section"}
+    entries = (record or {})[keys.pop()] if len(keys) == 1 else None
+    if isinstance(entries, list) and all(isinstance(ad, dict) and "text" in ad for ad in entries):
+        return entries
+    return []
 
 
 def _cer(reference: str, prediction: str, edits: Edits) -> float:

@@ -1,10 +1,11 @@
 """The persons of a letter's ground truth, and what each of them may be called."""
 
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hdbench.errors import HdbenchError
+from hdbench.scoring.letter_values import parts, read_marks, with_marks
 from hdbench.scoring.person_names import read_name
 
 
@@ -15,11 +16,13 @@ class PreparedPersons(NamedTuple):
         names: each person's name.
         known_as: name or alternate name → the names of the persons who have it.
         surnames: surname → the names of the persons who have it.
+        left_out: the names of inferred persons that do not count, with their marks.
     """
 
     names: tuple[str, ...]
     known_as: dict[str, tuple[str, ...]]
     surnames: dict[str, tuple[str, ...]]
+    left_out: frozenset[str]
 
 
 def prepare_persons(
@@ -29,34 +32,59 @@ def prepare_persons(
 
     Args:
         category: the category.
-        persons: its value: a list of persons, or one.
+        persons: its value: a list of persons, or one. A person is an object or a name, which may
+            have marks; a text can have several names, with `|` between them.
         wanted: what a person was inferred from, None if it was not → whether it counts.
         published: whether the protocol is `published`.
 
     Raises:
-        HdbenchError: a person is not an object with a text as its name and a list of alternate
-            names, or was inferred from something unknown.
+        HdbenchError: a person is neither a name nor an object with a text as its name and a list
+            of alternate names, or was inferred from something unknown.
     """
     names: dict[str, None] = {}
     known_as: dict[str, dict[str, None]] = {}
     surnames: dict[str, dict[str, None]] = {}
-    for person in persons if isinstance(persons, list) else [persons]:
+    left_out: set[str] = set()
+    for person in parts(persons):
         if person is None:
             continue
-        authority_name, others = _person(category, person)
+        authority_name, others, inferred = _person(category, person)
         name = authority_name.strip()
-        if name in ("", "null", "None") or not wanted[person.get("inferred")]:
+        if name in ("", "null", "None"):
+            continue
+        texts = _known_as(authority_name, others, published=published)
+        marked = [] if inferred is None else [with_marks(text, inferred) for text in texts]
+        if not wanted[inferred]:
+            left_out.update(marked)
             continue
         names[name] = None
-        for text in _known_as(authority_name, others, published=published):
+        for text in (*texts, *marked):
             known_as.setdefault(text, {})[name] = None
+        for text in texts:
             if surname := read_name(text).surname:
                 surnames.setdefault(surname, {})[name] = None
     return PreparedPersons(
         tuple(names),
         {text: tuple(found) for text, found in known_as.items()},
         {surname: tuple(found) for surname, found in surnames.items()},
+        frozenset(left_out),
     )
+
+
+def names_in(persons: Any, wanted: Mapping[str | None, bool]) -> Iterator[Any]:
+    """Yield the names of an answer's persons: texts as they are, and the names of objects.
+
+    Args:
+        persons: a list of persons, one person, or a text in which `|` separates names.
+        wanted: see `prepare_persons`; an object whose `inferred` is not wanted is left out.
+    """
+    for person in parts(persons):
+        if not (isinstance(person, dict) and "name" in person):
+            yield person
+        elif not any(
+            person.get("inferred") == inferred and not counts for inferred, counts in wanted.items()
+        ):
+            yield person["name"]
 
 
 def _known_as(name: str, others: list[str], *, published: bool) -> Iterable[str]:
@@ -68,8 +96,11 @@ def _known_as(name: str, others: list[str], *, published: bool) -> Iterable[str]
     return {name, *others} if name == name.strip() else {name.strip()}
 
 
-def _person(category: str, person: Any) -> tuple[str, list[str]]:
-    """A person's name and alternate names, as the authority file has them."""
+def _person(category: str, person: Any) -> tuple[str, list[str], str | None]:
+    """A person's name and alternate names, as the authority file has them, and the inference."""
+    if isinstance(person, str):
+        text, inferred = read_marks(person.strip())
+        return text, [], inferred
     if not isinstance(person, dict) or person.get("inferred") not in (
         None,
         "function",
@@ -88,4 +119,5 @@ def _person(category: str, person: Any) -> tuple[str, list[str]]:
             category=category,
             person=reprlib.repr(person),
         )
-    return name or "", [other for other in others if isinstance(other, str)]
+    others = [other for other in others if isinstance(other, str)]
+    return name or "", others, person.get("inferred")

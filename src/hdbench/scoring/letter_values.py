@@ -11,6 +11,9 @@ _LONGEST_LITERAL = 10_000
 """Maximum number of characters in a Python literal: Python's own parser is not safe at every
 length."""
 
+_MARKS = {"correspondence": ("<<", ">>"), "function": ("<", ">")}
+"""What a person was inferred from → the brackets around the name in the description's texts."""
+
 
 def metadata(record: dict[str, Any] | None) -> dict[str, Any]:
     """The object that holds the categories; an empty one if there is none."""
@@ -56,9 +59,20 @@ def as_text(value: Any) -> str:
     return str(value) if isinstance(value, int | float) else reprlib.repr(value)
 
 
-def without_markers(name: str) -> str:
-    """A name without the brackets of an inferred one."""
-    for opening, closing in (("<<", ">>"), ("<", ">")):
+def read_marks(name: str) -> tuple[str, str | None]:
+    """Return a name without the brackets of an inferred person, and what they say.
+
+    Example:
+        >>> read_marks("<Muster, Hans>"), read_marks("<<Muster, Maria>>"), read_marks("Muster")
+        (('Muster, Hans', 'function'), ('Muster, Maria', 'correspondence'), ('Muster', None))
+    """
+    for inferred, (opening, closing) in _MARKS.items():
         if name.startswith(opening) and name.endswith(closing):
-            return name[len(opening) : -len(closing)].strip()
-    return name
+            return name[len(opening) : -len(closing)].strip(), inferred
+    return name, None
+
+
+def with_marks(name: str, inferred: str) -> str:
+    """Return the name of an inferred person in the brackets that say what it was inferred from."""
+    opening, closing = _MARKS[inferred]
+    return f"{opening}{name}{closing}"

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 from hdbench.errors import HdbenchError
-from hdbench.scoring.letter_persons import PreparedPersons, prepare_persons
-from hdbench.scoring.letter_values import as_text, first_text, metadata, parts, without_markers
+from hdbench.scoring.letter_persons import PreparedPersons, names_in, prepare_persons
+from hdbench.scoring.letter_values import as_text, first_text, metadata, parts, read_marks
 from hdbench.scoring.metric import (
     COUNTED,
     COUNTS,
@@ -24,6 +24,7 @@ from hdbench.scoring.metric import (
     ItemScore,
     Metric,
     Outcome,
+    check_fields,
     check_flag,
 )
 from hdbench.scoring.person_names import read_name
@@ -58,18 +59,25 @@ class LettersF1(Metric):
     person in the ground truth if it is exactly the person's name or one of the alternate names; two
     names of one person are one true positive, and a name that two persons share stands for both.
 
+    A person is a name, a person object of a ground truth, or `{"name": …}`; a text can have several
+    names, with `|` between them. Inferred persons of a ground truth (`inferred` in an object, `<…>`
+    or `<<…>>` around a name in a text) do not count unless an option asks for them. An answer's
+    objects with the same `inferred` are left out, too, whomever they name, and a name in brackets
+    is if the ground truth has that person inferred in the same way; any other one in brackets is a
+    wrong value. So each ground truth is a perfect answer to itself (published: if its persons are
+    objects, and it has a date).
+
     Differences under `published`: only the first date on either side is compared, and a ground
     truth without a date costs a false negative; the text "None" is a value, and so is an empty text
-    as a date; `<…>` and `<<…>>` around a predicted name are removed; a person whose name in the
-    authority file begins or ends with white space is found by that name, without the white space,
-    but not by alternate names; an empty name finds a person who has an empty alternate name; both
-    F1 scores are rounded to 2 decimals.
+    as a date; `<…>` and `<<…>>` around a predicted name are removed, whomever it names; a person
+    whose name in the authority file begins or ends with white space is found by that name, without
+    the white space, but not by alternate names; an empty name finds a person who has an empty
+    alternate name; both F1 scores are rounded to 2 decimals.
 
     Degenerate cases: null, "null", "None" and empty texts are not values. White space around a
-    value is ignored. Numbers are compared by their text; anything that is neither a text nor a
-    number is a wrong value. A zero denominator gives 0.0, so a letter with nothing to find in which
-    nothing was found has an F1 of 0.0, but is perfect. A missing answer costs every value in the
-    ground truth.
+    value is ignored. Numbers are compared by their text; anything else that is not a text is a
+    wrong value. A zero denominator gives 0.0, so a letter with nothing to find in which nothing was
+    found has an F1 of 0.0, but is perfect. A missing answer costs every value in the ground truth.
 
     Args:
         protocol: `documented` or `published`.
@@ -97,7 +105,7 @@ class LettersF1(Metric):
     """
 
     name: ClassVar[str] = "letters_f1"
-    rules: ClassVar[int] = 1
+    rules: ClassVar[int] = 2
     statistics: ClassVar[tuple[str, ...]] = (
         *(f"{group}.{count}" for group in (*CATEGORIES, "surname") for count in COUNTS),
         "false_positives_organisations",
@@ -172,12 +180,14 @@ class LettersF1(Metric):
         """The values of a ground truth; None for a letter that an option leaves out.
 
         Raises:
-            HdbenchError: a person is not an object with a text as its name and a list of alternate
-                names, or was inferred from something unknown; or it does not say whether the letter
-                has signatures, though an option needs that.
+            HdbenchError: it has none of the three categories; a person is neither a name nor an
+                object with a text as its name and a list of alternate names, or was inferred from
+                something unknown; or it does not say whether the letter has signatures, though an
+                option needs that.
         """
         if self._is_skipped(reference):
             return None
+        check_fields(self.name, reference, CATEGORIES)
         dates: tuple[str | None, ...]
         dates = tuple(self._values(reference.get("send_date")))
         if self._published:
@@ -192,12 +202,14 @@ class LettersF1(Metric):
         """A letter's ground truth with the persons that count, by their names."""
         names = {
             field: [
-                person.get("name")
-                for person in persons
-                if isinstance(person, dict) and self._wanted.get(person.get("inferred"))
+                name
+                for text in names_in(reference[field], self._wanted)
+                if isinstance(text, str)
+                for name, inferred in [read_marks(text)]
+                if self._wanted[inferred]
             ]
             for field in PERSONS
-            if isinstance(persons := reference.get(field), list)
+            if reference.get(field) is not None
         }
         return {**reference, **names}
 
@@ -359,12 +371,13 @@ class LettersF1(Metric):
     def _compare_persons(self, value: Any, persons: PreparedPersons) -> _Compared:
         correct: dict[str, str] = {}
         spurious: list[str] = []
-        names, known_as, _ = persons
-        for text in self._values(value, keep_empty="" in known_as):
+        names, known_as, _, left_out = persons
+        answered = [*names_in(value, self._wanted)]
+        for text in self._values(answered, keep_empty="" in known_as):
             if text in known_as:
                 for name in known_as[text]:
                     correct.setdefault(name, text)
-            else:
+            elif text not in left_out:
                 spurious.append(text)
         return correct, [name for name in names if name not in correct], spurious
 
@@ -376,7 +389,7 @@ class LettersF1(Metric):
                 continue
             text = as_text(part)
             if self._published and text[:1] == "<":
-                text = without_markers(text)
+                text, _ = read_marks(text)
             if text not in self._no_values or (keep_empty and not text):
                 values[text] = None
         return values

@@ -2,13 +2,13 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 from hdbench.common.names import did_you_mean
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.rates import numbers
 
 ProtocolName = Literal["documented", "published"]
@@ -394,6 +394,39 @@ def check_protocol(protocol: str) -> ProtocolName:
         choices=", ".join(PROTOCOLS),
         near=near,
     )
+
+
+def check_fields(metric: str, value: Any, fields: Collection[str], path: str = "") -> None:
+    """Refuse a ground truth that has none of the fields that a metric scores.
+
+    Args:
+        metric: the metric's name.
+        value: the ground truth, or an object in it.
+        fields: its fields; one is enough, and may be null.
+        path: where the object is in the ground truth.
+
+    Raises:
+        HdbenchError: it has none of them.
+    """
+    if not isinstance(value, dict) or value.keys().isdisjoint(fields):
+        raise HdbenchError(
+            "not a ground truth for {metric}: none of the fields {fields}{where}",
+            metric=metric,
+            fields=", ".join(fields),
+            where=Message(" in {path}", path=path) if path else "",
+        )
+
+
+def check_list(metric: str, reference: Mapping[str, Any], name: str) -> None:
+    """Refuse a ground truth whose list is something else; it may be null, or absent.
+
+    Raises:
+        HdbenchError: it is not a list.
+    """
+    if not isinstance(reference.get(name), list | None):
+        raise HdbenchError(
+            "not a ground truth for {metric}: {name} is not a list", metric=metric, name=name
+        )
 
 
 def check_flag(name: str, value: Any) -> bool:

@@ -25,7 +25,7 @@ from hdbench.scoring.rates import cached_f1, f1, only_if, plain, ratio, rounded,
 from hdbench.scoring.records.by_path import ByPath, compare_by_path
 from hdbench.scoring.records.compare import Fields, Pair, compare_fields, joined, pairs
 from hdbench.scoring.records.options import DEFAULTS, read_options
-from hdbench.scoring.records.patterns import segments_of
+from hdbench.scoring.records.patterns import as_written, segments_of
 from hdbench.scoring.records.tree import Record, most_compared, take_apart
 
 RECORDS = ("records_found", "records_missed", "records_invented")
@@ -44,12 +44,21 @@ class PreparedRecord(NamedTuple):
 
 
 class _Compared(NamedTuple):
-    """A record, or an item of a list, with what became of its fields and the values compared."""
+    """A record, or an item of a list, with what became of its fields and the values compared.
+
+    Attributes:
+        pair: the record or item.
+        fields: what became of its fields.
+        references: path → value of what the ground truth has.
+        predictions: path → value of what the answer has.
+        is_escaped: whether there may be `escaped` keys in paths.
+    """
 
     pair: Pair
     fields: Fields
     references: Mapping[str, Any]
     predictions: Mapping[str, Any]
+    is_escaped: bool
 
 
 class RecordF1(Metric):
@@ -102,7 +111,8 @@ class RecordF1(Metric):
     The last eight exist to reproduce published results. `leaves`, `parents`, `absent` and
     `dotted_keys` need `lists: position`.
 
-    A key with a dot or bracket cannot be named in a path; `*` covers it, but not in `weights`.
+    A key with a dot or bracket is a key of its own: `{"a.b": …}` is not `{"a": {"b": …}}`. It
+    cannot be named in a path; `*` covers it, but not in `weights`.
 
     Raises:
         HdbenchError: the protocol is unknown, or an option is unusable.
@@ -115,7 +125,7 @@ class RecordF1(Metric):
     """
 
     name: ClassVar[str] = "record_f1"
-    rules: ClassVar[int] = 1
+    rules: ClassVar[int] = 2
     statistics: ClassVar[tuple[str, ...]] = (
         *COUNTS,
         "f1",
@@ -172,7 +182,7 @@ class RecordF1(Metric):
         Raises:
             HdbenchError: a path in an option cannot name a key of it.
         """
-        self._read.learn_keys(reference)
+        self._read.check_keys(reference)
         record = take_apart(reference, self._rules)
         record.expect(self._rules)
         return PreparedRecord(reference, record)
@@ -214,6 +224,8 @@ class RecordF1(Metric):
         if record is None:
             mean = 0.0
         wrong = alike or fields["substituted"] or fields["missing"] or fields["spurious"]
+        if self._rules.has_escaped:
+            fields = {outcome: [*map(as_written, paths)] for outcome, paths in fields.items()}
         statistics = self._statistics(fields, mean, perfect=record is not None and not wrong)
         if len(compared) == 1:
             return ItemScore(statistics, fields, compared)
@@ -224,14 +236,15 @@ class RecordF1(Metric):
         """What became of each field of one item, errors first."""
         matches: dict[Outcome, list[FieldMatch]] = {outcome: [] for outcome in OUTCOMES[::-1]}
         records: dict[str, RecordOutcome | None] = {}
-        for pair, fields, references, predictions in score.compared:
+        for pair, fields, references, predictions, is_escaped in score.compared:
             record = _unpaired(pair, records)
             for outcome, paths in fields.by_outcome().items():
                 for path in paths:
                     alike = fields.alike.get(path, float(outcome == "correct"))
+                    field = joined(pair.prefix, path)
                     matches[outcome].append(
                         FieldMatch(
-                            joined(pair.prefix, path),
+                            as_written(field) if is_escaped else field,
                             outcome,
                             references.get(path),
                             predictions.get(path),
@@ -311,7 +324,7 @@ class RecordF1(Metric):
             fields = Fields([], [], list(references), [], {})
         else:
             fields = compare_fields(expected, references, predictions)
-        return _Compared(pair, fields, references, predictions)
+        return _Compared(pair, fields, references, predictions, self._rules.has_escaped)
 
     def _score_by_path(self, record: dict[str, Any], prepared: PreparedRecord) -> ItemScore:
         """The counts of one item whose records are compared by path."""
@@ -323,7 +336,8 @@ class RecordF1(Metric):
         number = len(similarities)
         mean = self._total(list(similarities.values())) / number if number else 1.0
         wrong = found.alike or found.substituted or found.missing or found.spurious
-        compared = [_Compared(Pair("", prepared.record, None), found, references, predictions)]
+        pair = Pair("", prepared.record, None)
+        compared = [_Compared(pair, found, references, predictions, is_escaped=False)]
         statistics = self._statistics(fields, mean, perfect=not wrong)
         return ItemScore(statistics, fields, compared)
 
@@ -386,7 +400,7 @@ def _count_items(
         counts[name] += 1
         item = truth if truth is not None else answer
         if item is not None and item.leaves.keys() != {""}:  # a list of values is a field itself
-            fields[outcome].append(INDEX.sub("[]", prefix))
+            fields[outcome].append(as_written(INDEX.sub("[]", prefix)))
     return counts
 
 
@@ -399,7 +413,7 @@ def _not_compared(compared: Sequence[_Compared]) -> Counter[str]:
         for path, items in truth.lists.items():
             more = len(answer.lists.get(path, ())) - most_compared(len(items))
             if more > 0:
-                counts[INDEX.sub("[]", joined(prefix, path))] += more
+                counts[as_written(INDEX.sub("[]", joined(prefix, path)))] += more
     return counts
 
 

@@ -22,6 +22,7 @@ from hdbench.scoring.metric import (
     ItemScore,
     Metric,
     Outcome,
+    check_fields,
     check_flag,
 )
 from hdbench.scoring.rates import numbers, plain
@@ -81,7 +82,7 @@ class SciencemetaAccuracy(Metric):
 
     A record's fields follow from its kind, which is the ground truth's `kind`: `paper`, `textbook`
     or `ebook`. Without one, a ground truth that has `doi` or `keyword` is a paper, and any other is
-    a `book`. An answer's other keys do not count.
+    a `book`. It must have at least one of its kind's fields. An answer's other keys do not count.
 
     Degenerate cases: null, `""` and an absent field are the same, and any two of them are equal. An
     unanswered record scores 0.0 in every field, even in empty ones. Without records, accuracy is
@@ -157,9 +158,11 @@ class SciencemetaAccuracy(Metric):
         """The fields of a ground truth.
 
         Raises:
-            HdbenchError: its kind is unknown, or a value is nested too deep.
+            HdbenchError: its kind is unknown, it has none of the kind's fields, or a value is
+                nested too deep.
         """
         kind = _kind(reference)
+        check_fields(self.name, reference, FIELDS[kind])
         values = {field: reference.get(field) for field in FIELDS[kind]}
         texts = {field: as_text(value) for field, value in values.items()}
         return PreparedRecord(kind, reference.get("sha256"), values, texts)

@@ -22,6 +22,8 @@ from hdbench.scoring.metric import (
     ItemScore,
     Metric,
     Outcome,
+    check_fields,
+    check_list,
 )
 from hdbench.scoring.normalize import Normalizer
 from hdbench.scoring.rates import ratio, rounded, truncated
@@ -137,7 +139,26 @@ class TextCer(Metric):
         return {name: value for name, value in self.options.items() if value != DEFAULTS[name]}
 
     def prepare(self, reference: dict[str, Any]) -> dict[str, Any]:
-        """A ground truth as it is."""
+        """Return a ground truth as it is.
+
+        Raises:
+            HdbenchError: it has none of the texts, or a page has none, though one is always scored;
+                or its pages are not a list.
+        """
+        names = [key for name, fields in self._texts for key in ([name] if name else fields)]
+        is_needed = any("always" in fields.values() for _, fields in self._texts)
+        if is_needed and reference.keys().isdisjoint(names):
+            raise HdbenchError(
+                "a ground truth has no field in {texts}: name the paths of their texts with the "
+                "option texts",
+                texts=", ".join(self._options["texts"]),
+            )
+        for name, fields in self._texts:
+            if name is not None:
+                check_list(self.name, reference, name)
+                if "always" in fields.values():
+                    for at, page in enumerate(pages_of(reference, name)):
+                        check_fields(self.name, page, fields, f"{name}[{at}]")
         return reference
 
     def score(self, record: dict[str, Any] | None, prepared: dict[str, Any]) -> ItemScore:

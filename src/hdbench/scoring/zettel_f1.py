@@ -31,6 +31,7 @@ from hdbench.scoring.metric import (
 from hdbench.scoring.rates import cached_f1, f1, plain, ratio, truncated
 from hdbench.scoring.records.compare import Fields, compare_fields
 from hdbench.scoring.records.options import read_rules
+from hdbench.scoring.records.patterns import as_written
 from hdbench.scoring.records.tree import Check, take_apart
 
 _LEFT_OUT = re.compile(
@@ -62,7 +63,8 @@ class ZettelF1(Metric):
     false negative.
 
     Degenerate cases: a null is an absent field. An empty string is a value like any other, but
-    against an absent field it does not count (published: it is an absent field). No field of the
+    against an absent field it does not count (published: it is an absent field). A key with a dot
+    or bracket is a key of its own (published: its value is not found, and absent). No field of the
     ground truth is ever left out: an object or list where it has a value is a miss, and what that
     holds is spurious (published: a path that is the parent of another in the union of both records,
     `author` beside `author.last_name`, is left out). An unanswered card misses every field that its
@@ -86,7 +88,7 @@ class ZettelF1(Metric):
     """
 
     name: ClassVar[str] = "zettel_f1"
-    rules: ClassVar[int] = 2
+    rules: ClassVar[int] = 3
     statistics: ClassVar[tuple[str, ...]] = (
         "true_positives",
         "false_positives",
@@ -172,6 +174,8 @@ class ZettelF1(Metric):
             record is None or found.alike or found.substituted or found.missing or found.spurious
         )
         fields = found.by_outcome()
+        if self._rules.has_escaped:
+            fields = {outcome: [*map(as_written, paths)] for outcome, paths in fields.items()}
         correct, substituted, missing, spurious = map(self._total_weight, fields.values())
         tp, fp, fn = correct, substituted + spurious, substituted + missing
         card_f1 = cached_f1(tp, fp, fn)
@@ -187,17 +191,18 @@ class ZettelF1(Metric):
             "corrections": corrections,
             "values": correct + corrections,
         }
-        return ItemScore(statistics, fields, (leaves, found.alike))
+        return ItemScore(statistics, fields, (leaves, found))
 
     def explain(self, score: ItemScore, prepared: PreparedCard) -> list[FieldMatch]:
         """What became of each field of one card, errors first."""
-        leaves, inexact = score.compared
+        leaves, found = score.compared
+        paths = found.by_outcome()
         matches = []
         for outcome in OUTCOMES[::-1]:
-            for path in score.fields[outcome]:
+            for path, field in zip(paths[outcome], score.fields[outcome], strict=True):
                 reference, prediction = prepared.values.get(path), leaves.get(path)
-                alike = inexact.get(path, float(outcome == "correct"))
-                matches.append(FieldMatch(path, outcome, reference, prediction, alike))
+                alike = found.alike.get(path, float(outcome == "correct"))
+                matches.append(FieldMatch(field, outcome, reference, prediction, alike))
         return matches
 
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:

@@ -78,16 +78,15 @@ class Options:
         options = [rules.lists, rules.compare, rules.threshold, rules.steps, rules.ignore]
         return [each for each in (*options, self.weights) if each]
 
-    def learn_keys(self, reference: dict[str, Any]) -> None:
-        """Note how the values are compared that a ground truth has at and below keys with dots.
+    def check_keys(self, reference: dict[str, Any]) -> None:
+        """Reject options with a path that may be meant for a key with a dot; see `_check_key`.
 
         Raises:
-            HdbenchError: an option has a path that may be meant for such a key; see `_check_key`.
+            HdbenchError: an option has such a path, and the ground truth such a key.
         """
         if not self._of_paths or self.by_path is not None:  # by path, keys are split at dots
             return
         for path in unwritable_paths(reference, self.rules.root):
-            self.rules.keep_field(path)
             for option in self._of_paths:
                 _check_key(option, path.segments, is_by_text=option is self.weights)
 

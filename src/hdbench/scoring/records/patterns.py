@@ -9,6 +9,10 @@ from hdbench.errors import HdbenchError
 Value = TypeVar("Value")
 
 _SEGMENT = re.compile(r"\[\d*\]|[^.\[\]]+")
+_ESCAPED_SEGMENT = re.compile(r"\[\d*\]|(?:\\.|[^.\[\]\\])+")
+_SIGN = re.compile(r"[.\[\]\\]")
+_ESCAPE = re.compile(r"\\(.)")
+_EMPTY = r"\-"
 _PATTERN = re.compile(r"[^.\[\]]+(\[\])*(\.[^.\[\]]+(\[\])*)*")
 
 ANY = "*"
@@ -22,6 +26,43 @@ def segments_of(path: str) -> tuple[str, ...]:
         ('entries', '[]', 'author', '[]', 'family')
     """
     return tuple("[]" if each[0] == "[" else each for each in _SEGMENT.findall(path))
+
+
+def escaped(key: str) -> str:
+    r"""Return a key as it stands in a path in which no other key is written alike.
+
+    Example:
+        >>> print(escaped("title"), escaped("a.b[0]"), escaped(""))
+        title a\.b\[0\] \-
+    """
+    return _SIGN.sub(r"\\\g<0>", key) or _EMPTY
+
+
+def as_written(path: str) -> str:
+    r"""Return a path with `escaped` keys as people write it: with the keys as they are.
+
+    Example:
+        >>> as_written(r"entries[3].a\.b")
+        'entries[3].a.b'
+    """
+    return _ESCAPE.sub(_unescaped, path) if "\\" in path else path
+
+
+def segments_of_escaped(path: str) -> tuple[str, ...]:
+    r"""Return the segments of a path with `escaped` keys.
+
+    Example:
+        >>> segments_of_escaped(r"entries[3].a\.b")
+        ('entries', '[]', 'a.b')
+    """
+    if "\\" not in path:
+        return segments_of(path)
+    found = _ESCAPED_SEGMENT.findall(path)
+    return tuple("[]" if each[0] == "[" else as_written(each) for each in found)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return "" if found[0] == _EMPTY else found[1]
 
 
 class Patterns(Generic[Value]):

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from hdbench.scoring.normalize import Normalizer
-from hdbench.scoring.records.patterns import Patterns, segments_of
+from hdbench.scoring.records.patterns import Patterns, escaped, segments_of, segments_of_escaped
 from hdbench.scoring.records.values import Comparator
 
 ListMode = Literal["aligned", "ordered", "position"]
@@ -31,6 +31,7 @@ class Rules:
         steps: how texts are normalized.
         ignore: what is not scored.
         blank: the values that count as absent, before normalization.
+        has_escaped: whether any path so far has a key that had to be escaped.
     """
 
     lists: Patterns[ListMode]
@@ -41,6 +42,7 @@ class Rules:
     blank: tuple[Any, ...] = (None,)
     root: "Path" = field(init=False)
     kept: int = field(init=False, default=0)
+    has_escaped: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         self.root = Path(self, "", ())
@@ -59,21 +61,11 @@ class Rules:
         """
         known = self._fields.get((segments, path))
         if known is None:
-            whole = (*segments, *segments_of(path))
+            whole = (*segments, *segments_of_escaped(path))
             known = self.compare[whole], self.threshold[whole]
             if len(self._fields) < MAX_KEPT:
                 self._fields[segments, path] = known
         return known
-
-    def keep_field(self, path: "Path") -> None:
-        """Note how the values of a field are compared whose path cannot be read from its text.
-
-        Only for what a ground truth has: an answer must not change how others are compared.
-        """
-        known = self.compare[path.segments], self.threshold[path.segments]
-        if self._fields.get((path.base, path.text)) != known:
-            self._fields[path.base, path.text] = known
-            self._checks.clear()
 
     def checks(self, segments: tuple[str, ...], paths: Iterable[str]) -> tuple["Check", ...]:
         """What an answer must have: kept, as the ground truths have the same few sets of fields.
@@ -107,7 +99,8 @@ class Path:
     in which it can be put together.
 
     Attributes:
-        text: the path from the innermost item of an aligned or ordered list, or from the record.
+        text: the path from the innermost item of an aligned or ordered list, or from the record,
+            with keys `escaped`: no other path has the same text.
         segments: the whole path, with `[]` for an item of a list.
         base: the segments of that item.
         below: key, index, or None for any item → the path there, if it is kept.
@@ -152,8 +145,10 @@ class Path:
         known = self.below.get(key)
         if known is not None:
             return known
-        is_below_a_key = len(self.segments) > len(self.base)  # which may be empty, as in {"": {…}}
-        return self._keep(key, f"{self.text}.{key}" if is_below_a_key else key, key, self.base)
+        name = escaped(key)
+        if name != key:
+            self._rules.has_escaped = True
+        return self._keep(key, f"{self.text}.{name}" if self.text else name, key, self.base)
 
     def place(self, index: int) -> "Path":
         """The path of an item of a list that is compared by position."""
@@ -326,9 +321,7 @@ def _add(value: Any, path: Path, record: Record, rules: Rules) -> None:
         _add_object(value, path, record, rules)
     elif isinstance(value, list):
         _add_list(value, path, record, rules)
-    elif rules.is_blank(value):
-        record.leaves.pop(path.text, None)  # of two fields with one path the last one counts
-    else:
+    elif not rules.is_blank(value):
         if path.steps and isinstance(value, str):
             for step in path.steps:
                 value = step(value)

@@ -84,7 +84,7 @@ def first_look(benchmark: Benchmark) -> FirstLook | None:
         with OpenedRun.opened(example, benchmark) as run:
             answers = run.answers(run.models[0])
             for item in islice(benchmark.items(), MAX_LOOKED_AT):
-                prepared = prepare(metric, item.ground_truth)
+                prepared = prepare(metric, item.ground_truth, item.id)
                 candidate = candidate_of(answers.take(item.id), prepared, 0)
                 scored = Tally(metric).add(candidate)
                 if scored is None:

@@ -58,10 +58,12 @@ def test_its_figures_are_those_of_the_rule_from_its_items_alone(collection):
     # None of 20 wrong: 1 - 0.1 ** (1 / 20).
     assert found.by_field["keywords"].share.upper == pytest.approx(1 - 0.1 ** (1 / 20))
     assert "shelfmark" not in found.by_field
-    first, second, _ = control_sentences(found)
+    first, second, _, means = control_sentences(found)
     assert "20 items drawn at random from 90" in first
     assert "3 of 80 such values were wrong to the letter (3.8%)" in first
+    assert "By the rule's upper bound, at most" in first
     assert "above the limit of the plan, 5.0%" in second
+    assert "calibrated for 90% confidence but do not guarantee it" in means
     assert "3 of 80 were wrong" in control_sentences(found)[2]
     german = control_sentences(found, "de")
     assert "waren 3 von 80 solchen Werten falsch" in german[0]

@@ -159,9 +159,7 @@ def test_only_the_exact_verdict_speaks_of_a_confidence_that_it_has(tmp_path):
         assert ("Mit 90\N{NO-BREAK SPACE}% Sicherheit" in german[0]) == (verdict == "exact")
     assert "By the rule, at most 5% of them are wrong" in said["rule"][0]
     assert "confidence" not in " ".join(said["rule"][:-1])
-    assert said["rule"][-1].startswith(
-        "The rule is calibrated for 90% confidence, but no guarantee"
-    )
+    assert said["rule"][-1].startswith("The rule is calibrated for 90% confidence but does not")
     assert "With 90% confidence, at most 5% of them are wrong" in said["exact"][0]
     assert "assumes nothing about how errors cluster" in said["exact"][-1]
 

@@ -69,6 +69,7 @@ def control_sentences(found: Controlled, language: str = "en") -> list[str]:
         counted("control", found.right),
         text(said, limit=found.limit),
         counted("control_also", other),
+        text("control_means", confidence=found.confidence),
     ]
     if not found.sealed:
         sentences.append(text("control_not_sealed"))

@@ -234,6 +234,7 @@ def test_on_the_german_page_nothing_is_english_but_names(which, request):
     assert "die Regel schließt daraus, ob" in text
     assert "Was keine Datei zeigen kann" in text
     assert "Ob mehrere Startwerte versucht wurden" in text
+    assert ("hdbench trust apply" in text) == (which == "decision")
     assert "\\xa0" not in german
 
 

@@ -84,7 +84,7 @@ class Plan(Sealed):
         right: when a value counts as right: to the letter, or by the metric's own threshold.
         verdict: which of the two counts, the rule's or the exact one.
         limit: the largest share of wrong values among those taken over, above 0.0.
-        confidence: how sure that must be.
+        confidence: what the verdict is calibrated for.
         grid: thresholds of the trust score, from strict to loose; see also `grid_of`.
         whole: how the sample was drawn from all items.
         known: how many items of the sample had a ground truth already.

@@ -151,12 +151,12 @@ def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
             at_most=beside.at_most_in_whole,
         ),
     ]
+    if decision.verdict == "rule":
+        said.append(text("rule_means", confidence=decision.confidence))
     if decision.scores is not None:
         said.append(text("scores", path=decision.scores))
     if decision.verdict == "exact":
         said.append(text("by_exact", needed=1 / (1 - decision.confidence)))
-    else:
-        said.append(text("rule_means", confidence=decision.confidence))
     return said
 
 

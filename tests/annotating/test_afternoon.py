@@ -222,9 +222,11 @@ def test_the_afternoon(tmp_path, run_hdbench, visit_at):
     said = desk.run("score", "hdb/cards", "drafts.jsonl", "--name", "drafts")
     assert "5 of 25 items was made by correcting drafts of this model" in said
 
-    # Three models see both, and share one error; each has one of its own.
-    for name, wrong in (("gpt", 0), ("claude", 1), ("gemini", 2)):
-        changes = {shared[9]: {"year": "1999"}, drafted[wrong]: {"place": "Wien"}}
+    # Three models see both, and share one error; they have one, two and three of their own, so that
+    # one of them is in the lower half.
+    for name, wrong in (("gpt", 1), ("claude", 2), ("gemini", 3)):
+        own = {item: {"place": f"Wien {name}"} for item in drafted[:wrong]}
+        changes = {shared[9]: {"year": "1999"}} | own
         answers(desk.folder / f"{name}.jsonl", items, **changes)
     step = desk.follow("annotate", "hdb/cards")
     assert (desk.folder / "report/index.html").is_file()

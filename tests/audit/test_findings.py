@@ -234,6 +234,24 @@ def test_fewer_than_three_makers_are_refused():
         audit({})
 
 
+def test_three_models_that_are_not_equally_good_are_enough():
+    right, wrong = {"name": "Somazzi"}, {"name": "Somazzl"}
+    runs = card_runs(wrong, right, right, right | {"title": "Ueber die Ehe"})
+    assert len({each.figure for each in audit(runs).runs}) == 2
+    assert found(runs) == [("name", "Somazzl", "Somazzi")]
+    [each] = card_runs(wrong, wrong).values()
+    runs["Bellatrix"] = replace(each, run=each.run | {"provider": "Bellatrix"})
+    assert found(runs) == []
+
+
+def test_why_a_third_maker_is_not_asked_is_said():
+    runs = card_runs({"name": "Somazzl"}, {}, {})
+    lazy = {"1": {"name": "Somazzl"}} | {f"right-{each}": {"title": "T"} for each in range(19)}
+    runs["Capella"] = run(ZettelF1(), lazy, {"1": {"name": "Somazzl"}}, "Capella", "c")
+    with pytest.raises(HdbenchError, match=r"two may share an error \(not asked: Capella: answer"):
+        audit(runs)
+
+
 def test_runs_without_details_are_refused():
     runs = card_runs({"name": "Somazzl"}, {}, {}, {})
     runs["Bellatrix"] = replace(runs["Bellatrix"], per_item=[])

@@ -97,3 +97,25 @@ def test_where_lower_is_better_the_lower_half_is_good():
         for right in (4, 12, 20)
     }
     assert good(runs) == ["run 4", "run 12"]
+
+
+def test_of_three_models_by_three_makers_all_are_asked():
+    runs = {
+        f"run {right}": answering(right, wrong=20 - right, maker=maker)
+        for right, maker in ((20, "Antares"), (16, "Bellatrix"), (12, "Capella"))
+    }
+    assert good(runs) == ["run 20", "run 16", "run 12"]
+
+
+def test_below_the_upper_half_only_the_best_of_a_maker_that_is_needed_is_asked():
+    runs = {
+        f"run {right}": answering(right, wrong=20 - right, maker=maker, model=f"of {right}")
+        for right, maker in (
+            *((20, "Antares"), (18, "Antares"), (16, "Bellatrix"), (14, "Antares")),
+            *((12, "Bellatrix"), (10, "Capella"), (8, "Capella"), (6, "Deneb")),
+        )
+    }
+    # The upper half, down to the fifth of eight, is of two makers.
+    assert good(runs) == ["run 20", "run 18", "run 16", "run 14", "run 12", "run 10"]
+    why_not = {each.name: each.why_not for each in ask(runs) if not each.good}
+    assert why_not == dict.fromkeys(["run 8", "run 6"], "in the lower half")

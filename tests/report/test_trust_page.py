@@ -230,7 +230,11 @@ def test_on_the_german_page_nothing_is_english_but_names(which, request):
     assert len(Page(german).elements) == len(Page(english).elements)
     text = Page(german).text
     assert "Wie viel muss geprüft werden?" in text
-    assert "90\N{NO-BREAK SPACE}% Sicherheit" in german
+    assert ("auf 90\N{NO-BREAK SPACE}% Sicherheit kalibriert" in german) == (which == "decision")
+    assert "die Regel schließt daraus, ob" in text
+    assert "Was keine Datei zeigen kann" in text
+    assert "Ob mehrere Startwerte versucht wurden" in text
+    assert ("hdbench trust apply" in text) == (which == "decision")
     assert "\\xa0" not in german
 
 

@@ -14,6 +14,7 @@ from space.german import Walk
 from space.pages import go_to_tab, report, still
 from space.servers import serving, wait_for_client
 
+from hdbench.common.told import told
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.deciding import (
@@ -24,6 +25,7 @@ from hdbench.space.jobs.deciding import (
     decide_example,
     write_uploaded,
 )
+from hdbench.trust.applying import apply
 
 ITEMS = [f"{number:04}" for number in range(90)]
 SERVED = """
@@ -133,6 +135,24 @@ def test_what_is_no_decision_is_refused_without_the_servers_folder(tmp_path, dec
             write_uploaded(path, tmp_path / "page.html", "en")
         assert str(refused.value).startswith(why)
         assert not (tmp_path / "page.html").exists()
+
+
+def test_what_stands_beside_a_decision_is_not_it_and_the_file_that_is_wanted_is_named(tmp_path):
+    catalogue = agreeing(tmp_path)
+    plan = catalogue.plan()
+    catalogue.check(plan.sample)
+    out = tmp_path / "out"
+    apply(plan, catalogue.benchmark, catalogue.plan_file, out, control=20)
+    for name in ("applied.json", "plan.yaml", "control.yaml"):
+        with pytest.raises(HdbenchError) as refused:
+            write_uploaded(out / name, tmp_path / "page.html", "en")
+        assert str(refused.value) == (
+            f"{name}: not a decision: give the file that hdbench trust decide --json wrote, or "
+            "decision.json from the folder of hdbench trust apply"
+        )
+        assert told(refused.value.message, "de").startswith(f"{name}: keine Entscheidung: die")
+    assert not (tmp_path / "page.html").exists()
+    write_uploaded(out / "decision.json", tmp_path / "page.html", "en")
 
 
 def places(value, path=()):

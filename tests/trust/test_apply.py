@@ -164,6 +164,60 @@ def test_a_command_that_is_killed_and_interrupted_resumes_to_the_same_bytes(tmp_
             assert written == (tmp_path / "whole" / name).read_bytes()
 
 
+@pytest.fixture
+def begun(tmp_path, forks):
+    """A folder that a process was killed in when a thousand of 3,000 items were written."""
+    Collection(tmp_path, number=3_000)
+    command = ["-m", "hdbench", "trust", "apply", "plan.yaml", "-o", "out", "--control", "20"]
+    seals = tmp_path / "out/.values.seals"
+    with (tmp_path / "said").open("w") as said:
+        settings = {"cwd": tmp_path, "env": dict(os.environ), "stdout": said, "stderr": said}
+        process = forks.start(*command, **settings)
+        while not seals.exists() or not seals.read_bytes().endswith(b"\n"):
+            with pytest.raises(subprocess.TimeoutExpired):  # it is still at work
+                process.wait(0.001)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(60)
+    assert not (tmp_path / "out/applied.json").exists()
+    return tmp_path
+
+
+def resumed(folder):
+    plan, benchmark = folder / "plan.yaml", load_benchmark(str(folder / "hdb/cards"))
+    return apply(read_plan(plan), benchmark, plan, folder / "out", control=20)
+
+
+def test_lines_that_were_edited_before_it_resumes_are_refused(begun):
+    path = begun / "out/values.jsonl"
+    whole = path.read_bytes()
+    for old, new in (
+        (b'"decision": "check", "reason": "field left out"', b'"decision": "taken"'),
+        (b'"Titel ', b'"Title '),
+        (b'{"id": "c0003"', b'{"id": "c0004"'),
+    ):
+        assert old in whole
+        path.write_bytes(whole.replace(old, new, 1))
+        with pytest.raises(HdbenchError, match=r"values\.jsonl: was changed after it was written"):
+            resumed(begun)
+    path.write_bytes(whole.splitlines(keepends=True)[0])
+    with pytest.raises(HdbenchError, match=r"values\.jsonl: was changed after it was written"):
+        resumed(begun)
+    path.write_bytes(whole)
+    done = resumed(begun)
+    assert (done.items, done.checked) == (3_000, 300)
+    assert not (begun / "out/.values.seals").exists()
+
+
+def test_it_resumes_though_the_list_is_in_another_order_by_now(begun):
+    metadata = begun / "hdb/cards/metadata.jsonl"
+    lines = metadata.read_text().splitlines(keepends=True)
+    metadata.write_text("".join(reversed(lines)))
+    resumed(begun)
+    written = (begun / "out/values.jsonl").read_text().splitlines()
+    ids = [json.loads(line)["id"] for line in written]
+    assert ids == [json.loads(line)["id"] for line in reversed(lines)]
+
+
 def test_without_a_terminal_the_command_says_how_far_it_is_and_what_it_did(collection, run_hdbench):
     told = run_hdbench("trust", "apply", "plan.yaml", "-o", "out", cwd=collection.folder)
     assert told.returncode == 0, told.stderr

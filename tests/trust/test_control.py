@@ -58,10 +58,12 @@ def test_its_figures_are_those_of_the_rule_from_its_items_alone(collection):
     # None of 20 wrong: 1 - 0.1 ** (1 / 20).
     assert found.by_field["keywords"].share.upper == pytest.approx(1 - 0.1 ** (1 / 20))
     assert "shelfmark" not in found.by_field
-    first, second, _ = control_sentences(found)
+    first, second, _, means = control_sentences(found)
     assert "20 items drawn at random from 90" in first
     assert "3 of 80 such values were wrong to the letter (3.8%)" in first
+    assert "By the rule's upper bound, at most" in first
     assert "above the limit of the plan, 5.0%" in second
+    assert "calibrated for 90% confidence but do not guarantee it" in means
     assert "3 of 80 were wrong" in control_sentences(found)[2]
     german = control_sentences(found, "de")
     assert "waren 3 von 80 solchen Werten falsch" in german[0]
@@ -95,6 +97,27 @@ def reordered(text):
     del said["control"], said["hash"]
     said["sample"] = said["sample"][::-1]
     return yaml.safe_dump({"control": 1, "hash": Control(**said).hash(), **said})
+
+
+def first_ones(text):
+    """The first half of a control sample, with the hash that fits."""
+    said = yaml.safe_load(text)
+    del said["control"], said["hash"]
+    said["sample"] = said["sample"][: len(said["sample"]) // 2]
+    return yaml.safe_dump({"control": 1, "hash": Control(**said).hash(), **said})
+
+
+def test_the_first_items_of_a_sample_are_not_the_sample(collection):
+    controlled(collection)
+    path = collection.folder / "out/control.yaml"
+    path.write_text(first_ones(path.read_text()))
+    assert len(read_control(path).sample) == 10
+
+    benchmark = load_benchmark(str(collection.benchmark))
+    with pytest.raises(HdbenchError, match="not the control sample that was drawn"):
+        check_control(collection.folder / "out", benchmark)
+    with pytest.raises(HdbenchError, match="not the control sample that was drawn"):
+        applied(collection, control=10)
 
 
 def test_what_was_changed_or_is_not_checked_is_refused(collection):
@@ -134,5 +157,23 @@ def test_the_command_prints_and_writes_it(collection, run_hdbench):
     told = run_hdbench("trust", "control", "out", "--json", "c.json", cwd=collection.folder)
     assert told.returncode == 0, told.stderr
     assert "0 of 80 such values were wrong to the letter (0.0%)" in told.stdout
+    # None of 80 values is wrong, and still the bound is above 5 %: 3 values are worth one.
+    *_, then, _, _ = told.stdout.splitlines()
+    assert then.startswith("next: do not use the values in out/values.jsonl unseen: look at them")
     said = json.loads((collection.folder / "c.json").read_text())
     assert said["wrong"]["letter"]["upper"] == pytest.approx(upper_bound([4] * 20, [0] * 20))
+
+
+def test_a_control_sample_that_confirms_the_promise_says_what_comes_next(tmp_path, run_hdbench):
+    collection = Collection(tmp_path, number=300)
+    applied(collection, control=100)
+    controlled(collection)
+    told = run_hdbench("trust", "control", "out", cwd=tmp_path)
+    assert "This is within the limit of the plan, 5.0%." in told.stdout
+    *_, then, _ = told.stdout.splitlines()
+    assert then == (
+        "next: the values in out/values.jsonl can be used; for the others: hdbench annotate FOLDER "
+        "--only out/worklist.csv"
+    )
+    german = run_hdbench("trust", "control", "out", cwd=tmp_path, HDBENCH_LANGUAGE="de")
+    assert "\nals Nächstes: Die Werte in out/values.jsonl können verwendet werden" in german.stdout

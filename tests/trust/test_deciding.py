@@ -138,13 +138,30 @@ def test_the_sentences_have_these_numbers(checked):
     assert said[0] == (
         f"About {whole:,} of the 6,000 values in 2,000 items ({passing / 300:.1%}) may be taken "
         "over without being looked at: those of all fields with a trust score of at least 0.92. "
-        "With 90% confidence, at most 5% of them are wrong, counted to the letter."
+        "By the rule, at most 5% of them are wrong, counted to the letter."
     )
     assert said[1] == (
         f"In the 100 items that were checked, 3 of {passing} such values were wrong "
         f"({3 / passing:.1%}, upper bound {upper:.1%}). At this rate, about 60 wrong values "
         f"remain in all items; at the upper bound, {round(upper * passing / 300 * 6000)}."
     )
+
+
+def test_only_the_exact_verdict_speaks_of_a_confidence_that_it_has(tmp_path):
+    catalogue = agreeing(tmp_path)
+    said = {}
+    for verdict in ("rule", "exact"):
+        plan = catalogue.plan(150, verdict=verdict)
+        catalogue.check(plan.sample)
+        decision = catalogue.decide()
+        said[verdict] = sentences(decision)
+        german = sentences(decision, "de")
+        assert ("Mit 90\N{NO-BREAK SPACE}% Sicherheit" in german[0]) == (verdict == "exact")
+    assert "By the rule, at most 5% of them are wrong" in said["rule"][0]
+    assert "confidence" not in " ".join(said["rule"][:-1])
+    assert said["rule"][-1].startswith("The rule is calibrated for 90% confidence but does not")
+    assert "With 90% confidence, at most 5% of them are wrong" in said["exact"][0]
+    assert "assumes nothing about how errors cluster" in said["exact"][-1]
 
 
 def test_german_sentences_have_them_too(checked):
@@ -160,8 +177,9 @@ def test_german_sentences_have_them_too(checked):
 
 def test_by_threshold_the_same_sample_says_more(checked):
     catalogue, _ = checked
-    plan = catalogue.plan(100, right="threshold")
-    catalogue.check(plan.sample, RIGHT | {"title": "Stellingen."})
+    sample = catalogue.plan(100, right="threshold").sample
+    catalogue.check(sample, RIGHT | {"title": "Stellingen."})
+    catalogue.plan(100, right="threshold")  # of what is known now: a plan seals that
 
     outcome = catalogue.decide().outcome
 

@@ -10,7 +10,7 @@ import pytest
 from helpers.catalogues import ABOVE, adversarial, chosen, counts, synthetic, true_share
 from scipy import stats
 
-from hdbench.statistics.acceptance import GRID, capital, least_items
+from hdbench.statistics.acceptance import GRID, capital, least_items, upper_bound
 
 SAMPLES = 1_000
 
@@ -76,6 +76,31 @@ def test_the_exact_verdict_holds_where_whole_items_are_wrong(items):
     limit = catalogue.least_error() / ABOVE
 
     assert broken(catalogue, "exact", items, limit, seed=items) <= MOST
+
+
+@pytest.mark.parametrize("items", [50, 100])
+def test_where_whole_items_are_wrong_the_rule_may_not_speak_of_its_confidence(items):
+    catalogue = synthetic(fields=11, error={50: 0.06, 100: 0.03}[items]).in_whole_items(0.75)
+    limit = catalogue.least_error() / ABOVE
+    assert items >= least_items(limit)  # or nothing could be accepted
+
+    assert broken(catalogue, "rule", items, limit, seed=items) > MOST
+    assert broken(catalogue, "exact", items, limit, seed=items) <= MOST
+
+
+@pytest.mark.parametrize(("share", "holds"), [(0, True), (0.75, False)])
+def test_nor_may_a_control_sample(share, holds):
+    catalogue = synthetic(fields=11, error=0.03).in_whole_items(share)
+    rng = np.random.default_rng(4)
+
+    missed = 0
+    for _ in range(SAMPLES):
+        scores, wrong = catalogue.drawn(rng, 100)
+        passes = scores >= 0.9
+        bound = upper_bound(passes.sum(axis=1), (passes & wrong).sum(axis=1))
+        missed += bound < catalogue.true_error(0.9)
+
+    assert (missed <= MOST) == holds
 
 
 @pytest.mark.parametrize("name", adversarial(0.05, 5))

@@ -8,6 +8,7 @@ from helpers.planned_cards import RIGHT, agreeing
 
 from hdbench.common.jsonio import write_json
 from hdbench.errors import HdbenchError
+from hdbench.trust.applying import apply
 from hdbench.trust.decision import is_decision
 from hdbench.trust.verifying import verify_decision
 
@@ -88,6 +89,16 @@ def test_another_version_of_hdbench_is_a_note_or_the_cause(decided):
     change(path, needed=7)
     (cause,) = verify_decision(path).causes
     assert cause.startswith("it was decided by hdbench 0.0.1, and this is hdbench ")
+
+
+def test_what_was_applied_is_no_result_either(decided):
+    catalogue, plan, _ = decided
+    out = catalogue.folder / "out"
+    apply(plan, catalogue.benchmark, catalogue.plan_file, out, control=20)
+    assert is_decision(out / "applied.json")
+    assert not is_decision(out / "plan.yaml")
+    with pytest.raises(HdbenchError, match=r"applied\.json: not a decision: give the file that"):
+        verify_decision(out / "applied.json")
 
 
 def test_the_benchmark_elsewhere(decided):

@@ -8,14 +8,11 @@ from typing import Any, NamedTuple
 
 from hdbench.analysis.error_classes import classify, pair
 from hdbench.analysis.forms import column_of, field_name, form, text_of
-from hdbench.audit.models import AskedRun, ask
-from hdbench.errors import HdbenchError
+from hdbench.audit.models import MAKERS, AskedRun, ask
+from hdbench.errors import HdbenchError, Message, shortened
 from hdbench.results.result import Result
 from hdbench.scoring.metric import FieldMatch, Metric, Outcome, ValueForm
 from hdbench.scoring.similarity import similarity
-
-MAKERS = 3
-"""Minimum number of makers: two may share their training data, or a habit."""
 
 _LOST = ("unanswered", "unparsable")
 
@@ -136,13 +133,19 @@ def audit(runs: Mapping[str, Result]) -> Audit:
     good = [each for each in asked if each.good]
     makers = sorted({each.maker for each in good})
     if len(makers) < MAKERS:
+        not_asked = [
+            Message("{name}: {why}", name=each.name, why=each.why_not)
+            for each in asked
+            if each.why_not
+        ]
         raise HdbenchError(
             "the good models ({good}) come from {count} makers ({makers}): name runs from at least "
-            "{least}",
+            "{least}, as two may share an error{others}",
             good=len(good),
             count=len(makers),
             makers=", ".join(makers),
             least=MAKERS,
+            others=Message(" (not asked: {runs})", runs=shortened(not_asked)) if not_asked else "",
         )
 
     items = {each.name: {item["id"]: item for item in runs[each.name].per_item} for each in good}

@@ -8,6 +8,9 @@ from typing import Any
 from hdbench.errors import Message
 from hdbench.results.result import Result
 
+MAKERS = 3
+"""Minimum number of makers: two may share their training data, or a habit."""
+
 ANSWERED = 0.95
 """The minimum share of the items that a good run has answered."""
 
@@ -71,7 +74,8 @@ def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
     times has one vote; in a tie, the first. Such a run is good if the headline is in the upper half
     (at least the median of the models' best; with an even number, the lower of the middle two) and
     `ANSWERED` of the items have an answer. The half is taken among the given models, since what
-    can be reached differs between benchmarks.
+    can be reached differs between benchmarks. As long as the good runs are by fewer than `MAKERS`
+    makers, the best of each other maker is good too: of three models by three makers, all are.
 
     Args:
         runs: name → result, with the same items and the same headline.
@@ -88,14 +92,17 @@ def ask(runs: Mapping[str, Result]) -> list[AskedRun]:
         best.setdefault(makers[name], name)
     middle = (median_low if up else median_high)([figures[name] for name in best.values()])
 
-    asked = []
+    asked: list[AskedRun] = []
     for name in ordered:
         result, (maker, model) = runs[name], makers[name]
         answered = len(result.ids) - result.status["unanswered"] - result.status["unparsable"]
+        so_far = {run.maker for run in asked if run.good}
+        is_needed = len(so_far) < MAKERS and maker not in so_far
+        is_low = figures[name] < middle if up else figures[name] > middle
         why_not = None
         if best[maker, model] != name:
             why_not = Message("a repeated run; the best one is {best}", best=best[maker, model])
-        elif figures[name] < middle if up else figures[name] > middle:
+        elif is_low and not is_needed:
             why_not = Message("in the lower half")
         elif answered < ANSWERED * len(result.ids):
             why_not = Message(

@@ -6,7 +6,8 @@ from itertools import groupby, islice
 from pathlib import Path
 
 from hdbench.analysis.forms import text_of
-from hdbench.audit.findings import MAKERS, Audit, Finding
+from hdbench.audit.findings import Audit, Finding
+from hdbench.audit.models import MAKERS
 from hdbench.common.told import told
 from hdbench.report.differences import Part, differences
 from hdbench.report.items import Value, cut

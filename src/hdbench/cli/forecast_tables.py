@@ -91,7 +91,7 @@ def _print_rule(console: Console, forecast: "Forecast") -> None:
     )
     heads = ["taken\nover", "looks", "no\nedit", "hours", "wrong\nleft", "by\nthreshold"]
     if forecast.wage is not None:
-        heads.append("wages")
+        heads.append("wages,\nUS dollars")
     table = said_table(title, right=("score", *heads))
     for step in forecast.rule:
         cells = [

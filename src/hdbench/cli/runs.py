@@ -329,7 +329,7 @@ def audit(
     It lists the values that most good runs, from several makers, contradict with the same value. A
     finding is a slip in the ground truth, a convention that the models cannot know, or an error
     that they share: look at the picture. It needs runs from at least three makers, on the same
-    items.
+    items. Of three models by three makers, all are asked, and all have to agree.
     """
     from hdbench.audit.findings import audit as audit_runs  # noqa: PLC0415  slow to import
     from hdbench.audit.lists import print_audit, work_list  # noqa: PLC0415

@@ -68,7 +68,7 @@ def plan(
         float, typer.Option(help="The largest share of wrong values among those taken over.")
     ] = 0.05,
     confidence: Annotated[
-        float, typer.Option(help="How sure that must be; nothing else is calibrated.")
+        float, typer.Option(help="What the verdict is calibrated for; no other is possible.")
     ] = 0.9,
     fields: Annotated[
         str | None,

@@ -127,7 +127,7 @@ def control(
     from hdbench.cli.trust_tables import print_controlled  # noqa: PLC0415
     from hdbench.common.jsonio import write_json  # noqa: PLC0415
     from hdbench.trust.control import check_control  # noqa: PLC0415
-    from hdbench.trust.out import read_begun  # noqa: PLC0415
+    from hdbench.trust.out import read_applied, read_begun  # noqa: PLC0415
     from hdbench.trust.sealed import check_replaceable  # noqa: PLC0415
 
     if json_out:
@@ -136,6 +136,7 @@ def control(
     found = check_control(out, load_benchmark(benchmark or plan.benchmark))
     if json_out:
         write_json(json_out, found.model_dump(mode="json"))
-    print_controlled(Console(), found)
+    left = read_applied(out).to_look_at > 0
+    print_controlled(Console(), found, out, left_to_look_at=left)
     if json_out:
         typer.echo(escaped(str(json_out)))

@@ -12,7 +12,7 @@ from hdbench.common.printing import heading, printable
 from hdbench.common.told import spoken
 from hdbench.errors import Message
 from hdbench.exporting.applied_marc import LEFT_LIST, RECORDS, TAKEN_LIST
-from hdbench.trust.out import CONTROL, WORK_LIST
+from hdbench.trust.out import CONTROL, VALUES, WORK_LIST
 from hdbench.trust.words import control_sentences, sentences, warning_in_words
 
 if TYPE_CHECKING:  # numpy takes long to import
@@ -24,8 +24,6 @@ if TYPE_CHECKING:  # numpy takes long to import
 
 FIELD_WIDTH = 30
 """How many characters of a field's path stand in one line."""
-
-_VERDICTS = {"rule": Message("the rule"), "exact": Message("the exact verdict")}
 
 
 def print_plan(console: Console, plan: "Plan", path: Path) -> None:
@@ -48,12 +46,14 @@ def print_plan(console: Console, plan: "Plan", path: Path) -> None:
         lines.append(Message("trust scores: {path}", path=plan.scores.path))
     lines.append(Message("fields: {names}", names=", ".join(plan.fields)))
     promise = Message(
-        "at most {limit:g}% wrong with {confidence:.0%} confidence, counted {right}, decided by "
-        "{verdict}",
+        "at most {limit:g}% wrong, counted {right}, decided by the rule (calibrated for "
+        "{confidence:.0%} confidence)"
+        if plan.verdict == "rule"
+        else "at most {limit:g}% wrong with {confidence:.0%} confidence, counted {right}, decided "
+        "by the exact verdict",
         limit=100 * plan.limit,
         confidence=plan.confidence,
         right=_right(plan),
-        verdict=_VERDICTS[plan.verdict],
     )
     lines.append(promise)
     if plan.several_values:
@@ -105,6 +105,9 @@ def print_decision(console: Console, decision: "Decision") -> None:
         _print_fields(console, decision.outcome)
     for warned in decision.warnings:
         print_marked(console, "warning: ", warning_in_words(warned, spoken()))
+    if decision.outcome is not None and decision.holds:
+        then = Message("next: hdbench trust apply {path} --out OUT", path=decision.plan_file)
+        print_line(console, then)
     made = Message("plan {hash}… of {created}", hash=decision.plan[:12], created=decision.created)
     print_line(console, made, style="dim")
 
@@ -230,12 +233,16 @@ def print_marc(console: Console, written: "Written", out: Path) -> None:
         print_line(console, line)
 
 
-def print_controlled(console: Console, found: "Controlled") -> None:
-    """Print what a control sample says.
+def print_controlled(
+    console: Console, found: "Controlled", out: Path, *, left_to_look_at: bool
+) -> None:
+    """Print what a control sample says, and what to do next.
 
     Args:
         console: where to.
         found: what it says.
+        out: the folder of `hdbench trust apply`.
+        left_to_look_at: whether there are items on the work list.
     """
     first, *others = control_sentences(found, spoken())
     print_line(console, first, style="bold")
@@ -247,4 +254,19 @@ def print_controlled(console: Console, found: "Controlled") -> None:
         cells = (number(each.taken, ","), number(each.wrong, ","), number(each.share.upper, ".1%"))
         table.add_row(heading(name, FIELD_WIDTH), *cells)
     console.print(table)
+    if not found.holds:
+        then = Message(
+            "next: do not use the values in {values} unseen: look at them too, or make a new plan "
+            "with a stricter --limit, a larger -n or --verdict exact, and check its sample",
+            values=out / VALUES,
+        )
+    else:
+        then = Message("next: the values in {values} can be used", values=out / VALUES)
+        if left_to_look_at:
+            then = Message(
+                "{then}; for the others: hdbench annotate FOLDER --only {path}",
+                then=then,
+                path=out / WORK_LIST,
+            )
+    print_line(console, then)
     print_line(console, Message("plan {hash}", hash=found.plan[:12]), style="dim")

@@ -1,12 +1,14 @@
 """A decision carried out over all items: what is taken over, and what people have to look at."""
 
 import datetime
+import hashlib
 import json
 import os
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from hdbench import __version__
 from hdbench.benchmarks.benchmark import Benchmark
@@ -20,12 +22,13 @@ from hdbench.evaluation.part_scorer import seldom_collected
 from hdbench.scoring.metric import perfect_answer
 from hdbench.statistics.acceptance import ROUNDING
 from hdbench.trust.checked import truths_of
-from hdbench.trust.control import read_control, write_control
+from hdbench.trust.control import Control, check_whole, read_control, write_control
 from hdbench.trust.decision import Decision, decide
 from hdbench.trust.listed import as_cell
 from hdbench.trust.out import (
     APPLIED,
     CONTROL,
+    SEALS,
     VALUES,
     WORK_LIST,
     Applied,
@@ -50,6 +53,8 @@ DIGITS = 6
 AT_ONCE = 1_000
 """How many items are written at once; a process that is killed loses no more of them."""
 
+_SEAL = re.compile(rb"([0-9]{1,18}) ([0-9a-f]{64})\n")
+
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -65,7 +70,7 @@ def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: 
 
     Raises:
         HdbenchError: nothing can be taken over, or the promise does not hold; the folder holds
-            something else, or another process writes it; see also `decide`.
+            something else or was changed, or another process writes it; see also `decide`.
     """
     with opened_runs(plan, benchmark, where, all_are_loaded=True) as runs:
         decision = decide(plan, benchmark, where, runs)
@@ -86,10 +91,11 @@ def apply(plan: Plan, benchmark: Benchmark, where: Path, out: Path, *, control: 
                 ) from error
             sha256 = file_sha256(out / VALUES)
             drawn_from = [ids[place] for place in tally.with_taken()]
-            write_control(out / CONTROL, plan, sha256, drawn_from, control)
+            drawn = write_control(out / CONTROL, plan, sha256, drawn_from, control)
             listed = _write_work_list(out / WORK_LIST, ids, tally)
-            applied = _applied(decision, tally, listed, sha256)
+            applied = _applied(decision, tally, listed, sha256, drawn)
             write_json(out / APPLIED, applied.model_dump(mode="json"))
+            (out / SEALS).unlink(missing_ok=True)  # from now on, that file has the hash
             return applied
 
 
@@ -97,11 +103,8 @@ def _finished(out: Path, control: int) -> Applied:
     """What was done before; nothing of it has changed since, and the same is asked for."""
     applied, drawn = read_applied(out), read_control(out / CONTROL)
     if file_sha256(out / VALUES) != applied.values_sha256:
-        raise HdbenchError(
-            "{place}: was changed after it was written: restore it, or delete the folder and apply "
-            "the plan again",
-            place=out / VALUES,
-        )
+        raise _changed(out / VALUES)
+    check_whole(out, applied, drawn)
     if len(drawn.sample) != min(control, drawn.of):
         raise HdbenchError(
             "--control {control}: {place} has a control sample of {count:,} already, and its size "
@@ -135,7 +138,6 @@ class _Lines:
         outcome = decision.outcome
         assert outcome is not None  # noqa: S101  it was checked
         self._runs = runs
-        self.names = frozenset(plan.fields)
         self._models = [run.name for run in plan.runs]
         self._least = outcome.threshold - ROUNDING
         self._fields = [(name, name in outcome.fields) for name in plan.fields]
@@ -184,14 +186,32 @@ def _checked(
 def _write_values(path: Path, ids: Sequence[str], lines: _Lines) -> Tally:
     """Write what is not yet written, and count everything."""
     tally = Tally()
-    whole = 0
-    for end, fields in _written(path, ids, lines.names):
-        tally.add(fields)
-        whole = end
-    if path.exists():
-        os.truncate(path, whole)  # what is not as this would write it
+    seals = path.with_name(SEALS)
+    written, whole, sealed = hashlib.sha256(), 0, 0
+    for block, seal in _sealed(path, seals):
+        parsed = [parse_line(raw, path) for raw in block.splitlines()]
+        expected = ids[len(tally) : len(tally) + len(parsed)]
+        if [line["id"] for line in parsed] != list(expected):
+            break  # the benchmark has its items in another order now
+        for line in parsed:
+            tally.add(line["fields"])
+        written.update(block)
+        whole, sealed = whole + len(block), sealed + len(seal)
+    for file, kept in ((path, whole), (seals, sealed)):
+        if file.exists():
+            os.truncate(file, kept)
     left = ids[len(tally) :]
     waiting: list[bytes] = []
+
+    def write() -> None:
+        nonlocal whole
+        block = b"".join(waiting)
+        append(path, block)
+        written.update(block)
+        whole += len(block)
+        append(seals, b"%d %s\n" % (whole, written.hexdigest().encode()))
+        waiting.clear()
+
     with seldom_collected():
         for item in progress(left, "Taking over", len(left)):
             fields = lines.of(item)
@@ -199,44 +219,39 @@ def _write_values(path: Path, ids: Sequence[str], lines: _Lines) -> Tally:
             waiting.append(text.encode("utf-8", "backslashreplace") + b"\n")
             tally.add(fields)
             if len(waiting) == AT_ONCE:
-                append(path, b"".join(waiting))
-                waiting.clear()
-    append(path, b"".join(waiting))
+                write()
+    if waiting:
+        write()
     return tally
 
 
-def _written(
-    path: Path, ids: Sequence[str], names: Set[str]
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Where each whole line ends, and its fields, up to the first that is not as it should be."""
-    if not path.exists():
+def _sealed(path: Path, seals: Path) -> Iterator[tuple[bytes, bytes]]:
+    """The blocks that were written before, each with its seal.
+
+    Raises:
+        HdbenchError: one of them has changed since.
+    """
+    if not seals.exists() or not path.exists():
         return
-    end = 0
-    with path.open("rb") as file:
-        for item, raw in zip(ids, file, strict=False):
-            try:
-                line = parse_line(raw, path)
-            except HdbenchError:
+    written, whole = hashlib.sha256(), 0
+    with path.open("rb") as file, seals.open("rb") as lines:
+        for seal in lines:
+            found = _SEAL.fullmatch(seal)
+            if found is None:  # torn when the process was killed
                 return
-            fields = line.get("fields")
-            if not raw.endswith(b"\n") or line.get("id") != item or not _is_whole(fields, names):
-                return
-            end += len(raw)
-            yield end, fields
+            block = file.read(max(0, int(found[1]) - whole))
+            written.update(block)
+            whole += len(block)
+            if written.hexdigest().encode() != found[2]:
+                raise _changed(path)
+            yield block, seal
 
 
-def _is_whole(fields: Any, names: Set[str]) -> TypeGuard[dict[str, Any]]:
-    """Whether each field has what is counted of it."""
-    return (
-        isinstance(fields, dict)
-        and fields.keys() == names
-        and all(
-            isinstance(each, dict)
-            and each.get("decision") in (TAKEN, CHECK, CHECKED)
-            and (each["decision"] != CHECK or each.get("reason") in REASONS)
-            and isinstance(each.get("score", 0), int | float)
-            for each in fields.values()
-        )
+def _changed(path: Path) -> HdbenchError:
+    return HdbenchError(
+        "{place}: was changed after it was written: restore it, or delete the folder and apply "
+        "the plan again",
+        place=path,
     )
 
 
@@ -249,7 +264,9 @@ def _write_work_list(path: Path, ids: Sequence[str], tally: Tally) -> int:
     return len(worst)
 
 
-def _applied(decision: Decision, tally: Tally, to_look_at: int, values_sha256: str) -> Applied:
+def _applied(
+    decision: Decision, tally: Tally, to_look_at: int, values_sha256: str, drawn: Control
+) -> Applied:
     counts = Counter[str]()
     for of_field in tally.counts.values():
         counts.update(of_field)
@@ -266,4 +283,5 @@ def _applied(decision: Decision, tally: Tally, to_look_at: int, values_sha256: s
         to_look_at=to_look_at,
         by_field={name: dict(of_field) for name, of_field in tally.counts.items()},
         values_sha256=values_sha256,
+        control_sha256=drawn.hash(),
     )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import Metric, perfect_answer, reference_for
+from hdbench.trust.as_planned import check_as_planned
 from hdbench.trust.earlier import known_before
 from hdbench.trust.plan import Plan, list_sha256
 from hdbench.trust.runs import Judged, Runs, opened_runs, planned_fields
@@ -84,8 +85,9 @@ def check_sample(
         opened: the plan's runs, if they are open already.
 
     Raises:
-        HdbenchError: the list of items is another one, or its sample; an item has no truth yet, or
-            one that was made from a draft; see also `opened_runs`.
+        HdbenchError: the list of items is another one, or its sample, or something else of the
+            benchmark has changed since the plan was made; an item has no truth yet, or one that
+            was made from a draft; see also `opened_runs`.
     """
     ids = list(benchmark.ids())
     if list_sha256(ids) != plan.list_sha256:
@@ -95,6 +97,8 @@ def check_sample(
             benchmark=benchmark.id,
             place=where,
         )
+    if plan.as_planned is not None:
+        check_as_planned(plan.as_planned, benchmark, plan.sample, where, plan.hdbench)
     check_drawn(benchmark, ids, plan.whole, plan.sample)
     truths = truths_of(plan.sample, benchmark)
     fields = planned_fields(plan, benchmark)

@@ -19,8 +19,9 @@ from hdbench.common.hashing import file_sha256
 from hdbench.common.jsonio import parse_line, plain_id, raw_lines
 from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.acceptance import Interval, bounds_of_share, upper_bound
+from hdbench.trust.as_planned import check_as_planned
 from hdbench.trust.checked import how_made, truths_of, wrong_values
-from hdbench.trust.out import CONTROL, VALUES, read_applied, read_begun
+from hdbench.trust.out import CONTROL, PLAN, VALUES, Applied, read_applied, read_begun
 from hdbench.trust.plan import Plan, list_sha256
 from hdbench.trust.runs import Judged, planned_fields
 from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
@@ -102,6 +103,8 @@ class Controlled(Strict):
         wrong: to the letter and by the threshold.
         by_field: path → the same for one field.
         not_blind: how truths were made that are not known to be blind → how many.
+        sealed: whether it is known that the sample is complete, and that the benchmark is as it was
+            when the plan was made: files of earlier versions do not say it.
     """
 
     plan: str
@@ -115,6 +118,12 @@ class Controlled(Strict):
     wrong: dict[Right, Found]
     by_field: dict[str, FieldFound]
     not_blind: dict[str, int]
+    sealed: bool
+
+    @property
+    def holds(self) -> bool:
+        """Whether even the upper bound is within the limit."""
+        return self.wrong[self.right].upper <= self.limit
 
 
 def draw_control(ids: Sequence[str], number: int, seed: int) -> list[str]:
@@ -132,7 +141,7 @@ def draw_control(ids: Sequence[str], number: int, seed: int) -> list[str]:
 
 def write_control(
     path: Path, plan: Plan, values_sha256: str, ids: Sequence[str], number: int
-) -> None:
+) -> Control:
     """Draw a control sample and write it with its hash.
 
     Args:
@@ -141,6 +150,9 @@ def write_control(
         values_sha256: of the file of values.
         ids: the items that have a value that is taken over.
         number: how many are drawn.
+
+    Returns:
+        The sample.
 
     Raises:
         HdbenchError: it cannot be written.
@@ -153,6 +165,7 @@ def write_control(
         sample=tuple(draw_control(ids, number, plan.whole.seed)),
     )
     write_sealed(path, "control", control, head=_HEAD)
+    return control
 
 
 def read_control(path: Path) -> Control:
@@ -166,6 +179,25 @@ def read_control(path: Path) -> Control:
     )
 
 
+def check_whole(out: Path, applied: Applied, control: Control) -> None:
+    """Refuse a control sample that is not the one that was drawn, such as its first items only.
+
+    Args:
+        out: the folder of `hdbench trust apply`.
+        applied: what was done.
+        control: the control sample that is there.
+
+    Raises:
+        HdbenchError: it is another one.
+    """
+    if applied.control_sha256 not in (None, control.hash()):
+        raise HdbenchError(
+            "{place}: not the control sample that was drawn: a sample that ends where it looks "
+            "good says nothing about the others: restore the file, and check all of its items",
+            place=out / CONTROL,
+        )
+
+
 def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     """Say anew how many of the values that were taken over are wrong.
 
@@ -175,7 +207,8 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
 
     Raises:
         HdbenchError: an item has no truth yet, or one that was made from a draft; the folder is not
-            finished, or was changed; the list of items is another one.
+            finished, or was changed; the list of items is another one, or something else of the
+            benchmark has changed since the plan was made.
     """
     plan, _ = read_begun(out)
     applied, control = read_applied(out), read_control(out / CONTROL)
@@ -187,6 +220,8 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
             benchmark=benchmark.id,
             place=out,
         )
+    if plan.as_planned is not None:
+        check_as_planned(plan.as_planned, benchmark, plan.sample, out / PLAN, plan.hdbench)
     if {file_sha256(out / VALUES), control.values_sha256} != {applied.values_sha256}:
         raise HdbenchError(
             "{place}: is not what the control sample was drawn from: restore it, or apply the plan "
@@ -203,6 +238,7 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
             "so that they say nothing about the others: restore the file",
             place=out / CONTROL,
         )
+    check_whole(out, applied, control)
     passing, failing = [], []
     for item in truths:
         line = [lines[item.id][field.path] for field in fields]
@@ -237,6 +273,7 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
             if passes[:, place].any()
         },
         not_blind=dict(ways),
+        sealed=None not in (applied.control_sha256, plan.as_planned),
     )
 
 

@@ -29,10 +29,11 @@ from hdbench.trust.deciding import (
 )
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import Runs
+from hdbench.trust.sealed import is_sealed
 from hdbench.trust.warnings import warnings_of
 from hdbench.trust.wish import MAX_LIMIT, RIGHTS, Right, VerdictName
 
-_BEGIN = re.compile(rb'\s*\{\s*"decision":')
+_BEGIN = re.compile(rb'\s*\{\s*("decision":|"hdbench":\s*"[^"]*",\s*"finished":)')
 
 MAX_FILE = 64 * 2**20
 """Maximum size in bytes of a decision."""
@@ -272,7 +273,10 @@ def decide(plan: Plan, benchmark: Benchmark, where: Path, opened: Runs | None = 
 
 
 def is_decision(path: Path) -> bool:
-    """Whether a file begins as `hdbench trust decide --json` writes it."""
+    """Return whether a file begins as a decision, or as the `applied.json` that is beside one.
+
+    For the latter, `read_decision` says which file is wanted.
+    """
     try:
         with open_regular(path) as file:
             return _BEGIN.match(file.read(100)) is not None
@@ -284,19 +288,31 @@ def read_decision(path: Path) -> Decision:
     """The decision in a file that `hdbench trust decide --json` wrote.
 
     Raises:
-        HdbenchError: it cannot be read, or is none.
+        HdbenchError: it cannot be read, or is none; for what stands beside a decision, such as
+            `applied.json` or a plan, the message says which file is wanted.
     """
     check_file(path, MAX_FILE, Message("a decision"))
+    another = HdbenchError(
+        "{place}: not a decision: give the file that hdbench trust decide --json wrote, or "
+        "decision.json from the folder of hdbench trust apply",
+        place=path,
+    )
     try:
-        said = parse_json(path.read_text(encoding="utf-8"))
+        data = path.read_bytes()
     except OSError as error:
         raise HdbenchError(
             "{place}: cannot be read: {why}", place=path, why=os_reason(error)
         ) from error
+    try:
+        said = parse_json(data.decode())
     except ValueError as error:
+        if is_sealed(data):
+            raise another from error
         raise HdbenchError(
             "{place}: not JSON: {why}", place=path, why=json_reason(error)
         ) from error
+    if isinstance(said, dict) and "decision" not in said:
+        raise another
     return validate(Decision, said, path)
 
 

@@ -24,6 +24,9 @@ DECISION = "decision.json"
 VALUES = "values.jsonl"
 """What becomes of each value of each item, in the benchmark's order."""
 
+SEALS = ".values.seals"
+"""Where each part of `VALUES` ends, with the sha256 of all up to there, until all is written."""
+
 WORK_LIST = "worklist.csv"
 """The items that a person has to look at, worst first."""
 
@@ -57,6 +60,7 @@ class Applied(Strict):
         to_look_at: how many items are on the work list.
         by_field: path → `taken` or why not → how many.
         values_sha256: of the file of values.
+        control_sha256: the control sample's hash; None in files that do not say it yet.
     """
 
     hdbench: str
@@ -71,6 +75,7 @@ class Applied(Strict):
     to_look_at: Number
     by_field: dict[str, dict[str, Number]]
     values_sha256: Sha256
+    control_sha256: Sha256 | None = None
 
 
 @contextmanager
@@ -105,7 +110,7 @@ def begin(out: Path, plan_file: Path, decision: Decision) -> None:
         HdbenchError: the folder holds something else.
     """
     noted = out / DECISION
-    for name in (PLAN, DECISION, VALUES, WORK_LIST, CONTROL, APPLIED):
+    for name in (PLAN, DECISION, VALUES, SEALS, WORK_LIST, CONTROL, APPLIED):
         if (out / name).is_symlink():
             raise HdbenchError("{place}: is a symbolic link: remove it", place=out / name)
     if not noted.exists():

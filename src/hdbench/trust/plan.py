@@ -19,6 +19,7 @@ from hdbench.common.hashing import file_sha256
 from hdbench.errors import HdbenchError, Message
 from hdbench.results.files import answers_sha256
 from hdbench.statistics.acceptance import CONFIDENCE, GRID, least_items
+from hdbench.trust.as_planned import AsPlanned, as_planned
 from hdbench.trust.given_scores import read_scores
 from hdbench.trust.grid import grid_of
 from hdbench.trust.opening import opened_run
@@ -74,6 +75,7 @@ class Plan(Sealed):
         hdbench: the version that made the plan.
         created: when, in UTC.
         benchmark: its folder, or its name on the Hub.
+        as_planned: what it must still be when it is decided; None in plans that do not say it yet.
         list_sha256: of all its ids, sorted, one per line.
         runs: the runs, in order of preference; one is enough if there are scores.
         scores: where trust scores come from; None if they are the agreement of the runs.
@@ -82,7 +84,7 @@ class Plan(Sealed):
         right: when a value counts as right: to the letter, or by the metric's own threshold.
         verdict: which of the two counts, the rule's or the exact one.
         limit: the largest share of wrong values among those taken over, above 0.0.
-        confidence: how sure that must be.
+        confidence: what the verdict is calibrated for.
         grid: thresholds of the trust score, from strict to loose; see also `grid_of`.
         whole: how the sample was drawn from all items.
         known: how many items of the sample had a ground truth already.
@@ -92,6 +94,7 @@ class Plan(Sealed):
     hdbench: str
     created: str
     benchmark: str
+    as_planned: AsPlanned | None = None
     list_sha256: Sha256
     runs: Annotated[tuple[PlannedRun, ...], Checked(min_length=1)]
     scores: PlannedScores | None = None
@@ -149,11 +152,12 @@ def make_plan(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Plan:
         grid = grid_of(read_scores(wish.scores, fields, ids), wish, len(fields))
         scores = PlannedScores(path=str(wish.scores), sha256=file_sha256(wish.scores))
     whole, drawn = draw_items(benchmark, ids, wish.number, by=wish.by, seed=wish.seed)
-    in_sample = set(drawn)
+    sealed = as_planned(benchmark, drawn)
     return Plan(
         hdbench=__version__,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         benchmark=benchmark.id,
+        as_planned=sealed,
         list_sha256=list_sha256(ids),
         runs=tuple(planned),
         scores=scores,
@@ -165,7 +169,7 @@ def make_plan(benchmark: Benchmark, runs: Sequence[Path], wish: Wish) -> Plan:
         confidence=wish.confidence,
         grid=grid,
         whole=whole,
-        known=sum(item.id in in_sample for item in benchmark.items()),
+        known=len(sealed.truths),
         sample=tuple(drawn),
     )
 

@@ -94,5 +94,7 @@ def _figures(decision: Decision) -> Any:
         walk["steps"] = {f"{step['threshold']:g}": step for step in walk["steps"]}
     said["walks"] = {f"{walk['right']} by {walk['verdict']}": walk for walk in said["walks"]}
     said["curve"] = {f"{point['threshold']:g}": point for point in said["curve"]}
-    said["warnings"] = {str(place): each for place, each in enumerate(said["warnings"], 1)}
+    # Of a plan that seals nothing, earlier versions did not say so.
+    warnings = (each for each in said["warnings"] if each["key"] != "not_sealed")
+    said["warnings"] = {str(place): each for place, each in enumerate(warnings, 1)}
     return rounded({"outcome": said["outcome"], **said})

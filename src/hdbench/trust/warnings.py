@@ -45,6 +45,8 @@ def warnings_of(
     items = len(plan.sample)
     if sample.known:
         yield Notice("known", {"known": sample.known, "items": items}, voids=True)
+    if plan.as_planned is None:
+        yield Notice("not_sealed", {"version": plan.hdbench})
     for how, number in sorted(sample.provenance.items()):
         if how != BLIND:
             said = None if how == UNKNOWN else how

@@ -58,20 +58,21 @@ def control_sentences(found: Controlled, language: str = "en") -> list[str]:
             right=text(f"right_{right}"),
             rate=each.rate,
             upper=each.upper,
-            confidence=found.confidence,
             taken=found.taken,
             in_whole=round(each.rate * found.taken),
             at_most=round(each.upper * found.taken),
         )
 
-    counts = found.wrong[found.right]
-    said = "control_holds" if counts.upper <= found.limit else "control_open"
+    said = "control_holds" if found.holds else "control_open"
     other = next(right for right in RIGHTS if right != found.right)
     sentences = [
         counted("control", found.right),
-        text(said, limit=found.limit, confidence=found.confidence),
+        text(said, limit=found.limit),
         counted("control_also", other),
+        text("control_means", confidence=found.confidence),
     ]
+    if not found.sealed:
+        sentences.append(text("control_not_sealed"))
     return sentences + [
         text(
             "not_blind",
@@ -118,6 +119,7 @@ def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
     fields = text("all_fields") if every else text("some_fields", count=len(outcome.fields), of=of)
     other = next(right for right in RIGHTS if right != decision.right)
     beside = outcome.wrong[other]
+    promised = _promised(decision, text)
     said = [
         text(
             "taken",
@@ -127,9 +129,7 @@ def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
             share=outcome.share,
             fields=fields,
             threshold=outcome.threshold,
-            confidence=decision.confidence,
-            limit=100 * decision.limit,
-            right=text(f"right_{decision.right}"),
+            at_most=text(f"at_most_{decision.verdict}", **promised),
         ),
         text(
             "measured",
@@ -151,6 +151,8 @@ def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
             at_most=beside.at_most_in_whole,
         ),
     ]
+    if decision.verdict == "rule":
+        said.append(text("rule_means", confidence=decision.confidence))
     if decision.scores is not None:
         said.append(text("scores", path=decision.scores))
     if decision.verdict == "exact":
@@ -158,13 +160,17 @@ def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
     return said
 
 
+def _promised(decision: Decision, text: Any) -> dict[str, Any]:
+    """What the texts about the limit have in common."""
+    return {
+        "confidence": decision.confidence,
+        "limit": 100 * decision.limit,
+        "right": text(f"right_{decision.right}"),
+    }
+
+
 def _refused(decision: Decision, text: Any) -> list[str]:
-    said = text(
-        "refused",
-        confidence=decision.confidence,
-        limit=100 * decision.limit,
-        right=text(f"right_{decision.right}"),
-    )
+    said = text(f"refused_{decision.verdict}", **_promised(decision, text))
     if not decision.counting.steps:
         return [f"{said} {text('refused_fields')}"]
     first = decision.counting.steps[0]
@@ -173,7 +179,7 @@ def _refused(decision: Decision, text: Any) -> list[str]:
         why = text("refused_items", items=first.items, least=least)
     elif decision.verdict == "exact":
         needed = 1 / (1 - decision.confidence)
-        why = text("refused_exact", capital=first.bound, needed=needed)
+        why = text("refused_capital", capital=first.bound, needed=needed)
     else:
         why = text("refused_bound", bound=_above(first.bound, decision.limit))
     if decision.needed is None:

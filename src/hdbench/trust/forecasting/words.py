@@ -6,7 +6,7 @@ from typing import Any
 
 from hdbench.common.texts import Texts, decimal, grouped
 from hdbench.statistics.means import Estimate
-from hdbench.trust.forecasting.amounts import Known, ModelForecast
+from hdbench.trust.forecasting.amounts import Amount, Known, ModelForecast
 from hdbench.trust.forecasting.forecast import Forecast
 from hdbench.trust.wish import RIGHTS
 
@@ -32,13 +32,14 @@ def model_sentence(forecast: Forecast, model: ModelForecast, language: str = "en
             hours=shown(model.hours.whole, language, decimals=True),
         )
     ]
-    if model.wages is not None:
-        said.append(
-            _text(
-                "forecast_wages", language, wages=shown(model.wages.whole, language, decimals=True)
-            )
-        )
+    said += _wages(model.wages, language)
     return " ".join([*said, _money(model, model.usd, language)])
+
+
+def _wages(wages: Amount | None, language: str) -> list[str]:
+    if wages is None:
+        return []
+    return [_text("forecast_wages", language, wages=shown(wages.whole, language, decimals=True))]
 
 
 def _money(model: ModelForecast, usd: Known | None, language: str) -> str:
@@ -63,8 +64,9 @@ def rule_sentences(forecast: Forecast, language: str = "en") -> list[str]:
         return [_text("forecast_curve", language)]
     decided = forecast.rule[0]
     hours = shown(decided.hours.whole, language, decimals=True)
+    wages = _wages(decided.wages, language)
     if decided.threshold is None:
-        return [_text("forecast_refused", language, hours=hours)]
+        return [" ".join([_text("forecast_refused", language, hours=hours), *wages])]
     looks = decided.looks.per_item.value
     said = _text(
         "forecast_taken",
@@ -86,6 +88,7 @@ def rule_sentences(forecast: Forecast, language: str = "en") -> list[str]:
         )
         for right in RIGHTS
     ]
+    said = " ".join([said, *wages])
     if not forecast.promise.holds:
         said = _text("void", language) + said
     return [said, *remain]

@@ -2,5 +2,8 @@
 
 __version__ = "0.2.0"
 
+YEAR = 2026
+"""The year of this version, for citations."""
+
 NAMESPACE = "hdb"
 """Where the benchmarks that hdbench builds are on the Hub, unless another namespace is named."""

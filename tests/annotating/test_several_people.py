@@ -184,7 +184,7 @@ def test_who_is_not_assigned_sees_the_image_alone(tmp_path, visit):
         expect(page.locator("#view img")).to_be_visible()
         for hidden in ("#form", "#status", "#comment", "#drafts"):
             expect(page.locator(hidden)).to_be_hidden()
-        page.keyboard.press("2")
+        page.keyboard.press("Alt+2")
         page.keyboard.press("Alt+Enter")
         expect(page.locator("#stage")).to_contain_text("ohne Entwurf")
         expect(page.get_by_role("button", name="Entwurf")).to_be_hidden()
@@ -213,7 +213,7 @@ def test_what_was_settled_survives_kill_9(tmp_path, browser):
         page.get_by_role("button", name=re.compile("Take what ben entered: Year")).click()
         expect(page.locator(".settle.over")).to_have_count(2)
         page.keyboard.press("Escape")
-        page.keyboard.press("2")
+        page.keyboard.press("Alt+2")
         expect(page.locator("#how")).to_contain_text("settled between annotators")
         page.close()
     assert truths(folder)["b1"] == {"title": "anna", "kind": None, "year": 3, "persons": []}

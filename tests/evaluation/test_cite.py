@@ -3,14 +3,20 @@
 import hashlib
 import json
 import re
+from pathlib import Path
 
-from hdbench import __version__
+import bibtexparser
+import pytest
+
+from hdbench import YEAR, __version__
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.told import told
 from hdbench.evaluation.cite import methods_sentence
 from hdbench.results.files import read_result
 from hdbench.statistics import delta
 
+ROOT = Path(__file__).parents[2]
+NAMES = sorted(path.parent.name for path in ROOT.glob("dataset_scripts/*/benchmark.yaml"))
 RIGHT = {"title": "Stellingen", "year": 1924}
 CITATION = r"""@misc{cards2025,
   title  = {{Cards} \& {Letters}},
@@ -29,16 +35,34 @@ def scored(cards, run_hdbench, lines, *arguments):
     return done.stdout
 
 
+def bibtex(text):
+    """The entries of a BibTeX file, by type; the rest has to be comments."""
+    library = bibtexparser.parse_string(text)
+    assert not library.failed_blocks
+    return {
+        entry.entry_type: {name: field.value for name, field in entry.fields_dict.items()}
+        for entry in library.entries
+    }
+
+
 def short_hash(cards):
     return hashlib.sha256((cards / "hdb/cards/metadata.jsonl").read_bytes()).hexdigest()[:12]
 
 
 def test_a_result_is_cited_with_its_benchmark_and_software(cards, run_hdbench):
     out = scored(cards, run_hdbench, [{"id": "0000", "prediction": RIGHT}])
-    benchmark, software, sentence = out.strip().split("\n\n")
-    assert benchmark == CITATION
+    benchmark, software, sentence, unnamed = out.strip().split("\n\n")
+    lacking, _, citation = benchmark.partition("\n")
+    assert lacking == (
+        "% cards: the citation in its benchmark.yaml lacks year, url: complete it there"
+    )
+    assert citation == CITATION
+    assert unnamed == (
+        "% r.json: does not name the model: score its answers again with --name MODEL"
+    )
     assert software.startswith("@software{hdbench,\n")
     assert f"version = {{{__version__}}}" in software
+    assert bibtex(out)["software"]["year"] == str(YEAR)
     assert software.count("{") == software.count("}")
     # All of 2 given and 2 of 8 wanted are right: F1 4 / 10.
     assert sentence == (
@@ -88,7 +112,8 @@ def test_each_run_has_its_sentence(cards, run_hdbench):
     out = scored(cards, run_hdbench, lines)
     assert "\na\\x1b[2J\\n@misc{ was scored with hdbench " in out
     assert "\nb was scored with hdbench " in out
-    assert out.count("@software{") == out.count("\n@misc{") + 1 == 1
+    # The only entry that begins a line is the benchmark's, after what it lacks.
+    assert out.count("@software{") == out.count("\n@misc{") == 1
 
 
 def test_a_benchmark_is_cited_by_its_folder(sample, run_hdbench):
@@ -105,6 +130,58 @@ def test_a_benchmark_is_cited_by_its_folder(sample, run_hdbench):
 def test_a_benchmark_without_a_citation_says_so(cards, run_hdbench):
     done = run_hdbench("cite", "hdb/cards", cwd=cards)
     assert done.stdout.startswith("% cards: its benchmark.yaml has no citation\n\n@software{")
+
+
+def test_the_year_is_that_of_the_release():
+    changes = (ROOT / "CHANGELOG.md").read_text()
+    assert f"\n## [{__version__}] - {YEAR}-" in changes
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_entry_of_each_benchmark_is_complete_bibtex(samples, run_hdbench, name):
+    out = run_hdbench("cite", f"hdb/{name}", cwd=samples).stdout
+    assert "%" not in out
+    entry = bibtex(out)["misc"]
+    assert min(len(entry[field]) for field in ("title", "author", "howpublished")) > 0
+    assert re.fullmatch(r"20\d\d", entry["year"])
+
+
+def test_a_model_is_named_with_who_ran_it_and_when(cards, run_hdbench):
+    run = {"run": "a", "benchmark": "hdb/cards", "model": "gpt-5", "provider": "openai"}
+    (cards / "a").mkdir()
+    (cards / "a/run.json").write_text(json.dumps(run | {"date": "2026-01-24"}))
+    (cards / "a/answers.jsonl").write_text(json.dumps({"id": "0000", "prediction": RIGHT}))
+    done = run_hdbench("score", "hdb/cards", "a", "--json", "r.json", cwd=cards)
+    assert done.returncode == 0, done.stderr
+    out = run_hdbench("cite", "r.json", cwd=cards).stdout
+    assert "\ngpt-5 (openai, asked on 2026-01-24) was scored with hdbench " in out
+    assert "does not name the model" not in out
+    german = run_hdbench("--language", "de", "cite", "r.json", cwd=cards).stdout
+    assert "\ngpt-5 (openai, abgefragt am 2026-01-24) wurde bewertet mit hdbench " in german
+
+
+def test_an_address_that_the_description_has_completes_the_entry(cards, run_hdbench):
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    source = {"hub": "library/cards", "revision": commit}
+    spec = json.loads((cards / "hdb/cards/benchmark.yaml").read_text())
+    spec |= {"source": source, "citation": CITATION.replace("\n}", "\n  year = 2025\n}")}
+    (cards / "hdb/cards/benchmark.yaml").write_text(json.dumps(spec))
+    out = run_hdbench("cite", "hdb/cards", cwd=cards).stdout
+    assert "%" not in out
+    entry = bibtex(out)["misc"]
+    assert entry["url"] == "https://huggingface.co/datasets/library/cards"
+    assert entry["year"] == "2025"
+
+
+def test_a_field_without_a_value_is_lacking(cards, run_hdbench):
+    spec = json.loads((cards / "hdb/cards/benchmark.yaml").read_text())
+    citation = '@misc{c,\n  author = {},\n  year = "",\n  url = {https://example.org/c}\n}'
+    (cards / "hdb/cards/benchmark.yaml").write_text(json.dumps(spec | {"citation": citation}))
+    done = run_hdbench("--language", "de", "cite", "hdb/cards", cwd=cards)
+    assert done.stdout.startswith(
+        "% cards: In der Zitierangabe in benchmark.yaml fehlt: author, year; dort ergänzen\n"
+        "@misc{c,"
+    )
 
 
 OTHER = {"metric": "avisblatt_cer", "headline": "fuzzy"}

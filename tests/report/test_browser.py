@@ -216,7 +216,8 @@ def test_nothing_is_wider_than_the_screen(visit, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     wide = """() => [...document.querySelectorAll("main *")].filter((each) => {
         const box = each.getBoundingClientRect();
-        return box.right > innerWidth + 1 && !each.closest("thead, svg, .fields td > div, bdi");
+        return box.right > innerWidth + 1
+            && !each.closest("thead, svg, .fields td > div, bdi, .picture summary > *");
     }).map((each) => each.outerHTML.slice(0, 80))"""
     assert page.evaluate(wide) == []
 
@@ -250,6 +251,33 @@ def test_pictures_are_loaded(visit):
         image.scroll_into_view_if_needed()
         expect(image).to_have_js_property("complete", True)
         assert image.evaluate("each => each.naturalWidth") == 576
+
+
+def test_a_picture_is_enlarged_with_the_keyboard_and_moved_on_a_phone(visit):
+    page = visit()
+    picture = page.locator(".picture").first
+    image = picture.locator("img")
+    small, values = image.bounding_box(), page.locator(".item .values").first
+    assert picture.locator("summary").inner_text().strip() == "Enlarge"
+    picture.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert picture.locator("summary").inner_text().strip() == "Show smaller"
+    large = image.bounding_box()
+    assert large["width"] > 2.2 * small["width"]
+    assert large["height"] / large["width"] == pytest.approx(small["height"] / small["width"], 0.02)
+    assert values.bounding_box()["y"] >= large["y"] + large["height"]  # below, not beneath
+    assert page.locator(".picture[open]").count() == 1
+    page.keyboard.press("Space")
+    assert image.bounding_box()["width"] == small["width"]
+
+    phone = visit(width=390, has_touch=True, is_mobile=True)
+    picture = phone.locator(".picture").first
+    picture.locator("summary").tap()
+    assert picture.locator("img").bounding_box()["width"] > 2 * 390
+    assert picture.locator("summary").evaluate("each => getComputedStyle(each).overflowX") == "auto"
+    assert phone.evaluate("document.documentElement.scrollWidth") == 390
+    phone.emulate_media(media="print")
+    assert picture.locator("img").bounding_box()["width"] <= 390
 
 
 CONTRAST = """() => {

@@ -18,7 +18,7 @@ from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.building.archive import write_archive
 from hdbench.building.card import write_cards
 from hdbench.building.eval_yaml import eval_yaml
-from hdbench.building.licences import OPEN_LICENCES
+from hdbench.building.licences import OPEN_LICENCES, UNSTATED
 from hdbench.building.media import MEDIA_FOLDERS, copy_media
 from hdbench.building.metadata import metadata_line
 from hdbench.building.namespace import writing
@@ -95,12 +95,7 @@ def build(
     recipe.refuse_script()
     spec = recipe.spec
     if spec.licence not in OPEN_LICENCES and not accept_licence:
-        raise HdbenchError(
-            "{name}: its licence ({licence}) is not an open one: read its card, and if your use is "
-            "covered, build it with --accept-licence",
-            name=spec.name,
-            licence=spec.licence,
-        )
+        raise _licence_not_accepted(spec)
     files = recipe.source(source, accept_changed)
     recipe = recipe.of_source(files)
     spec = recipe.spec
@@ -127,6 +122,30 @@ def build(
         write_archive(spec, folder)
     _forget_cached_copy(out / spec.name)
     return replace(built, folder=out / spec.name)
+
+
+def _licence_not_accepted(spec: BenchmarkSpec) -> HdbenchError:
+    """Return the error for data without an open license, by whose data they are."""
+    if spec.source is not None:  # published by others, whose terms its card names
+        return HdbenchError(
+            "{name}: its licence ({licence}) is not an open one: read its card, and if your use is "
+            "covered, build it with --accept-licence",
+            name=spec.name,
+            licence=spec.licence,
+        )
+    if spec.licence == UNSTATED:
+        return HdbenchError(
+            "{name}: no license is stated in benchmark.yaml, so hdbench will not publish it: to "
+            "build it for yourself, add --accept-licence; if the data are yours to license, state "
+            "one there, such as licence: cc-by-4.0",
+            name=spec.name,
+        )
+    return HdbenchError(
+        "{name}: its license ({licence}) is not an open one, so hdbench will not publish it: to "
+        "build it for yourself, add --accept-licence",
+        name=spec.name,
+        licence=spec.licence,
+    )
 
 
 def _plain(spec: BenchmarkSpec) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 """`hdbench cite`: BibTeX, and a sentence for the methods section."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from hdbench import __version__
+from hdbench import YEAR, __version__
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.benchmarks.names import full_name
+from hdbench.benchmarks.spec import HubSource
 from hdbench.common.told import told
 from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.reading import READ_AS, READING
@@ -19,9 +21,11 @@ SOFTWARE = """\
 @software{{hdbench,
   title   = {{{{hdbench}}: Benchmarks of the Digital Humanities, Built, Loaded and Scored}},
   author  = {{{{The hdbench authors}}}},
-  version = {{{version}}},
+{year}  version = {{{version}}},
   license = {{Apache-2.0}}
 }}"""
+
+_ADDRESSES = ("howpublished", "url", "doi")
 
 
 def cite(path: Path | str, language: str = "en") -> str:
@@ -49,20 +53,69 @@ def cite(path: Path | str, language: str = "en") -> str:
     benchmark = load_benchmark(names[0])
     versions = dict.fromkeys(result.versions["hdbench"] for result in results)
     sentences = [methods_sentence(each, benchmark) for each in results]
+    if any(result.model is None for result in results):
+        sentences.append(
+            Message(
+                "% {place}: does not name the model: score its answers again with --name MODEL",
+                place=path,
+            )
+        )
     return _text(benchmark, versions, sentences, language)
 
 
 def _text(
     benchmark: Benchmark, versions: Iterable[str], sentences: Iterable[str], language: str
 ) -> str:
-    citation = benchmark.spec.citation.strip()
-    missing = Message(  # a comment in BibTeX
-        "% {name}: its benchmark.yaml has no citation", name=benchmark.spec.name
-    )
-    software = [SOFTWARE.format(version=escaped(version)) for version in versions]
+    entry = "\n".join(told(each, language) for each in _entry(benchmark))
+    software = [
+        SOFTWARE.format(
+            version=escaped(version),
+            year=f"  year    = {{{YEAR}}},\n" if version == __version__ else "",
+        )
+        for version in versions
+    ]
     # A line break in a model's name would start an entry of its own.
     told_sentences = [escaped(told(each, language)) for each in sentences]
-    return "\n\n".join([citation or told(missing, language), *software, *told_sentences])
+    return "\n\n".join([entry, *software, *told_sentences])
+
+
+def _entry(benchmark: Benchmark) -> Iterator[str]:
+    """Yield a benchmark's BibTeX, after a comment that says what it lacks."""
+    name, citation = benchmark.spec.name, benchmark.spec.citation.strip()
+    if not citation:
+        yield Message("% {name}: its benchmark.yaml has no citation", name=name)
+        return
+    address = _address(benchmark)
+    has_address = any(_has(citation, field) for field in _ADDRESSES)
+    if address is not None and not has_address and citation.endswith("}"):
+        fields = citation[:-1].rstrip().removesuffix(",")
+        citation, has_address = f"{fields},\n  url = {{{address}}}\n}}", True
+    lacking = [field for field in ("author", "year") if not _has(citation, field)]
+    if not has_address:
+        lacking.append("url")
+    if lacking:
+        yield Message(
+            "% {name}: the citation in its benchmark.yaml lacks {fields}: complete it there",
+            name=name,
+            fields=", ".join(lacking),
+        )
+    yield citation
+
+
+def _has(citation: str, field: str) -> bool:
+    """Return whether a BibTeX entry has a field that is not empty."""
+    value = rf"\b{field}\s*=\s*(?:[{{\"]\s*)*[^\s{{}}\",]"
+    return re.search(value, citation, re.IGNORECASE) is not None
+
+
+def _address(benchmark: Benchmark) -> str | None:
+    """Return where a dataset is published, as far as it or its description says."""
+    source = benchmark.spec.source
+    if benchmark.revision is not None:
+        return f"https://huggingface.co/datasets/{benchmark.id}"
+    if isinstance(source, HubSource):
+        return f"https://huggingface.co/datasets/{source.hub}"
+    return None if source is None else source.url
 
 
 def methods_sentence(result: Result, benchmark: Benchmark) -> Message:
@@ -107,10 +160,22 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> Message:
         return Message("Scored with hdbench {hdbench}, {scored}", hdbench=hdbench, scored=scored)
     return Message(
         "{model} was scored with hdbench {hdbench}, {scored}",
-        model=result.model,
+        model=_model(result),
         hdbench=hdbench,
         scored=scored,
     )
+
+
+def _model(result: Result) -> str | None:
+    """Return the model's name with who ran it and when, as providers change what a name means."""
+    about: list[str] = []
+    if provider := result.run.get("provider"):
+        about.append(provider)
+    if date := result.run.get("date"):
+        about.append(Message("asked on {date}", date=date))
+    if not about:
+        return result.model
+    return Message("{model} ({about})", model=result.model, about=joined(about))
 
 
 def _subset(result: Result) -> Iterator[str]:

@@ -4,7 +4,7 @@ import { Clock } from "./clock.js";
 import { Form, element } from "./form.js";
 import { ItemImage } from "./image.js";
 import { ItemList } from "./list.js";
-import { at, language, message, say, start, translate } from "./page.js";
+import { at, digitPlace, language, message, say, start, translate } from "./page.js";
 import { ask, Refused, Saver } from "./saving.js";
 import { Settling, unsettled } from "./settling.js";
 import { area, asField, get, placed, readable, same } from "./values.js";
@@ -244,7 +244,9 @@ function show(isOther) {
   document.title = `${id} · ${start.name}`;
   at("comment").value = local.comment;
   message();
+  const wasInForm = form.hasFocus;
   form.draw(local.record, []);
+  if (wasInForm && !form.hasFocus) form.focusFirst(); // its field is not in this record
   list.update(number, item.state);
   progress();
   drawFacts();
@@ -293,7 +295,9 @@ async function fillIn(draft) {
 }
 
 async function done() {
+  const from = number;
   if (await finish("done")) await open(beside(1));
+  if (number !== from) form.focusFirst();
 }
 
 const isTyping = (target) => target.closest?.("input, textarea, select");
@@ -307,7 +311,9 @@ function pressed(event) {
   };
   if (event.altKey && !event.ctrlKey && !event.metaKey) {
     const alt = { ArrowLeft: () => open(beside(-1)), ArrowRight: () => open(beside(1)), Enter: done }[event.key];
+    const status = STATUSES[digitPlace(event)];
     if (alt) act(alt);
+    else if (status && free) act(() => finish(status));
     return;
   }
   if (event.ctrlKey || event.metaKey) {
@@ -320,7 +326,6 @@ function pressed(event) {
   const keys = {
     n: () => open(beside(1)), p: () => open(beside(-1)), "/": () => list.show(), "?": () => at("keys").showModal(),
     ...image.keys, "[": () => image.turn(-1), "]": () => image.turn(1),
-    ...Object.fromEntries(STATUSES.map((status, place) => [place + 1, () => finish(status)])),
     ...(event.target === image.view && {
       ArrowLeft: () => viewer.pan(40, 0), ArrowRight: () => viewer.pan(-40, 0),
       ArrowUp: () => viewer.pan(0, 40), ArrowDown: () => viewer.pan(0, -40),
@@ -334,7 +339,7 @@ function words() {
   const ctrl = language === "de" ? "Strg" : "Ctrl";
   const keys = [
     ["help_next", "Alt ←", "Alt →"], ["help_next_done", "Alt ↵"], ["help_outside", "n", "p"],
-    ["help_undo", `${ctrl} Z`], ["help_items", "/"], ["help_status", "1", "2", "3", "4", "5"],
+    ["help_undo", `${ctrl} Z`], ["help_items", "/"], ["help_status", ...STATUSES.map((_, place) => `Alt ${place + 1}`)],
     ["help_image", "+", "−", "0", "r"], ["help_drag", "←", "→", "↑", "↓"], ["help_pages", "[", "]"],
     ["help_escape", "Esc"], ["help_help", "?"],
   ];
@@ -354,11 +359,13 @@ function wire() {
   }
   at("conflict").addEventListener("cancel", (event) => event.preventDefault()); // one has to be chosen
   at("filter").addEventListener("change", progress);
-  for (const status of STATUSES) {
-    const button = element("button", { type: "button", value: status, text: say(`status_${status}`) });
+  STATUSES.forEach((status, place) => {
+    const button = element("button", {
+      type: "button", value: status, text: say(`status_${status}`), "aria-keyshortcuts": `Alt+${place + 1}`,
+    });
     button.addEventListener("click", () => finish(status));
     at("status").append(button);
-  }
+  });
   start.drafts.forEach((model, draft) => {
     const button = element("button", { type: "button", text: say("fill_in", { model }) });
     button.addEventListener("click", () => fillIn(draft));

@@ -30,11 +30,21 @@ export class Form {
   }
 
   draw(record, drafts = this.drafts) {
-    const focused = this.root.contains(document.activeElement) ? document.activeElement.id : "";
+    const focused = this.hasFocus ? document.activeElement.id : "";
     Object.assign(this, { record, drafts });
     this.drop();
     this.root.replaceChildren(...this.fields(this.form, []), this.datalist);
     if (focused) document.getElementById(focused)?.focus();
+  }
+
+  get hasFocus() {
+    return this.root.contains(document.activeElement);
+  }
+
+  // So that typing goes into a field: outside of fields, single keys do something else.
+  focusFirst() {
+    const first = this.root.querySelector("input, textarea, select") ?? this.root.querySelector("button.add");
+    first?.focus();
   }
 
   // Send what was typed and not yet sent.

@@ -12,6 +12,9 @@ export function message(key, values) {
   at("message").textContent = key ? say(key, values) : "";
 }
 
+// The place, from 0 on, of the digit that was pressed, by its key: with Alt, it may make another sign.
+export const digitPlace = (event) => Number(/^Digit([1-9])$/.exec(event.code)?.[1]) - 1;
+
 export function translate() {
   document.documentElement.lang = language;
   for (const each of document.querySelectorAll("[data-text]")) each.textContent = say(each.dataset.text);

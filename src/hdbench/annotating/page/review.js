@@ -2,7 +2,7 @@
 
 import { element } from "./form.js";
 import { ItemImage } from "./image.js";
-import { at, language, message, say, start, translate } from "./page.js";
+import { at, digitPlace, language, message, say, start, translate } from "./page.js";
 import { typed } from "./numbers.js";
 import { ask, Refused } from "./saving.js";
 import { readable } from "./values.js";
@@ -101,8 +101,8 @@ function drawShown(state) {
   const { verdict, new: right = state.reading, evidence = "" } = state.verdict ?? {};
   at("verdicts").replaceChildren(
     at("verdicts").firstElementChild,
-    ...VERDICTS.map((each) => {
-      const choice = element("input", { type: "radio", name: "verdict", value: each, checked: each === verdict });
+    ...VERDICTS.map((each, place) => {
+      const choice = element("input", { type: "radio", name: "verdict", value: each, checked: each === verdict, "aria-keyshortcuts": `Alt+${place + 1}` });
       choice.addEventListener("change", drawNew);
       return element("label", {}, choice, element("span", { text: say(`verdict_${each}`) }));
     }),
@@ -184,18 +184,20 @@ function pressed(event) {
   if (altKey && { ArrowLeft: 1, ArrowRight: 1 }[key]) {
     event.preventDefault();
     open(number + (key === "ArrowRight" ? 1 : -1));
+  } else if (altKey && !ctrlKey && !metaKey && !isTyping(target)) {
+    const verdict = VERDICTS[digitPlace(event)];
+    if (!verdict || at("shown").hidden || at("verdict-form").hidden) return;
+    event.preventDefault();
+    at("verdicts").querySelector(`[value=${verdict}]`).click();
+    at("evidence").focus();
   } else if (key === "Enter" && target.matches?.("textarea") && !shiftKey && !event.isComposing) {
     event.preventDefault();
     target.form.requestSubmit();
   } else if (!isTyping(target) && !altKey && !ctrlKey && !metaKey) {
     const zoom = image.keys[key];
-    const verdict = VERDICTS[Number(key) - 1];
-    if (zoom) zoom();
-    else if (verdict && !at("shown").hidden && !at("verdict-form").hidden) {
-      at("verdicts").querySelector(`[value=${verdict}]`).click();
-      at("evidence").focus();
-    } else return;
+    if (!zoom) return;
     event.preventDefault();
+    zoom();
   }
 }
 

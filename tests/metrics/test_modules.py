@@ -197,6 +197,17 @@ def test_a_text_is_read_by_the_form_of_the_ground_truths(namespace):
     assert cards.compute(predictions=texts, references=[card, card])["f1_micro"] == 1.0
 
 
+def test_pages_by_their_keys_say_the_form_of_a_text(namespace):
+    """As in the description of the Avisblatt benchmark: each page stands under its own key."""
+    metric = evaluate.load("hdb/avisblatt_cer")
+    ads = [{"text": "1. Rother Wein"}, {"text": "2. Eine Haus-Uhr"}]
+    forms = [ads, {"advertisements": ads}, {"[key_id]": ads}]
+    texts = [*map(json.dumps, forms), {"[key_id]": ads}]
+    references = [{f"image_{page}": ads} for page in range(len(texts))]
+    result = metric.compute(predictions=texts, references=references)
+    assert (result["answered"], result["fuzzy"], result["items_perfect"]) == (4, 1.0, 4)
+
+
 def test_a_used_metric_that_keeps_its_data_in_memory_can_be_pickled(namespace):
     """One that keeps them in a file cannot: no metric of evaluate can, for the lock of the file."""
     metric = evaluate.load("hdb/zettel_f1", "published", keep_in_memory=True)

@@ -417,6 +417,9 @@ def test_a_page_may_have_the_form_of_the_description():
         # The published results were computed without the ads of such an answer.
         result = figures([(whole, truth), (by_key, truth)], "published")
         assert (result["fuzzy"], result["true_positives"]) == (0.5, 2)
+    metric = make_metric("avisblatt_cer")
+    assert metric.right_answer(by_key) == page(*ads)
+    assert metric.right_answer(whole) == whole
     for other in ({"a": ads, "b": ads}, {"a": ["1. a"]}, {"a": ads[0]}, {"a": [*ads, None]}):
         assert figures([(other, whole)])["fuzzy"] == 0.0
 

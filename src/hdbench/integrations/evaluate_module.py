@@ -20,7 +20,7 @@ from hdbench.results.items import Candidate, prepare, score_items
 from hdbench.results.lead import effort_of
 from hdbench.results.result import signature
 from hdbench.scoring import METRICS
-from hdbench.scoring.metric import reference_for
+from hdbench.scoring.metric import perfect_answer
 
 SHOW_THE_FORM = 1_000
 """Maximum ground truths from which to see what a record in a text looks like."""
@@ -126,7 +126,7 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
             )
         first = (_reference(*each) for each in enumerate(references[:SHOW_THE_FORM]))
         schema = configuration.answer_schema() or schema_of(
-            (reference_for(metric.protocol, reference) for reference in first),
+            (perfect_answer(metric, reference) for reference in first),
             metric.options.get("root_list"),
         )
         candidates = (

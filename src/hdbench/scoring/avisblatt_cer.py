@@ -206,6 +206,11 @@ class AvisblattCer(Metric):
         kept = numbered(ads, continued) if self._published else {}
         return PreparedPage(ads, continued, kept, [ad for ad in ads if ad.text])
 
+    def right_answer(self, reference: dict[str, Any]) -> dict[str, Any]:
+        """Return a page's ground truth with the list `advertisements`."""
+        entries = _entries_by_key(reference)
+        return {ADS: entries} if entries and ADS not in reference else reference
+
     def score(self, record: dict[str, Any] | None, prepared: PreparedPage) -> ItemScore:
         """The counts and sums of one page.
 

@@ -396,6 +396,10 @@ def check_protocol(protocol: str) -> ProtocolName:
     )
 
 
+class MissingFieldsError(HdbenchError):
+    """A ground truth has none of the fields that a metric scores."""
+
+
 def check_fields(metric: str, value: Any, fields: Collection[str], path: str = "") -> None:
     """Refuse a ground truth that has none of the fields that a metric scores.
 
@@ -406,10 +410,10 @@ def check_fields(metric: str, value: Any, fields: Collection[str], path: str = "
         path: where the object is in the ground truth.
 
     Raises:
-        HdbenchError: it has none of them.
+        MissingFieldsError: it has none of them.
     """
     if not isinstance(value, dict) or value.keys().isdisjoint(fields):
-        raise HdbenchError(
+        raise MissingFieldsError(
             "not a ground truth for {metric}: none of the fields {fields}{where}",
             metric=metric,
             fields=", ".join(fields),

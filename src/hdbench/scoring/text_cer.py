@@ -21,6 +21,7 @@ from hdbench.scoring.metric import (
     Figure,
     ItemScore,
     Metric,
+    MissingFieldsError,
     Outcome,
     check_fields,
     check_list,
@@ -148,7 +149,7 @@ class TextCer(Metric):
         names = [key for name, fields in self._texts for key in ([name] if name else fields)]
         is_needed = any("always" in fields.values() for _, fields in self._texts)
         if is_needed and reference.keys().isdisjoint(names):
-            raise HdbenchError(
+            raise MissingFieldsError(
                 "a ground truth has no field in {texts}: name the paths of their texts with the "
                 "option texts",
                 texts=", ".join(self._options["texts"]),

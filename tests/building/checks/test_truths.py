@@ -98,8 +98,21 @@ def test_a_ground_truth_that_is_not_right_by_itself(folder):
     for row in folder.rows:
         row["ground_truth"] = {"advertisements": [{"date": "1731-01-02", "text": "Rother Wein"}]}
     assert folder.check().errors == 0
-    folder.rows[3]["ground_truth"] = {"advertisements": [3]}
+    folder.rows[3]["ground_truth"]["advertisements"].append(3)
     assert ("truth_not_perfect", "warning", "") in problems(folder)
+
+
+def test_one_ground_truth_without_the_metric_s_fields_among_others(folder):
+    folder.spec |= {"metric": "sciencemeta_accuracy", "headline": "overall_accuracy"}
+    folder.schema = {}
+    for row in folder.rows:
+        row["ground_truth"] = {"title": "Stellingen"}
+    assert folder.check().errors == 0
+    folder.rows[3]["ground_truth"] = {"titel": "Stellingen"}
+    found = {problem.kind: problem for problem in folder.check().problems}
+    [example] = found["truth_unscorable"].examples
+    assert example[:2] == (4, "card 3")
+    assert "none of the fields isbn, title" in example.value
 
 
 def test_each_violation_is_found_in_so_many_rows_and_the_others_are_counted(folder):

@@ -8,7 +8,7 @@ from hdbench.building.checks.values import Path, Place, dotted, is_blank
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.schema_parts import FieldSchema
-from hdbench.scoring.metric import AS_PUBLISHED, Metric
+from hdbench.scoring.metric import AS_PUBLISHED, Metric, MissingFieldsError
 
 MAX_UNFIT = 2_000
 """Maximum number of ground truths in which each violation of the schema is found. Others that do
@@ -195,6 +195,7 @@ class AgainstMetric:
         self._number = 0
         self._budget = MAX_COST
         self.ignored: dict[Path, Place] = {}
+        self._missing: list[tuple[Place, MissingFieldsError]] = []
 
     def right_answer(self, truth: dict[str, Any], place: Place) -> dict[str, Any]:
         """An answer with no error; the ground truth itself if the metric cannot read it."""
@@ -236,6 +237,10 @@ class AgainstMetric:
         self._budget -= cost
         try:
             self._score(truth, right, new, place)
+        except MissingFieldsError as error:
+            self._missing.append((place, error))
+            self._tried.update(new)
+            self.ignored.update(dict.fromkeys(new, place))
         except _UNREADABLE as error:
             self._cannot_read(place, error)
 
@@ -294,6 +299,8 @@ class AgainstMetric:
                 remedy,
             )
             return
+        for place, error in self._missing:
+            self._cannot_read(place, error)
         for path, place in self.ignored.items():
             self._problems.warning(
                 "field_not_scored",

@@ -92,6 +92,25 @@ def test_the_years_of_the_letters(published):
     assert "four of the 57 are from 1933 and 1935" in card
 
 
+@pytest.mark.parametrize(
+    ("run", "page", "language"),
+    [
+        ("2026-01-24_T0252", "docs/faq.md", "en"),
+        ("2026-01-24_T0252", "docs/de/was-heisst-0-84.md", "de"),
+        ("2026-01-24_T0208", "docs/scoring.md", "en"),
+    ],
+)
+def test_the_first_sentence_of_a_run_on_the_cards(published, run_hdbench, run, page, language):
+    answers = f"hdb/results/zettelkatalog/{run}"
+    done = run_hdbench(
+        *("--language", language, "score", "hdb/zettelkatalog", answers), cwd=published.folder
+    )
+    assert done.returncode == 0, done.stderr
+    _, sentence, *_ = done.stdout.splitlines()
+    assert re.fullmatch(r"\d+ (of|von) 263 .* f1_micro 0[.,]\d{4}\.", sentence)
+    assert sentence in text_of(page)
+
+
 def test_the_counts_of_the_other_benchmarks(published):
     truths = {
         name: [json.loads(row["ground_truth"]) for row in rows(published, name)]

@@ -1,13 +1,15 @@
 """Resampling items: statistics added up with numpy, and the metric's figures from the sums."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hdbench.errors import HdbenchError
-from hdbench.scoring.metric import Metric
+from hdbench.scoring.metric import Metric, figure_of
 from hdbench.statistics.scored import Scored
 
 Array = NDArray[np.float64]
@@ -49,6 +51,30 @@ class Table(NamedTuple):
             return len(self.values)
         weights = self.values[:, -1]
         return float(weights.sum() ** 2 / (weights**2).sum())
+
+    def saying(self, figure: str) -> tuple[int, float]:
+        """Count the items that say something about a figure.
+
+        Args:
+            figure: its name. If it is made of several ratios, the one that the fewest items say
+                something about counts; ratios without any item do not.
+
+        Returns:
+            Their number, and the number of items of equal weight that say as much; see `effective`.
+        """
+        known = figure_of(self.metric, figure)
+        numbers = []
+        divisors = () if known is None else known.divided_by
+        for divisor in divisors:
+            columns = [self.names.index(name) for name in divisor if name in self.names]
+            of = (self.values[:, columns] > 0).any(axis=1)
+            if of.any():
+                groups = None if self.groups is None else self.groups[of]
+                those = self._replace(values=self.values[of], groups=groups)
+                numbers.append((len(those.values), those.effective))
+            elif len(divisors) == 1:
+                return 0, 0.0
+        return min(numbers, default=(len(self.values), self.effective))
 
     @property
     def independent(self) -> int:
@@ -233,6 +259,19 @@ def check_settings(resamples: int, level: float, seed: int) -> None:
         raise HdbenchError("level: {level} is not between 0 and 1, as 0.95 is", level=level)
     if seed < 0:
         raise HdbenchError("seed: {seed} is negative", seed=seed)
+
+
+def expanded_tail(items: int, level: float) -> float:
+    """Return the share of draws below an expanded percentile interval; see `difference_interval`.
+
+    Args:
+        items: how many were drawn each time, at least 2.
+        level: the nominal coverage.
+    """
+    from scipy.special import stdtrit  # noqa: PLC0415  slow to import, and not needed for scoring
+
+    student = float(stdtrit(items - 1, (1 + level) / 2))
+    return NormalDist().cdf(-math.sqrt(items / (items - 1)) * student)
 
 
 def distinct(values: Array) -> tuple[Array, Counts]:

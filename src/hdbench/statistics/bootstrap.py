@@ -267,15 +267,19 @@ def _by_drawing(
     table: Table, names: Sequence[str], resamples: int, level: float, seed: int
 ) -> dict[str, Interval]:
     """The intervals of rates, by drawing items."""
-    [drawn] = bootstrap([table], names, resamples, seed)
+    if not names:
+        return {}
+    parts = {name: parts_of(table.metric, name) for name in names}
+    shares = [each.share for each in parts.values() if each is not None]
+    [drawn] = bootstrap([table], [*names, *shares], resamples, seed)
+    columns = dict(zip([*names, *shares], drawn.T, strict=True))
     found = {}
-    for name, column in zip(names, drawn.T, strict=True):
-        parts = parts_of(table.metric, name)
-        if parts is None:
-            found[name] = figure_interval(column, table.saying(name)[1], level, seed)
+    for name, own in parts.items():
+        if own is None:
+            found[name] = figure_interval(columns[name], table.saying(name)[1], level, seed)
         else:
-            [rest] = bootstrap([Rest(*table)], [name], resamples, seed)
-            found[name] = joined_interval([table], parts, rest[:, 0], level, seed)
+            rest = columns[name] - columns[own.share]
+            found[name] = joined_interval([table], own, rest, level, seed)
     return found
 
 

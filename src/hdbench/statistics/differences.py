@@ -12,6 +12,7 @@ from hdbench.scoring.metric import figure_of
 from hdbench.statistics.bootstrap import Interval, why_without
 from hdbench.statistics.delta import covariances, is_large, spread_of_difference
 from hdbench.statistics.rare_failures import (
+    Parts,
     Rest,
     joined_level,
     parts_of,
@@ -39,6 +40,8 @@ class Differences(ABC):
         self._runs = runs
         self._wanted = wanted
         self._independent = runs[0].independent
+        every = (parts_of(runs[0].metric, name) for name in wanted)
+        self._parts = {each.figure: each for each in every if each is not None}
 
     def interval(
         self, a: int, b: int, figure: int, difference: float, level: float
@@ -60,18 +63,18 @@ class Differences(ABC):
             None if the figure has no interval in one of the runs (see `why_without`), or does not
             vary.
         """
-        name, pair = self._wanted[figure], (self._runs[a], self._runs[b])
+        name, pair = self._wanted[figure], [self._runs[a], self._runs[b]]
         if any(why_without(run, name) is not None for run in pair):
             return None
         known = figure_of(pair[0].metric, name)
         if known is not None and known.share_of is not None:
             return Interval(*share_difference_bounds(pair[:1], pair[1:], known.share_of, level))
-        parts = parts_of(pair[0].metric, name)
+        parts = self._parts.get(name)
         if parts is None:
             return self._resampled(a, b, figure, difference, level)
         each, rests = joined_level(level), [Rest(*run) for run in pair]
         one, other = (run.figures(run.values.sum(axis=0)[None], [name])[0, 0] for run in rests)
-        margin = _student(self._independent, each) * self._spread_of(rests, name)
+        margin = _student(self._independent, each) * self._spread_of_rest(a, b, parts)
         low, high = share_difference_bounds(pair[:1], pair[1:], parts.statistic, each)
         middle = float(one - other)
         return Interval(middle - margin + low, middle + margin + high)
@@ -87,8 +90,8 @@ class Differences(ABC):
         """The interval of the difference of a figure that is resampled as a whole."""
 
     @abstractmethod
-    def _spread_of(self, pair: Sequence[Table], name: str) -> float:
-        """The standard error of the difference of a figure between two tables."""
+    def _spread_of_rest(self, a: int, b: int, parts: Parts) -> float:
+        """The standard error of the difference between the rests of a figure."""
 
 
 class DrawnDifferences(Differences):
@@ -108,8 +111,8 @@ class DrawnDifferences(Differences):
     ) -> None:
         super().__init__(runs, wanted)
         self.resamples = resamples
-        self._seed = seed
-        self._drawn = bootstrap(runs, wanted, resamples, seed)
+        self._names = [*wanted, *(each.share for each in self._parts.values())]
+        self._drawn = bootstrap(runs, self._names, resamples, seed)
 
     def spread(self, a: int, b: int, figure: int) -> float:
         """Return the standard deviation of the drawn differences."""
@@ -121,9 +124,11 @@ class DrawnDifferences(Differences):
         """The expanded percentile interval; see `difference_interval`."""
         return difference_interval(self._apart(a, b, figure), self._independent, level)
 
-    def _spread_of(self, pair: Sequence[Table], name: str) -> float:
-        one, other = bootstrap(pair, [name], self.resamples, self._seed)
-        return float((one - other).std(ddof=1))
+    def _spread_of_rest(self, a: int, b: int, parts: Parts) -> float:
+        whole, share = (
+            self._apart(a, b, self._names.index(name)) for name in (parts.figure, parts.share)
+        )
+        return float((whole - share).std(ddof=1))
 
     def _apart(self, a: int, b: int, figure: int) -> Array:
         return self._drawn[a][:, figure] - self._drawn[b][:, figure]
@@ -143,6 +148,8 @@ class NormalDifferences(Differences):
     def __init__(self, runs: Sequence[Table], wanted: Sequence[str]) -> None:
         super().__init__(runs, wanted)
         self._covariances = covariances(runs, wanted)
+        rests = [Rest(*run) for run in runs]
+        self._of_rests = {name: covariances(rests, [name])[0] for name in self._parts}
 
     def spread(self, a: int, b: int, figure: int) -> float:
         """Return the standard error by the delta method."""
@@ -158,8 +165,8 @@ class NormalDifferences(Differences):
         margin = -NormalDist().inv_cdf(expanded_tail(self._independent, level)) * spread
         return Interval(difference - margin, difference + margin)
 
-    def _spread_of(self, pair: Sequence[Table], name: str) -> float:
-        return spread_of_difference(covariances(pair, [name])[0], 0, 1)
+    def _spread_of_rest(self, a: int, b: int, parts: Parts) -> float:
+        return spread_of_difference(self._of_rests[parts.figure], a, b)
 
 
 def differences(

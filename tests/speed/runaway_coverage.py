@@ -23,9 +23,9 @@ from hdbench.statistics.comparison import compare
 from hdbench.statistics.resampling import bootstrap, tables
 from hdbench.statistics.significance import permutation_test
 
-SAMPLES = 500
-COMPARISONS = 400
-RESAMPLES = 300
+SAMPLES = 400
+COMPARISONS = 200
+RESAMPLES = 250
 SIZES = (20, 50, 150, 263)
 SHARES = (0.0, 0.005, 0.01, 0.02, 0.05)
 ERROR_RATE = 0.05

@@ -1,6 +1,6 @@
 """How often intervals and verdicts on transcriptions with rare runaways hold, by simulation.
 
-`PYTHONPATH=tests python -m speed.runaway_coverage`: the table of docs/intervals.md. It takes eight
+`PYTHONPATH=tests python -m speed.runaway_coverage`: the table of docs/intervals.md. It takes six
 minutes.
 
 Pages have an error rate of 5 % on average, some of them more for all models (log-normal), and

@@ -2,9 +2,11 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.strata import sample_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -16,6 +18,7 @@ from hdbench.scoring.metric import figure_of, judging_figure
 from hdbench.statistics.bootstrap import METHOD, OF_FEWER, OF_SHARES, Interval, intervals
 from hdbench.statistics.comparison import compare, compare_runs
 from hdbench.statistics.gap import gap
+from hdbench.statistics.means import Design, share
 from hdbench.statistics.ranking import rank_models
 from hdbench.statistics.rare_failures import share_bounds, share_difference_bounds
 from hdbench.statistics.resampling import tables
@@ -125,6 +128,18 @@ def test_items_that_run_away_in_both_runs_say_nothing_about_the_difference():
     )
 
 
+def test_in_a_stratified_sample_the_share_is_bounded_as_one_that_is_estimated():
+    rates = [0.05] * 36 + [2.0] * 4 + [0.05] * 18 + [1.0] * 2
+    strata = [0] * 40 + [1] * 20
+    sample = sample_of((9_000, 1_000), Counter(strata))
+    run = replace(pages(rates), dataset={"sample": sample}, strata=strata)
+    flags = np.array([rate >= 1 for rate in rates])
+    expected = share(flags, Design(run.sample, strata), level=0.95)
+    assert expected.value == pytest.approx(0.9 * 4 / 40 + 0.1 * 2 / 20)
+    found = intervals(run, resamples=100).figures["runaway_share"]
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
 def test_two_runs_of_a_model_count_by_their_mean():
     some, none = of_shares([True] * 4 + [False] * 36), of_shares([False] * 40)
     low, high = share_bounds([some, none], "runaways", 0.95)  # 2 of 40
@@ -217,7 +232,7 @@ def answered(good, bad, items):
     columns = {
         "true_positives": [*good, *[0] * (items - len(good))],
         "false_positives": [*bad, *[0] * (items - len(bad))],
-        "false_negatives": [11 - each for each in good] + [11] * (items - len(good)),
+        "false_negatives": [0] * len(good) + [11] * (items - len(good)),
     }
     return run_of(make_metric("zettel_f1"), columns)
 
@@ -240,6 +255,17 @@ def test_the_unseen_item_is_one_of_those_that_say_something():
     assert found.method == METHOD + OF_FEWER
     every = intervals(answered([11] * 263, [0] * 263, 263))
     assert every.method == METHOD
+
+
+def test_items_that_make_up_most_of_a_ratio_count_by_their_size():
+    # 25 long lists and 75 short ones: (25 * 100 + 75) ** 2 / (25 * 100 ** 2 + 75) = 26.5 items.
+    long, short = [100] * 25, [1] * 75
+    found = intervals(answered([*long, *short], [0] * 100, 100)).figures["precision_micro"]
+    worth = 2_575**2 / 250_075
+    assert found.low == pytest.approx(0.025 ** (1 / worth), abs=0.005)
+    # 8 or 10 values make little difference, and all 100 count.
+    found = intervals(answered([8, 10] * 50, [0] * 100, 100)).figures["precision_micro"]
+    assert found.low == pytest.approx(0.025 ** (1 / 100), abs=0.003)
 
 
 def test_figures_of_several_ratios_rest_on_the_one_with_the_fewest_items():

@@ -21,6 +21,11 @@ MIN_RESAMPLES = 100
 NOTHING = 1e-12
 """How much sums in another order may differ: this is no difference, and no spread."""
 
+UNEVEN = 0.75
+"""Below this share of effective items, those that add most to a ratio's divisor decide it, and an
+unseen one of average size is too small. Above it, intervals of simulated ratios held .93 of the
+time or more whichever of the two numbers of items they used."""
+
 _CHUNK = 2**20
 """Approximate number of numbers in memory at once."""
 
@@ -47,10 +52,7 @@ class Table(NamedTuple):
     @property
     def effective(self) -> float:
         """The number of items of equal weight that say as much (Kish, "Survey Sampling", 1965)."""
-        if self.groups is None:
-            return len(self.values)
-        weights = self.values[:, -1]
-        return float(weights.sum() ** 2 / (weights**2).sum())
+        return self._worth(slice(None))
 
     def saying(self, figure: str) -> tuple[int, float]:
         """Count the items that say something about a figure.
@@ -61,20 +63,28 @@ class Table(NamedTuple):
 
         Returns:
             Their number, and the number of items of equal weight that say as much; see `effective`.
+            Where they differ so much in what they add to the divisor that this number is less than
+            three quarters of theirs, that is their weight.
         """
         known = figure_of(self.metric, figure)
         numbers = []
         divisors = () if known is None else known.divided_by
         for divisor in divisors:
             columns = [self.names.index(name) for name in divisor if name in self.names]
-            of = (self.values[:, columns] > 0).any(axis=1)
-            if of.any():
-                groups = None if self.groups is None else self.groups[of]
-                those = self._replace(values=self.values[of], groups=groups)
-                numbers.append((len(those.values), those.effective))
+            sizes = self.values[:, columns].sum(axis=1)
+            those = np.flatnonzero(sizes)
+            if len(those):
+                worth, by_size = self._worth(those), _effective(sizes)
+                numbers.append((len(those), by_size if by_size < UNEVEN * worth else worth))
             elif len(divisors) == 1:
                 return 0, 0.0
         return min(numbers, default=(len(self.values), self.effective))
+
+    def _worth(self, items: slice | Counts) -> float:
+        """The number of items of equal weight that say as much as some of the items."""
+        if self.groups is None:
+            return len(self.values[items])
+        return _effective(self.values[items, -1])
 
     @property
     def independent(self) -> int:
@@ -110,6 +120,11 @@ class Table(NamedTuple):
             rows.append([rates.get(name) for name in wanted])
         figures = np.array(rows, dtype=np.float64).reshape(len(rows), len(wanted))
         return figures[place.ravel()]
+
+
+def _effective(weights: Array) -> float:
+    """Kish's effective number of items with these weights."""
+    return float(weights.sum() ** 2 / (weights**2).sum())
 
 
 class Means(Table):

@@ -42,6 +42,10 @@ Args:
 Returns:
     cer, wer, cer_macro, wer_macro, cer_items, wer_items (float): lower is better; the first two can
         exceed 1.0.
+    cer_capped, wer_capped (float): 0.0 to 1.0, lower is better: runs are compared by these in place
+        of `cer` and `wer`, in which one item can outweigh all others.
+    runaway_share, wer_runaway_share (float): 0.0 to 1.0, lower is better: the share of items with a
+        rate of 1.0 or more.
     similarity (float): 0.0 to 1.0, higher is better.
     well_formed (float or None): with `xml`, 0.0 to 1.0, higher is better.
     texts, texts_perfect (int): the texts that are scored, and those without an error.
@@ -51,10 +55,10 @@ Returns:
     items_perfect (int): items that need no edit.
     protocol (str): `documented`, or `published` (`evaluate.load("hdb/text_cer", "published")`).
     signature (str): metric, protocol, options and versions in one line.
-    intervals (dict): `figures`, the 95 % interval of each rate, and how it was computed. With fewer
-        than 20 items there are none: `item_ranges` has the range of each rate over single items.
-    effort (dict): `corrections`, how many of the `values` of an item need one on average; with 20
-        or more also the 95 % `interval` of that.
+    intervals (dict): `figures`, the 95 % interval of each rate that has one, and how it was
+        computed; `without`, why others have none. With fewer than 20 items there are none:
+        `item_ranges` has the range of each rate over single items.
+    effort (dict): `corrections`, how many of the `values` of an item need one on average.
 
 Examples:
     >>> import evaluate

@@ -37,7 +37,8 @@ def row(model, value, ranks, *, seconds, interval=0.05):
     about = {"provider": None, "released": None, "after_public": True, "drafted": 3}
     about |= {"spread": None, "runs_apart": False, "better": (), "without_media": None}
     used = {"answered": 0.95, "seconds": seconds, "tokens": None, "cost_usd": None}
-    return Row(Ranks(*ranks), model, value=value, interval=ends, runs=[run], **about, **used)
+    figures = {"value": value, "judged": value, "interval": ends}
+    return Row(Ranks(*ranks), model, **figures, runs=[run], **about, **used)
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def boards():
         row(HOSTILE, 0.5, (3, 3), seconds=None),
     ]
     people = Ceiling(headline="f1_micro", value=0.95, interval=(0.9, 1.0), annotators=2, items=30)
-    return [Board(KIND, "f1_micro", True, rows, "2025-01-01", people)]
+    return [Board(KIND, "f1_micro", "f1_micro", True, rows, "2025-01-01", people)]
 
 
 def test_a_german_page_has_german_words_and_numbers(boards):

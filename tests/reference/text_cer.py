@@ -208,6 +208,16 @@ def score(answer, truth, **given):
     }
 
 
+def own_rate(texts, figure):
+    """The micro rate of one item.
+
+    >>> own_rate([{"cer": (1, 2, 0.5)}, {"cer": (0, 6, 0.0)}], "cer"), own_rate([], "cer")
+    (0.125, 0.0)
+    """
+    errors, length = (sum(text[figure][place] for text in texts) for place in (0, 1))
+    return errors / length if length else float(errors > 0)
+
+
 def score_run(pairs, **given):
     """Figures of (answer, truth) pairs."""
     options = DEFAULTS | given
@@ -223,6 +233,10 @@ def score_run(pairs, **given):
         figures[f"{figure}_macro"] = add(rates, options["sum"]) / len(rates)
         items = [one["means"][figure] for one in scores]
         figures[f"{figure}_items"] = add(items, options["sum"]) / len(items)
+        capped = [min(1.0, own_rate(one["texts"], figure)) for one in scores]
+        figures[f"{figure}_capped"] = sum(capped) / len(capped)
+        share = {"cer": "runaway_share", "wer": "wer_runaway_share"}[figure]
+        figures[share] = sum(each == 1 for each in capped) / len(capped)
     alike = [one["means"]["similarity"] for one in scores]
     figures["similarity"] = add(alike, options["sum"]) / len(alike)
     if options["xml"]:

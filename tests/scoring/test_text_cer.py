@@ -67,6 +67,26 @@ def test_micro_counts_characters_macro_texts_and_items_items():
     assert (found["texts"], found["texts_perfect"], found["items_perfect"]) == (3, 1, 0)
 
 
+def test_each_item_counts_at_most_one_in_the_capped_rates_and_runaways_are_those_that_do():
+    ordinary = (pages("ax", "abcdefgh"), pages("ab", "abcdefgh"))  # 1 of 10
+    runaway = (pages("abcd" * 50, "ab"), pages("abcd", "ab"))  # 196 of 6
+    exact = (pages("xyz"), pages("abc"))  # 3 of 3
+    missing = (None, pages("abcd"))
+    found = figures(ordinary, runaway, exact, missing, texts=PAGES)
+    assert found["cer"] == (1 + 196 + 3 + 4) / (10 + 6 + 3 + 4)
+    assert found["cer_capped"] == pytest.approx((1 / 10 + 1 + 1 + 1) / 4)
+    assert found["runaway_share"] == 3 / 4
+    # In words: 1 of 2, 1 of 2, 1 of 1, 1 of 1.
+    assert found["wer_capped"] == pytest.approx((1 / 2 + 1 / 2 + 1 + 1) / 4)
+    assert found["wer_runaway_share"] == 2 / 4
+
+
+def test_an_item_without_text_is_a_runaway_only_with_errors():
+    empty = ({"text": ""}, {"text": ""})
+    found = figures(empty, ({"text": "a"}, {"text": ""}), ({"text": "abcd"}, {"text": "abcd"}))
+    assert (found["cer_capped"], found["runaway_share"]) == (1 / 3, 1 / 3)
+
+
 @pytest.mark.parametrize("empty", [None, "", " \n", [], {}, ["abcd"]])
 def test_what_is_no_text_is_an_empty_one(empty):
     found = figures(({"text": empty}, {"text": "abcd"}), ({"text": "abcd"}, {"text": empty}))
@@ -379,7 +399,7 @@ def test_rounding_and_other_names():
     assert found["cer_macro"] == 0.11  # 0.33 / 3
     assert found["cer_items"] == found["cer"] == 0.1
     assert found["fuzzy"] == 90.0  # (0.67 + 1 + 1) / 3, to one decimal
-    assert result_of([(answer, truth)] * 20, **options).intervals.figures["cer"].low <= 0.1
+    assert result_of([(answer, truth)] * 20, **options).intervals.figures["cer_items"].low <= 0.1
 
 
 def test_sums_are_rounded_once_or_added_plainly():

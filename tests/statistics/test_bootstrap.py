@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from helpers.undeclared import Undeclared
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -39,7 +40,14 @@ def cards(rows, **options):
 
 
 def pages(rows, names, protocol="documented"):
-    metric = make_metric("avisblatt_cer", protocol)
+    return result_of(make_metric("avisblatt_cer", protocol), rows, names)
+
+
+def undeclared(rows, names):
+    return result_of(Undeclared(), rows, names)
+
+
+def result_of(metric, rows, names):
     statistics = {name: [0] * len(rows) for name in metric.statistics}
     statistics |= {name: [row[place] for row in rows] for place, name in enumerate(names)}
     return Result(metric, list(map(str, range(len(rows)))), Counter(), statistics, {}, [], [])
@@ -153,7 +161,7 @@ def test_draws_that_have_no_value_of_a_figure_are_left_out_of_its_interval():
     # Only the first page counts tokens; a draw without it has no error, one with it 0.25, but for
     # the unseen page.
     names = ("counted_ads", "ntokens_error_sum")
-    found = intervals(pages([(4, 1), *[(0, 0)] * 29], names)).figures["ntokens_error"]
+    found = intervals(undeclared([(4, 1), *[(0, 0)] * 29], names)).figures["ntokens_error"]
     unseen = 1 - 0.025 ** (1 / 30)
     assert found.low == pytest.approx(0.25 * (1 - unseen), abs=0.01)
     assert found.high == pytest.approx(0.25 + 0.75 * unseen, abs=0.01)
@@ -164,7 +172,7 @@ def test_draws_that_have_no_value_of_a_figure_are_left_out_of_its_interval():
 
 
 def test_an_error_rate_above_one_reaches_as_far_as_it_was_drawn():
-    found = intervals(pages([(4, 12), *[(4, 4)] * 29], ("counted_ads", "ntokens_error_sum")))
+    found = intervals(undeclared([(4, 12), *[(4, 4)] * 29], ("counted_ads", "ntokens_error_sum")))
     # One page is three tokens off for each, the others one: a draw of many such pages is above 1.
     assert found.figures["ntokens_error"].high > 1.1
 

@@ -137,3 +137,9 @@ def test_where_all_items_are_alike_unequal_weights_still_count():
 def test_an_estimate_is_multiplied_with_its_ends():
     assert Estimate(0.5).times(700_000) == Estimate(350_000.0)
     assert Estimate(0.5, 0.25, math.pi).times(2) == Estimate(1.0, 0.5, 2 * math.pi)
+
+
+def test_a_share_of_fewer_than_twenty_items_has_no_interval():
+    some = np.array([True] * 10 + [False] * 9)
+    assert share(some, Design.simple(19)) == Estimate(10 / 19)
+    assert share(np.append(some, False), Design.simple(20)).high is not None

@@ -46,11 +46,18 @@ def print_comparison(console: Console, comparison: "Comparison") -> None:
         verdict = Message("{better} is better", better=printable(comparison.better).plain)
     line = said(
         "{headline}: {verdict}: {why}",
-        headline=comparison.headline,
+        headline=comparison.judged_by,
         verdict=verdict,
         why=comparison.why,
     )
     console.print(line, soft_wrap=True, markup=False)
+    if comparison.judged_by != comparison.headline:
+        line = said(
+            "runs are compared by {figure}, as one item can outweigh all others in {headline}",
+            figure=comparison.judged_by,
+            headline=comparison.headline,
+        )
+        console.print(line, soft_wrap=True, markup=False)
     if told and not comparison.resamples:
         line = said("intervals by the {method}", method=Message(comparison.method))
         console.print(line, soft_wrap=True)

@@ -193,7 +193,7 @@ def print_held_out(console: Console, totals: Mapping[str, Any]) -> None:
     title = Message("Held out ({count} items)", count=totals["items"])
     table = said_table(title, "figure", right=("value", *head))
     for name, value in totals["figures"].items():
-        within = [ends(*found[name], form=".4f")] if head else []
+        within = [ends(*found[name], form=".4f")] if name in found else []
         table.add_row(name, number(value, ".4f"), *within)
     console.print()
     console.print(table)
@@ -232,6 +232,8 @@ def _coverage(figures: Mapping[str, Any]) -> Text:
     text = Text(shown(line))
     if "why" in figures["intervals"]:
         text.append("\n" + shown(figures["intervals"]["why"]), style="yellow")
+    for name, why in figures["intervals"].get("without", {}).items():
+        text.append(f"\n{name}: {shown(why)}")
     read = [f"{figures['status'][name]} {said(name)}" for name in _READ if figures["status"][name]]
     if read:
         text.append("\n" + said("of the answered, {parts}", parts=", ".join(read)))

@@ -152,7 +152,7 @@ def methods_sentence(result: Result, benchmark: Benchmark) -> Message:
         headline=headline,
         value=value,
         interval=found.describe(headline),
-        method="" if found.why else _method(result),
+        method=_method(result) if headline in found.figures else "",
         estimated=Message(", {estimated}", estimated=result.estimated) if result.estimated else "",
     )
     hdbench = result.versions["hdbench"]

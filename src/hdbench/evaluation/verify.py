@@ -235,6 +235,12 @@ def _compare(
         again["signature"] = again["signature"].replace("|reading:1|", "|")
     if not _counts_effort(record):
         again.pop("effort", None)
+    added = _added_later(record, new)
+    again = {name: value for name, value in again.items() if name not in added}
+    if "strictly" in again:
+        again["strictly"] = {
+            name: value for name, value in again["strictly"].items() if name not in added
+        }
     if old.reading_version == 1:
         again = {name: value for name, value in again.items() if name not in SINCE_READING_2}
     found = Verification(old.model, also, new.metric.rules, new.reading_version)
@@ -397,9 +403,16 @@ def _counts_effort(record: Mapping[str, Any]) -> bool:
 
 def _uncounted(record: Mapping[str, Any], new: Result) -> list[str]:
     """The statistics that an earlier version did not count."""
-    if _counts_effort(record):
-        return []
-    return [name for name in EFFORT if name in new.statistics]
+    uncounted = () if _counts_effort(record) else EFFORT
+    return [name for name in (*uncounted, *_added_later(record, new)) if name in new.statistics]
+
+
+def _added_later(record: Mapping[str, Any], new: Result) -> tuple[str, ...]:
+    """The figures and statistics that the metric did not have when the record was written."""
+    added = new.metric.added_later
+    if any(name in record or name in record["statistics"] for name in added):
+        return ()
+    return added
 
 
 def _first(lines: Sequence[str], others: str) -> list[str]:

@@ -14,6 +14,7 @@ from hdbench.results.drafts import own_drafts
 from hdbench.results.files import item_set
 from hdbench.results.model_facts import ModelFacts
 from hdbench.results.result import Result
+from hdbench.scoring.metric import judging_figure
 from hdbench.statistics.bootstrap import Interval
 from hdbench.statistics.ranking import Ranks, Standing, rank_models
 
@@ -91,7 +92,8 @@ class Row:
         drafted: how many of the ground truths were made from its own drafts, at most in one of its
             runs.
         value: the headline, the mean over its runs.
-        interval: its 95 % interval over items; None if there are too few.
+        judged: the figure by which models are sorted and ranked, the mean over its runs.
+        interval: the 95 % interval of `judged` over items; None if it has none.
         spread: the lowest and the highest headline of its runs; None with one run.
         runs_apart: whether its runs lie further apart than their intervals allow; see `Standing`.
         better: the models that are significantly better.
@@ -110,6 +112,7 @@ class Row:
     after_public: bool
     drafted: int
     value: float
+    judged: float
     interval: Interval | None
     spread: tuple[float, float] | None
     runs_apart: bool
@@ -128,8 +131,10 @@ class Board:
 
     Attributes:
         kind: the kind of its runs.
-        headline: the figure that ranks.
-        higher_is_better: its direction.
+        headline: the benchmark's primary metric.
+        judged_by: the figure that ranks: the headline, unless it declares another
+            (`hdbench.scoring.metric.Figure.judged_by`).
+        higher_is_better: the direction of both.
         rows: the models, the best figure first.
         public_since: the day from which the ground truth was public; None if that is not known.
         people: what people reach against each other; None if the benchmark does not say it.
@@ -137,6 +142,7 @@ class Board:
 
     kind: Kind
     headline: str
+    judged_by: str
     higher_is_better: bool
     rows: list[Row]
     public_since: str | None = None
@@ -203,7 +209,17 @@ def leaderboards(
         ]
         every = (result for runs in models.values() for result in runs)
         people = next((result.people for result in every if result.people is not None), None)
-        boards.append(Board(kind, first.headline, first.higher_is_better, rows, public, people))
+        boards.append(
+            Board(
+                kind=kind,
+                headline=first.headline,
+                judged_by=judging_figure(first.metric, first.headline),
+                higher_is_better=first.higher_is_better,
+                rows=rows,
+                public_since=public,
+                people=people,
+            )
+        )
     order = list(dict.fromkeys(board.kind.benchmark for board in boards))
     return sorted(
         boards,
@@ -269,6 +285,7 @@ def _row(
         after_public=facts is not None and facts.released_after(public_since),
         drafted=max(map(own_drafts, results)),
         value=standing.value,
+        judged=standing.judged,
         interval=standing.interval,
         spread=standing.spread,
         runs_apart=standing.runs_apart,

@@ -30,7 +30,8 @@ class Place(NamedTuple):
 
     Attributes:
         value: the headline.
-        place: 1 + the number of models with a better headline, whether significantly or not.
+        place: 1 + the number of models that are better by the figure that ranks, whether
+            significantly or not.
         rank: the ranks that it may have; None where there are too few items.
     """
 
@@ -142,7 +143,7 @@ def _changes(boards: dict[str, Board]) -> Changes:
 
 def _places(board: Board) -> dict[str, Place]:
     """Model → its place; the rows come best first."""
-    values = [row.value for row in board.rows]
+    values = [row.judged for row in board.rows]
     return {
-        row.model: Place(row.value, values.index(row.value) + 1, row.rank) for row in board.rows
+        row.model: Place(row.value, values.index(row.judged) + 1, row.rank) for row in board.rows
     }

@@ -21,9 +21,11 @@ def shown_columns(
     Args:
         board: the leaderboard.
         language: one of `hdbench.common.texts.LANGUAGES`.
-        plus_minus: show the longer side of an interval beside the headline, and no interval.
+        plus_minus: show the longer side of an interval beside the figure that ranks, and no
+            interval.
     """
-    rows = [_cells(row, language, plus_minus) for row in board.rows]
+    judged_apart = board.judged_by != board.headline
+    rows = [_cells(row, language, plus_minus, judged_apart=judged_apart) for row in board.rows]
     if board.people is not None:
         people = _of_people(board.people, language, plus_minus)
         rows.insert(0, dict.fromkeys(rows[0], "") | people)
@@ -44,7 +46,7 @@ def _of_people(people: Ceiling, language: str, plus_minus: bool) -> dict[str, st
 
 
 def _value(value: float, ends: Interval | None, language: str, plus_minus: bool) -> tuple[str, str]:
-    """A headline and its interval: in two cells, or, with `plus_minus`, in one."""
+    """A figure and its interval: in two cells, or, with `plus_minus`, in one."""
     shown = number(value, language)
     if ends is None:
         return shown, ""
@@ -54,12 +56,13 @@ def _value(value: float, ends: Interval | None, language: str, plus_minus: bool)
     return shown, interval_in_words(ends, language)
 
 
-def _cells(row: Row, language: str, plus_minus: bool) -> dict[str, str]:
-    value, interval = _value(row.value, row.interval, language, plus_minus)
+def _cells(row: Row, language: str, plus_minus: bool, *, judged_apart: bool) -> dict[str, str]:
+    judged, interval = _value(row.judged, row.interval, language, plus_minus)
     return {
         "rank": "" if row.rank is None else row.rank.shown(),
         "model": short_name(row.model) + (f" {marks}" if (marks := marks_of(row)) else ""),
-        "headline": value,
+        "headline": number(row.value, language) if judged_apart else judged,
+        "judged": judged if judged_apart else "",
         "interval": interval,
         "without_media": number(row.without_media, language),
         "runs": spread_in_words(row, language),

@@ -292,6 +292,8 @@ def _lines(board: Board) -> list[dict[str, Cell]]:
             "drafted_items": row.drafted,
             "headline": board.headline,
             "value": row.value,
+            "judged_by": board.judged_by,
+            "judged": row.judged,
             "low": row.interval.low if row.interval else None,
             "high": row.interval.high if row.interval else None,
             "without_media": row.without_media,

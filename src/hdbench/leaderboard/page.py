@@ -53,7 +53,7 @@ class Line(NamedTuple):
 
     Attributes:
         cells: column's key → cell.
-        value: the headline.
+        value: the figure that ranks.
         interval: its interval.
     """
 
@@ -69,7 +69,8 @@ class Table(NamedTuple):
         title: what its runs have in common.
         about_ranks: what a rank means, or why there is none.
         notes: how to read it.
-        columns: those about which something is known; `headline` is the one it is sorted by.
+        columns: those about which something is known; it is sorted by `judged`, or by `headline`
+            where there is none.
         lines: the models, the best first.
         people: what people reach.
         signature: of the first run.
@@ -100,7 +101,7 @@ def leaderboard_page(boards: Sequence[Board], language: str = "en") -> str:
 
 
 def _table(board: Board, language: str) -> Table:
-    lines = [Line(_cells(board, row, language), row.value, row.interval) for row in board.rows]
+    lines = [Line(_cells(board, row, language), row.judged, row.interval) for row in board.rows]
     people = None if board.people is None else _of_people(board.people, language)
     shown = [*lines, *([people] if people else [])]
     intervals = [line.interval for line in shown if line.interval is not None]
@@ -132,6 +133,7 @@ def _columns(board: Board) -> dict[str, str]:
         "rank": "ascending",
         "model": "ascending",
         "headline": best,
+        "judged": best,
         "interval": best,
         "without_media": best,
         "runs": "descending",
@@ -154,6 +156,7 @@ def _cells(board: Board, row: Row, language: str) -> dict[str, Cell]:
         "rank": rank,
         "model": Cell(short_name(row.model) + (f" {marks}" if marks else "")),
         "headline": shown(row.value),
+        "judged": shown(row.judged) if board.judged_by != board.headline else Cell(""),
         "interval": _interval(row.interval, language),
         "without_media": shown(row.without_media),
         "runs": Cell(spread_in_words(row, language), len(row.runs)),

@@ -66,10 +66,12 @@ def notes(board: Board, language: str = "en") -> list[str]:
             language,
             models=say("models", language, count=len(board.rows)),
             runs=say("runs", language, count=sum(len(row.runs) for row in board.rows)),
-            headline=board.headline,
+            headline=board.judged_by,
             direction=say("higher" if board.higher_is_better else "lower", language),
         )
     ]
+    if board.judged_by != board.headline:
+        lines.append(say("judged_by", language, headline=board.headline, figure=board.judged_by))
     ranked = board.kind.items >= MIN_ITEMS
     if ranked:
         lines.append(say("tested", language))
@@ -96,8 +98,9 @@ def notes(board: Board, language: str = "en") -> list[str]:
 
 
 def column_name(key: str, board: Board, language: str = "en") -> str:
-    """What stands above a column; above that of the headline, the figure's name."""
-    return board.headline if key == "headline" else say(f"column_{key}", language)
+    """What stands above a column; above those of figures, their names."""
+    figures = {"headline": board.headline, "judged": board.judged_by}
+    return figures.get(key) or say(f"column_{key}", language)
 
 
 def interval_in_words(ends: Interval, language: str = "en") -> str:

@@ -23,7 +23,7 @@ from hdbench.results.files import given_options
 from hdbench.results.lead import lead, lead_figures, resources
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import in_language, in_words, people_in_words
-from hdbench.scoring.metric import Outcome, higher_is_better
+from hdbench.scoring.metric import Outcome, higher_is_better, judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
 from hdbench.statistics.resampling import rate_names
 
@@ -152,6 +152,7 @@ def report_page(
         licence=benchmark.spec.licence,
         run=_run(result),
         headline=_figure(result, result.headline, found),
+        judging=_judging(result, found),
         lead=lead(said, language),
         resources=resources(said, language, keystrokes=keystrokes(result)),
         people=None if result.people is None else people_in_words(result.people, language),
@@ -165,6 +166,7 @@ def report_page(
         by=by,
         small_groups=in_words(**by.warning, language=language) if by and by.warning else None,
         no_interval=_no_interval(found, language),
+        without={name: told(why, language) for name, why in found.without.items()},
         few=MIN_ITEMS,
         warnings=[in_language(each, language) for each in result.reading.get("warnings", ())],
         notes=[
@@ -226,6 +228,14 @@ def _figure(result: Result, name: str, found: Intervals) -> Figure:
     value = result.rates[name]
     higher = higher_is_better(result.metric, name)
     return Figure(name, value, found.figures.get(name), found.item_ranges.get(name), higher)
+
+
+def _judging(result: Result, found: Intervals) -> Figure | None:
+    """The figure by which runs are compared, if that is not the headline."""
+    name = judging_figure(result.metric, result.headline)
+    if name == result.headline or result.rates.get(name) is None:
+        return None
+    return _figure(result, name, found)
 
 
 def _heads(rates: Mapping[str, Mapping[str, Any]]) -> list[str]:

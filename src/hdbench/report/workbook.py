@@ -211,6 +211,8 @@ def _summary(
         yield look, [figure, value, *ends, say(direction(figure_of(metric, str(figure))))]
     if found.why:
         yield _TEXT, [say("no intervals"), say(found.why)]
+    for name, why in found.without.items():
+        yield _TEXT, [name, say(why)]
     yield _TEXT, []
     yield _HEAD, [say("coverage"), say("items")]
     yield from _flat(

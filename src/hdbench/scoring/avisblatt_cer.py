@@ -27,10 +27,12 @@ from hdbench.scoring.avisblatt_pairing import (
     read_section,
 )
 from hdbench.scoring.metric import (
+    ANSWERED,
     COUNTED,
     COUNTS,
     EFFORT,
     PERFECT,
+    REQUESTED,
     Corrected,
     FieldMatch,
     Figure,
@@ -159,17 +161,22 @@ class AvisblattCer(Metric):
     )
     item_figure: ClassVar[str] = "fuzzy"
     figures: ClassVar[tuple[Figure, ...]] = (
-        *Figure.rates("fuzzy"),
-        *Figure.errors("cer"),
-        *Figure.rates("fuzzy_ads"),
-        *Figure.errors("cer_ads"),
+        *Figure.rates("fuzzy", divided_by=(("scored_ads",),)),
+        *Figure.errors("cer", divided_by=(("scored_ads",),)),
+        *Figure.rates("fuzzy_ads", divided_by=(("scored_ads",),)),
+        *Figure.errors("cer_ads", divided_by=(("scored_ads",),)),
         *Figure.rates("fuzzy_pages"),
         *Figure.errors("cer_pages"),
-        *Figure.rates("fuzzy_text"),
-        *Figure.errors("cer_text"),
-        *Figure.rates("ad_f1", "ad_precision", "ad_recall"),
-        *Figure.rates("section_accuracy", "section_accuracy_loose", "date_accuracy"),
-        *Figure.errors("ntokens_error", always=False),
+        *Figure.rates("fuzzy_text", divided_by=(("legible_ads",),)),
+        *Figure.errors("cer_text", divided_by=(("legible_ads",),)),
+        *Figure.rates("ad_f1", divided_by=(COUNTS,)),
+        *Figure.rates("ad_precision", divided_by=(ANSWERED,)),
+        *Figure.rates("ad_recall", divided_by=(REQUESTED,)),
+        *Figure.rates(
+            "section_accuracy", "section_accuracy_loose", "date_accuracy", divided_by=(REQUESTED,)
+        ),
+        # A model may claim any number of tokens.
+        Figure("ntokens_error", "error", False, always=False, has_interval=False),
         *COUNTED,
         *PERFECT,
     )

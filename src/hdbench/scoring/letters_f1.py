@@ -6,7 +6,7 @@ computed with. Wherever the two differ, it is noted.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,10 +14,12 @@ from hdbench.errors import HdbenchError
 from hdbench.scoring.letter_persons import PreparedPersons, names_in, prepare_persons
 from hdbench.scoring.letter_values import as_text, first_text, metadata, parts, read_marks
 from hdbench.scoring.metric import (
+    ANSWERED,
     COUNTED,
     COUNTS,
     EFFORT,
     PERFECT,
+    REQUESTED,
     Corrected,
     FieldMatch,
     Figure,
@@ -32,6 +34,11 @@ from hdbench.scoring.rates import added, counts_and_rates, f1, plain, ratio, rou
 
 PERSONS = ("sender_persons", "receiver_persons")
 CATEGORIES = ("send_date", *PERSONS)
+
+
+def _divided_by(counts: Sequence[str]) -> tuple[str, ...]:
+    """Name some counts of all categories."""
+    return tuple(f"{category}.{count}" for category in CATEGORIES for count in counts)
 
 
 class PreparedLetter(NamedTuple):
@@ -115,7 +122,16 @@ class LettersF1(Metric):
     )
     item_figure: ClassVar[str] = "f1"
     figures: ClassVar[tuple[Figure, ...]] = (
-        *Figure.rates("f1_micro", "f1_macro", "precision_micro", "recall_micro", "f1_surname"),
+        *Figure.rates("f1_micro", divided_by=(_divided_by(COUNTS),)),
+        *Figure.rates(
+            "f1_macro",
+            divided_by=tuple(
+                tuple(f"{category}.{count}" for count in COUNTS) for category in CATEGORIES
+            ),
+        ),
+        *Figure.rates("precision_micro", divided_by=(_divided_by(ANSWERED),)),
+        *Figure.rates("recall_micro", divided_by=(_divided_by(REQUESTED),)),
+        *Figure.rates("f1_surname", divided_by=(tuple(f"surname.{count}" for count in COUNTS),)),
         *COUNTED,
         *Figure.counts("false_positives_organisations", higher_is_better=False),
         *PERFECT,

@@ -76,6 +76,9 @@ NO_FORMS: Mapping[str, ValueForm] = MappingProxyType({})
 
 FigureKind = Literal["rate", "error", "count"]
 
+Divisors = tuple[tuple[str, ...], ...]
+"""Groups of statistics, each of which adds up to a divisor."""
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -87,6 +90,17 @@ class Figure:
         higher_is_better: its direction; None for a count that is neither good nor bad.
         always: whether every result has it; otherwise it can be None, or an option adds it.
         table: whether it holds figures by field or kind.
+        has_interval: whether items say how far it can be trusted: not if one of them can outweigh
+            all others.
+        judged_by: the figure by which runs are compared and ranked in place of one that has no
+            interval; None if there is none.
+        share_of: the statistic, 0 or 1 for each item, whose mean it is, if it is a share of items.
+        worst_share: the figure that is the share of the items in which it is as bad as possible,
+            1.0, if it is a mean over items in which that is rare; see
+            `hdbench.statistics.rare_failures`.
+        divided_by: for each ratio that it is or is made of, the statistics that add up to the
+            divisor; empty if that is the number of items. Items in which these are zero say nothing
+            about the ratio.
     """
 
     name: str
@@ -94,6 +108,11 @@ class Figure:
     higher_is_better: bool | None
     always: bool = True
     table: bool = False
+    has_interval: bool = True
+    judged_by: str | None = None
+    share_of: str | None = None
+    worst_share: str | None = None
+    divided_by: Divisors = ()
 
     @property
     def is_rate(self) -> bool:
@@ -101,14 +120,24 @@ class Figure:
         return self.kind != "count" and not self.table
 
     @classmethod
-    def rates(cls, *names: str, always: bool = True, table: bool = False) -> tuple[Self, ...]:
+    def rates(
+        cls,
+        *names: str,
+        always: bool = True,
+        table: bool = False,
+        divided_by: Divisors = (),
+    ) -> tuple[Self, ...]:
         """Rates, for which higher is better."""
-        return tuple(cls(name, "rate", True, always, table) for name in names)
+        return tuple(
+            cls(name, "rate", True, always, table, divided_by=divided_by) for name in names
+        )
 
     @classmethod
-    def errors(cls, *names: str, always: bool = True) -> tuple[Self, ...]:
+    def errors(
+        cls, *names: str, always: bool = True, divided_by: Divisors = ()
+    ) -> tuple[Self, ...]:
         """Error rates and errors, for which lower is better."""
-        return tuple(cls(name, "error", False, always) for name in names)
+        return tuple(cls(name, "error", False, always, divided_by=divided_by) for name in names)
 
     @classmethod
     def counts(
@@ -124,6 +153,12 @@ COUNTED = (
     *Figure.counts("false_positives", "false_negatives", higher_is_better=False),
 )
 """The figures of `COUNTS`."""
+
+ANSWERED = ("true_positives", "false_positives")
+"""The counts of the values in answers, by which precision is divided."""
+
+REQUESTED = ("true_positives", "false_negatives")
+"""The counts of the values in ground truths, by which recall is divided."""
 
 EFFORT = ("corrections", "values")
 """The statistics of an item that say what is left to do: how many of its values need a correction,
@@ -157,6 +192,8 @@ class Metric(ABC):
         has_form_counts: whether each of its fields is right or wrong by itself, so that those that
             are right in form can be counted.
         corrected: what its `EFFORT` counts; None if `EFFORT` is not among its statistics.
+        added_later: the figures and statistics that results written by its first versions lack,
+            under the same rules.
         vectorized: whether `rates` also takes an array for each of the totals, and then gives
             arrays, with NaN for None. It holds for the class that defines `rates`.
         protocol: which of the two readings of its rules.
@@ -180,6 +217,7 @@ class Metric(ABC):
     value_forms: ClassVar[Mapping[str, ValueForm]] = NO_FORMS
     has_form_counts: ClassVar[bool] = False
     corrected: ClassVar[Corrected | None] = None
+    added_later: ClassVar[tuple[str, ...]] = ()
     vectorized: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
@@ -324,6 +362,22 @@ def higher_is_better(metric: Metric, path: str) -> bool:
     """
     figure = figure_of(metric, path)
     return figure is None or figure.higher_is_better is not False
+
+
+def judging_figure(metric: Metric, name: str) -> str:
+    """Return the figure by which runs are compared where a figure is asked for.
+
+    Args:
+        metric: the metric.
+        name: the figure, such as a benchmark's primary metric.
+
+    Example:
+        >>> from hdbench.scoring import METRICS
+        >>> judging_figure(METRICS["text_cer"](), "cer")
+        'cer_capped'
+    """
+    figure = figure_of(metric, name)
+    return name if figure is None or figure.judged_by is None else figure.judged_by
 
 
 def coverage_of(prediction: Any, protocol: ProtocolName) -> Coverage:

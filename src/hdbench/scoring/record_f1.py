@@ -8,11 +8,13 @@ from typing import Any, ClassVar, NamedTuple
 from hdbench.scoring.checked_options import added_plainly, renamed
 from hdbench.scoring.field_rates import INDEX, micro_rates_without, rates_of_fields
 from hdbench.scoring.metric import (
+    ANSWERED,
     COUNTED,
     COUNTS,
     EFFORT,
     OUTCOMES,
     PERFECT,
+    REQUESTED,
     Corrected,
     FieldMatch,
     Figure,
@@ -136,8 +138,12 @@ class RecordF1(Metric):
     )
     item_figure: ClassVar[str] = "similarity"
     figures: ClassVar[tuple[Figure, ...]] = (
-        *Figure.rates("f1_micro", "f1_macro", "precision_micro", "recall_micro", "similarity"),
-        *Figure.rates("records_f1", always=False),
+        *Figure.rates("f1_micro", divided_by=(COUNTS,)),
+        *Figure.rates("f1_macro"),
+        *Figure.rates("precision_micro", divided_by=(ANSWERED,)),
+        *Figure.rates("recall_micro", divided_by=(REQUESTED,)),
+        *Figure.rates("similarity"),
+        *Figure.rates("records_f1", always=False, divided_by=(RECORDS,)),
         *COUNTED,
         *PERFECT,
         *Figure.counts("records_found", higher_is_better=True),

@@ -13,9 +13,11 @@ from typing import Any, ClassVar, NamedTuple
 from hdbench.errors import HdbenchError
 from hdbench.scoring.bibliographic import IDENTIFIERS, canonical, names, normalize
 from hdbench.scoring.metric import (
+    ANSWERED,
     COUNTS,
     EFFORT,
     PERFECT,
+    REQUESTED,
     Corrected,
     FieldMatch,
     Figure,
@@ -35,7 +37,8 @@ FIELDS = {"paper": _PAPER, "textbook": _BOOK, "ebook": _BOOK, "book": _BOOK}
 """Kind of record → its fields; a `book` is one whose ground truth does not say which kind it is."""
 
 _SETS = ("author", "keyword")
-_SET_RATES = ("precision", "recall", "f1")
+_SET_RATES = {"precision": ANSWERED, "recall": REQUESTED, "f1": COUNTS}
+"""Rate of a set → the counts by which it is divided."""
 
 
 def _statistics() -> Iterator[str]:
@@ -56,7 +59,11 @@ def _statistics() -> Iterator[str]:
 
 def _accuracies(suffix: str, *, always: bool = True) -> tuple[Figure, ...]:
     return (
-        *Figure.rates(f"overall_accuracy{suffix}", always=always),
+        *Figure.rates(
+            f"overall_accuracy{suffix}",
+            always=always,
+            divided_by=tuple((f"{kind}.items",) for kind in FIELDS),
+        ),
         *Figure.rates(f"field_accuracy{suffix}", always=always, table=True),
     )
 
@@ -121,7 +128,16 @@ class SciencemetaAccuracy(Metric):
             for suffix in ("_no_autojunk", "_normalized", "_canonical")
             for figure in _accuracies(suffix, always=False)
         ),
-        *Figure.rates(*(f"{field}_{rate}" for field in _SETS for rate in _SET_RATES), always=False),
+        *(
+            figure
+            for field in _SETS
+            for rate, counts in _SET_RATES.items()
+            for figure in Figure.rates(
+                f"{field}_{rate}",
+                always=False,
+                divided_by=(tuple(f"{field}.{count}" for count in counts),),
+            )
+        ),
         *Figure.counts("both_empty"),
         *Figure.counts("field_both_empty", table=True),
         *Figure.counts("too_long"),

@@ -27,7 +27,7 @@ from hdbench.scoring.metric import (
     check_list,
 )
 from hdbench.scoring.normalize import Normalizer
-from hdbench.scoring.rates import ratio, rounded, truncated
+from hdbench.scoring.rates import only_if, ratio, rounded, truncated
 from hdbench.scoring.similarity import similarity
 from hdbench.scoring.transcriptions.options import DEFAULTS, RATES, read_steps, read_texts
 from hdbench.scoring.transcriptions.texts import Invented, Text, page_texts, pages_of
@@ -35,6 +35,9 @@ from hdbench.scoring.transcriptions.well_formed import is_xml
 
 MAX_PAIRS = 1_000_000
 """Maximum number of pairs of pages that are compared; an answer's further pages are invented."""
+
+_RUNAWAYS = {"cer": "runaways", "wer": "wer_runaways"}
+_SHARES = {"cer": "runaway_share", "wer": "wer_runaway_share"}
 
 
 class TextCer(Metric):
@@ -45,6 +48,11 @@ class TextCer(Metric):
     white space) for the WER. A rate is micro (summed distance divided by the summed length of the
     references; it can exceed 1.0), macro (the mean over texts, each at most 1.0), or the mean over
     items of each item's mean over its texts (`cer_items`, `wer_items`). Lower is better.
+
+    One answer that repeats itself without end can make the micro CER of a whole run. So runs are
+    compared by `cer_capped`: the mean over items of each item's micro CER, at most 1.0. Items that
+    reach 1.0 are runaways, among them those without an answer, and `runaway_share` is their share.
+    `wer_capped` and `wer_runaway_share` are the same for the WER.
 
     Null, white space alone, and what is neither text nor number count as an empty text. A text
     without counterpart has similarity 0.0 and a rate of 1.0. An empty reference has a rate of 0.0
@@ -86,10 +94,14 @@ class TextCer(Metric):
         "cer_length",
         "cer_sum",
         "cer",
+        "cer_capped",
+        "runaways",
         "wer_errors",
         "wer_length",
         "wer_sum",
         "wer",
+        "wer_capped",
+        "wer_runaways",
         "similarity",
         "texts",
         "texts_perfect",
@@ -100,13 +112,25 @@ class TextCer(Metric):
     )
     item_figure: ClassVar[str] = "similarity"
     figures: ClassVar[tuple[Figure, ...]] = (
-        *Figure.errors("cer", "wer", "cer_macro", "wer_macro", "cer_items", "wer_items"),
+        # A single answer that repeats itself without end can outweigh all others.
+        Figure("cer", "error", False, has_interval=False, judged_by="cer_capped"),
+        Figure("cer_capped", "error", False, worst_share="runaway_share"),
+        Figure("runaway_share", "error", False, share_of="runaways"),
+        Figure("wer", "error", False, has_interval=False, judged_by="wer_capped"),
+        Figure("wer_capped", "error", False, worst_share="wer_runaway_share"),
+        Figure("wer_runaway_share", "error", False, share_of="wer_runaways"),
+        *Figure.errors("cer_macro", "wer_macro", divided_by=(("texts",),)),
+        *Figure.errors("cer_items", "wer_items"),
         *Figure.rates("similarity"),
-        *Figure.rates("well_formed", always=False),
+        *Figure.rates("well_formed", always=False, divided_by=(("texts",),)),
         *Figure.counts("texts", "texts_perfect", "items_perfect", higher_is_better=True),
         *Figure.counts("characters_invented", higher_is_better=False),
     )
     corrected: ClassVar[Corrected | None] = "character"
+    added_later: ClassVar[tuple[str, ...]] = (
+        *("cer_capped", "runaway_share", "runaways"),
+        *("wer_capped", "wer_runaway_share", "wer_runaways"),
+    )
     vectorized: ClassVar[bool] = True
     option_names: ClassVar[tuple[str, ...]] = tuple(DEFAULTS)
 
@@ -171,7 +195,9 @@ class TextCer(Metric):
 
         Returns:
             For `cer` and `wer` the summed errors and lengths, the sum over texts of the rates, and
-            the item's mean (0.0 to 1.0, lower is better); its mean `similarity` (0.0 to 1.0, higher
+            the item's mean (0.0 to 1.0, lower is better); its micro rates, at most 1.0
+            (`cer_capped`, `wer_capped`), and whether they are 1.0 (`runaways`, `wer_runaways`); its
+            mean `similarity` (0.0 to 1.0, higher
             is better); how many texts there are, are perfect, and parse as XML; how many characters
             are invented; `perfect`: 1 if the answer needs no edit; `EFFORT`: the edit distance of
             all texts with the invented ones, and the characters of the ground truth.
@@ -185,6 +211,9 @@ class TextCer(Metric):
             statistics[f"{rate}_length"] = sum(text.lengths[rate] for text in texts)
             statistics[f"{rate}_sum"] = total
             statistics[rate] = self._rounded(total / len(rates) if rates else 0.0, "item")
+            micro = _micro(statistics[f"{rate}_errors"], statistics[f"{rate}_length"])
+            statistics[f"{rate}_capped"] = min(1.0, micro)
+            statistics[_RUNAWAYS[rate]] = int(micro >= 1)
         alike = [text.similarity for text in texts]
         mean = self._total(alike) / len(alike) if alike else 1.0
         perfect = sum(_is_perfect(text) for text in texts)
@@ -256,12 +285,15 @@ class TextCer(Metric):
         """The figures, from the statistics added up over items.
 
         `cer` and `wer` of items without any text, such as a single one may be, are 0.0 without an
-        error, otherwise 1.0.
+        error, otherwise 1.0. Capped rates and shares of runaways are None in results of versions
+        that did not count them.
         """
         texts, items = totals["texts"], totals["items"]
         figures: dict[str, Any] = {}
         for rate in RATES:
             figures[rate] = _micro(totals[f"{rate}_errors"], totals[f"{rate}_length"])
+            figures[f"{rate}_capped"] = ratio(totals[f"{rate}_capped"], items)
+            figures[_SHARES[rate]] = ratio(totals[_RUNAWAYS[rate]], items)
         for rate in RATES:
             figures[f"{rate}_macro"] = ratio(totals[f"{rate}_sum"], texts)
         for rate in RATES:
@@ -269,6 +301,11 @@ class TextCer(Metric):
         figures["similarity"] = ratio(totals["similarity"], items)
         figures["well_formed"] = ratio(totals["well_formed"], texts)
         figures = {name: self._rounded(figure, "run") for name, figure in figures.items()}
+        for rate in RATES:
+            # Where there are errors, the sum is zero only if it was not counted.
+            counted = totals[f"{rate}_capped"] + (totals[f"{rate}_errors"] == 0)
+            for name in (f"{rate}_capped", _SHARES[rate]):
+                figures[name] = only_if(counted, figures[name])
         figures |= {
             "well_formed": figures["well_formed"] if self._xml else None,
             "texts": truncated(texts),

@@ -15,11 +15,13 @@ from hdbench.errors import HdbenchError
 from hdbench.scoring.field_rates import micro_rates_without, rates_of_fields
 from hdbench.scoring.flatten import Leaves, flatten, without_parents
 from hdbench.scoring.metric import (
+    ANSWERED,
     COUNTED,
     COUNTS,
     EFFORT,
     OUTCOMES,
     PERFECT,
+    REQUESTED,
     Corrected,
     FieldMatch,
     Figure,
@@ -99,7 +101,10 @@ class ZettelF1(Metric):
     )
     item_figure: ClassVar[str] = "f1"
     figures: ClassVar[tuple[Figure, ...]] = (
-        *Figure.rates("f1_micro", "f1_macro", "precision_micro", "recall_micro"),
+        *Figure.rates("f1_micro", divided_by=(COUNTS,)),
+        *Figure.rates("f1_macro"),
+        *Figure.rates("precision_micro", divided_by=(ANSWERED,)),
+        *Figure.rates("recall_micro", divided_by=(REQUESTED,)),
         *COUNTED,
         *PERFECT,
     )

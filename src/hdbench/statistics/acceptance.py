@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 CONFIDENCE = 0.9
@@ -167,6 +168,45 @@ def bounds_of_share(errors: float, total: float, confidence: float = CONFIDENCE)
     lower = special.betaincinv(errors, total - errors + 1, 1 - confidence) if errors else 0.0
     upper = special.betaincinv(errors + 1, total - errors, confidence) if errors < total else 1.0
     return Interval(float(lower), float(upper))
+
+
+def weighted_bounds_of_share(
+    column: Array, weights: Array, groups: Counts, confidence: float = CONFIDENCE
+) -> Interval:
+    """Return Clopper and Pearson's bounds of a share of items that may differ in weight.
+
+    With strata or weights, they are those for the number of independent items that is worth as
+    much, at most as many as there are (Korn and Graubard; see `upper_bound`).
+
+    Args:
+        column: whether each item counts, 0.0 or 1.0; the bounds are wider than they need be for
+            numbers between.
+        weights: the items' weights.
+        groups: the items' strata.
+        confidence: of each bound, above 0.0 and below 1.0.
+
+    Example:
+        >>> column = np.array([1.0] * 5 + [0.0] * 45)
+        >>> weighted_bounds_of_share(column, np.ones(50), np.zeros(50)) == bounds_of_share(5, 50)
+        True
+    """
+    items = len(column)
+    share = min(1.0, float(weights @ column / weights.sum()))
+    worth = float(items)
+    strata = np.unique(groups)
+    if len(strata) > 1 or np.ptp(weights) > 0:
+        from scipy import special  # noqa: PLC0415  slow to import
+
+        effect = items * float(weights @ weights) / float(weights.sum()) ** 2
+        if 0 < share < 1:
+            spread = weights * (column - share) * (items / weights.sum())
+            parts = [spread[groups == group] for group in strata]
+            variance = sum(len(part) * float(part.var(ddof=1)) for part in parts if len(part) > 1)
+            effect = variance / items**2 / (share * (1 - share) / (items - 1))
+        free = max(1, items - len(strata))
+        quantiles = special.stdtrit([items - 1, free], confidence)
+        worth *= float(quantiles[0] / quantiles[1]) ** 2 / max(1.0, effect)
+    return bounds_of_share(share * worth, worth, confidence)
 
 
 Verdict = Callable[[Counts, Counts], tuple[float, bool]]

@@ -9,7 +9,7 @@ import numpy as np
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import Metric, reference_for
-from hdbench.statistics.bootstrap import MIN_ITEMS, figure_interval
+from hdbench.statistics.bootstrap import MIN_ITEMS, figure_interval, why_without
 from hdbench.statistics.resampling import Table, bootstrap, check_settings
 
 Records = Mapping[str, dict[str, Any] | None]
@@ -32,7 +32,8 @@ def ceiling(
     truth, and is not scored; if the first one says so, that is no answer.
 
     The interval is that of a model's headline (`hdbench.statistics.bootstrap.intervals`), over
-    items that are drawn for all pairs together: with fewer than 20, there is none.
+    items that are drawn for all pairs together: with fewer than 20, there is none, nor where the
+    headline has none itself.
 
     Args:
         metric: the benchmark's metric.
@@ -62,8 +63,8 @@ def ceiling(
     scored = np.any([table.values[:, -1] for table in tables], axis=0)
     number = int(scored.sum())
     interval = None
-    if number >= MIN_ITEMS:
-        tables = [table._replace(values=table.values[scored]) for table in tables]
+    tables = [table._replace(values=table.values[scored]) for table in tables]
+    if number >= MIN_ITEMS and not any(why_without(table, headline) for table in tables):
         drawn = bootstrap(tables, [headline], resamples, seed)
         means = np.nanmean([each[:, 0] for each in drawn], axis=0)
         ends = figure_interval(means, number, level, seed)

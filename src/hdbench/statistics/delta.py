@@ -133,8 +133,9 @@ def interval_ends(
     if of is None or of.kind == "error":  # a mean of counts is no figure of the metric
         best = max(1.0, value + HIGHEST * spread)
     tail = (1 - level) / 2
-    low = value + _quantile(spread, value / table.effective, tail)
-    high = value - _quantile(spread, (best - value) / table.effective, tail)
+    _, items = table.saying(figure)
+    low = value + _quantile(spread, value / items, tail)
+    high = value - _quantile(spread, (best - value) / items, tail)
     return max(0.0, low), min(best, high)
 
 

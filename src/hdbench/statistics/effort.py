@@ -20,7 +20,7 @@ class Effort:
         corrected: what the values are.
         corrections: how many of them need a correction, 0.0 or more, lower is better.
         values: how many there are to look at.
-        interval: the interval of `corrections`; None with too few items.
+        interval: the interval of `corrections`; None with too few items, and for characters.
     """
 
     corrected: Corrected
@@ -46,7 +46,8 @@ def effort(
 
     The interval is made as those of the rates are (`hdbench.statistics.bootstrap.intervals`): at
     worst, in the unseen item all values of an average item need one. It has draws of its own, so
-    that those of the rates stay what they were before this was counted.
+    that those of the rates stay what they were before this was counted. There is none for
+    characters: one answer that repeats itself without end can need more than all others together.
 
     Args:
         result: any result.
@@ -63,7 +64,7 @@ def effort(
     name, looked_at = EFFORT
     table, others = mean_table(result, name), mean_table(result, looked_at)
     mean, values = _mean(table), _mean(others)
-    if len(result.ids) < MIN_ITEMS:
+    if len(result.ids) < MIN_ITEMS or corrected == "character":
         return Effort(corrected, mean, values, None)
     if is_large([table]):
         spread = float(np.sqrt(covariances([table], [name])[0, 0, 0]))

@@ -11,6 +11,7 @@ from hdbench.statistics.bootstrap import (
     Interval,
     method_of,
     too_few,
+    why_without,
 )
 from hdbench.statistics.delta import covariances, is_large
 from hdbench.statistics.resampling import Array, Table, bootstrap, check_settings, tables
@@ -25,7 +26,8 @@ class Gap:
         figure: the headline's name.
         public: its value on the public items.
         held_out: its value on the held-out items.
-        interval: the interval of the difference; None with too few items.
+        interval: the interval of the difference; None with too few items, or if the headline has
+            none itself.
         why: why there is none; None if there is one.
         resamples: how often items were drawn.
         level: the nominal share of such intervals that contain the true difference.
@@ -95,12 +97,13 @@ def gap(
     name = public.headline
     first, second = (float(each.rates[name]) for each in (public, held_out))
     fewest = min(len(public.ids), len(held_out.ids))
-    interval = why = None
-    large = False
+    [own], [held] = (tables([each], each.ids) for each in (public, held_out))
+    interval, large = None, False
     if fewest < MIN_ITEMS:
-        why = too_few(fewest)
+        why: str | None = too_few(fewest)
     else:
-        [own], [held] = (tables([each], each.ids) for each in (public, held_out))
+        why = why_without(own, name) or why_without(held, name)
+    if why is None:
         large = is_large([own]) or is_large([held])
         low, high = _ends(own, name, resamples, (seed, 3))  # 2 is that of `figure_interval`
         low_held, high_held = _ends(held, name, resamples, (seed, 4))
@@ -125,6 +128,6 @@ def _ends(table: Table, name: str, resamples: int, seed: tuple[int, int]) -> tup
     else:
         [drawn] = bootstrap([table], [name], resamples, own)
         column = drawn[:, 0]
-    unseen = rng.beta(1, table.effective, len(column))
+    unseen = rng.beta(1, table.saying(name)[1], len(column))
     low = (1 - unseen) * column
     return low, low + unseen * max(1.0, float(np.nanmax(column)))

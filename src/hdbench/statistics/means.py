@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hdbench.benchmarks.sample import Sample, weighed
-from hdbench.statistics.acceptance import bounds_of_share
+from hdbench.statistics.acceptance import weighted_bounds_of_share
 from hdbench.statistics.bootstrap import MIN_ITEMS
 from hdbench.statistics.resampling import NOTHING, Array, Counts, chunks
 
@@ -163,6 +163,7 @@ def _ratios(parts: Sequence[Array], least: Array, resamples: int, seed: int) -> 
 def share(flags: NDArray[np.bool_], design: Design, *, level: float = LEVEL) -> Estimate:
     """The share of items of a whole for which something holds, estimated from a sample.
 
+    With fewer than 20 items there is no interval, as for `means` beside which it is printed.
     Without strata, the interval is Clopper and Pearson's, exact at the level or above. With strata,
     it is theirs for the number of independent items that is worth as much, at most that of the
     sample (Korn and Graubard, "Confidence intervals for proportions with small expected number of
@@ -180,22 +181,10 @@ def share(flags: NDArray[np.bool_], design: Design, *, level: float = LEVEL) -> 
         >>> share(np.full(45, True), Design.simple(45)).low > 0.9
         True
     """
-    from scipy import stats  # noqa: PLC0415  slow to import
-
     column = flags.astype(np.float64)
-    items = len(column)
     weights, groups = design.weighed()
     found = min(1.0, float(weights @ column / weights.sum()))
-    worth = float(items)
-    if design.sample is not None:
-        effect = items * float(weights @ weights) / float(weights.sum()) ** 2
-        if 0 < found < 1:
-            spread = weights * (column - found)
-            parts = [spread[groups == group] for group in np.unique(groups)]
-            variance = sum(len(part) * float(part.var(ddof=1)) for part in parts if len(part) > 1)
-            effect = variance / items**2 / (found * (1 - found) / (items - 1))
-        free = items - len(np.unique(groups))
-        quantiles = stats.t.ppf((1 + level) / 2, [items - 1, max(1, free)])
-        worth *= float(quantiles[0] / quantiles[1]) ** 2 / max(1.0, effect)
-    bounds = bounds_of_share(found * worth, worth, (1 + level) / 2)
+    if len(column) < MIN_ITEMS:
+        return Estimate(found)
+    bounds = weighted_bounds_of_share(column, weights, groups, (1 + level) / 2)
     return Estimate(found, bounds.lower, bounds.upper)

@@ -3,15 +3,29 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, islice
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hdbench.errors import HdbenchError
-from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, figure_interval, item_ranges
-from hdbench.statistics.comparison import check_comparable
+from hdbench.scoring.metric import judging_figure
+from hdbench.statistics.bootstrap import (
+    Interval,
+    figure_interval,
+    item_ranges,
+    joined_interval,
+    joined_interval_by_delta,
+    why_without,
+)
+from hdbench.statistics.comparison import check_comparable, check_counted
 from hdbench.statistics.delta import covariances, interval_ends, is_large
+from hdbench.statistics.rare_failures import (
+    Rest,
+    joined_level,
+    parts_of,
+    share_difference_bounds,
+)
 from hdbench.statistics.resampling import (
     NOTHING,
     Array,
@@ -54,17 +68,20 @@ class Standing:
         name: the model.
         runs: how many runs it has.
         value: the mean of their headlines.
-        interval: the interval of that mean; None if there are too few items.
+        judged: the mean of the figure by which they are ranked: the headline, unless it declares
+            another (`hdbench.scoring.metric.Figure.judged_by`).
+        interval: the interval of `judged`; None if there are too few items, or it has none.
         spread: the lowest and the highest headline of its runs; None if there is only one run.
         runs_apart: whether two of its runs lie further apart than their intervals allow: these
             do not meet. If there are too few items, the ranges of the single items count instead.
-        rank: the ranks that it may have; None if there are too few items.
+        rank: the ranks that it may have; None where there is no interval.
         better: the names of the models that are significantly better, the best first.
     """
 
     name: str
     runs: int
     value: float
+    judged: float
     interval: Interval | None
     spread: tuple[float, float] | None
     runs_apart: bool
@@ -73,9 +90,23 @@ class Standing:
 
 
 class _Model(NamedTuple):
+    """A model with its runs.
+
+    Attributes:
+        name: its name.
+        headlines: the headline of each run.
+        judged: the figure by which models are ranked, of each run.
+        runs: the tables of the runs.
+    """
+
     name: str
     headlines: list[float]
+    judged: list[float]
     runs: list[Table]
+
+    def rests(self) -> "_Model":
+        """The same with the rests of figures that are at their worst in some items."""
+        return self._replace(runs=[Rest(*run) for run in self.runs])
 
 
 def rank_models(
@@ -132,6 +163,13 @@ def rank_models(
     models had noise of their own on every item; if they differ in only a few items, fewer are
     called different.
 
+    Where the headline declares another figure by which it is judged, models are sorted and ranked
+    by that one. Where that is at its worst in some items, too rare to be resampled, all this holds
+    for its rest, at a level of 1 - (1 - level) / 2. Two models then differ significantly only if
+    the bounds of the difference of the shares of such items, which hold for all pairs at once at
+    the same level (Bonferroni), do not make up for the difference of the rests; see
+    `hdbench.statistics.rare_failures`.
+
     With more than 50,000 items that all differ in their statistics, the intervals are by the delta
     method, and the draws are from the normal distribution with the covariances that it gives.
 
@@ -150,7 +188,7 @@ def rank_models(
         seed: the seed of `numpy.random.default_rng`.
 
     Returns:
-        The models, best figure first; those with equal figures by name.
+        The models, best figure first, by that which ranks; those with equal figures by name.
 
     Raises:
         HdbenchError: there is no model, or one without runs; runs differ in metric, protocol,
@@ -159,27 +197,42 @@ def rank_models(
     """
     check_settings(resamples, level, seed)
     ranked = _read(models, headline)
-    values = np.array([math.fsum(each.headlines) / len(each.headlines) for each in ranked])
-    items = len(ranked[0].runs[0].values)
-    found: list[Interval | None] = [None] * len(ranked)
-    ranges: list[list[Interval | None]]
+    metric = ranked[0].runs[0].metric
+    figure = judging_figure(metric, headline)
+    parts = parts_of(metric, figure)
+    values = np.array([math.fsum(each.judged) / len(each.judged) for each in ranked])
+    every = [run for each in ranked for run in each.runs]
+    has_ranks = all(why_without(run, figure) is None for run in every)
+    found: Sequence[Interval | None] = [None] * len(ranked)
+    ranges: Sequence[Sequence[Interval | None]]
     better = np.zeros((len(ranked), len(ranked)), np.bool_)
-    if items < MIN_ITEMS:
+    if not has_ranks:
         ranges = [
-            [item_ranges(run, [headline]).get(headline) for run in models[each.name]]
-            for each in ranked
+            [item_ranges(run, [figure]).get(figure) for run in models[each.name]] for each in ranked
         ]
     else:
-        large = is_large([run for each in ranked for run in each.runs])
-        varied = (_by_delta if large else _by_drawing)(ranked, headline, resamples, level, seed)
+        large = is_large(every)
+        resampled = [each.rests() for each in ranked] if parts is not None else ranked
+        varied = (_by_delta if large else _by_drawing)(resampled, figure, resamples, level, seed)
         ranges, found, drawn = varied
         apart = values[:, None] - values
         ahead = apart < 0 if higher_is_better else apart > 0  # of the row's model
-        better = ahead & _different(values, drawn, ranked[0].runs[0].independent, level, seed)
+        independent = ranked[0].runs[0].independent
+        if parts is None:
+            margins = _margins(values, drawn, independent, level, seed)
+            different = abs(apart) > np.maximum(margins, NOTHING)
+        else:
+            each = joined_level(level)
+            rests = np.array([_rest(model, figure) for model in resampled])
+            margins = _margins(rests, drawn, independent, each, seed)
+            low, high = _share_differences(ranked, parts.statistic, each)
+            between = rests[:, None] - rests
+            different = (between - margins + low > NOTHING) | (between + margins + high < -NOTHING)
+        better = ahead & different
     order = np.argsort(-values if higher_is_better else values, kind="stable")
     standings = []
     for place in order:
-        name, headlines, _ = ranked[place]
+        name, headlines = ranked[place].name, ranked[place].headlines
         ahead_of_it = tuple(ranked[other].name for other in order if better[place, other])
         behind_it = int(np.count_nonzero(better[:, place]))
         rank = Ranks(1 + len(ahead_of_it), len(ranked) - behind_it)
@@ -187,11 +240,12 @@ def rank_models(
             Standing(
                 name=name,
                 runs=len(headlines),
-                value=float(values[place]),
+                value=math.fsum(headlines) / len(headlines),
+                judged=float(values[place]),
                 interval=found[place],
                 spread=(min(headlines), max(headlines)) if len(headlines) > 1 else None,
                 runs_apart=_apart(ranges[place]),
-                rank=rank if items >= MIN_ITEMS else None,
+                rank=rank if has_ranks else None,
                 better=ahead_of_it,
             )
         )
@@ -211,6 +265,7 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
         results += runs
     for label, result in zip(labels, results, strict=True):
         check_comparable(labels[0], results[0], label, result)
+    figure = judging_figure(results[0].metric, headline)
     headlines: list[float] = []
     for label, result in zip(labels, results, strict=True):
         rates = result.rates
@@ -219,64 +274,120 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
                 "headline: {label!r} has no figure {headline!r}", label=label, headline=headline
             )
         headlines.append(rates[headline])
-    every = zip(headlines, tables(results, sorted(results[0].ids)), strict=True)
+    check_counted(dict(zip(labels, results, strict=True)), figure)
+    judged = [result.rates[figure] for result in results]
+    every = zip(headlines, judged, tables(results, sorted(results[0].ids)), strict=True)
     read = []
-    for name, runs in sorted(models.items()):
-        own = sorted((next(every) for _ in runs), key=lambda run: (run[0], run[1].values.tobytes()))
-        read.append(_Model(name, [value for value, _ in own], [table for _, table in own]))
+    for name, own in sorted(models.items()):
+        order = sorted(
+            (next(every) for _ in own), key=lambda run: (run[0], run[2].values.tobytes())
+        )
+        read.append(_Model(name, *(list(column) for column in zip(*order, strict=True))))
     return read
 
 
 class _Varied(NamedTuple):
     """How the models' figures vary: the intervals of runs and models, and models × draws."""
 
-    ranges: list[list[Interval | None]]
-    found: list[Interval | None]
+    ranges: Sequence[Sequence[Interval | None]]
+    found: Sequence[Interval | None]
     drawn: Array
 
 
 def _by_drawing(
-    models: Sequence[_Model], headline: str, resamples: int, level: float, seed: int
+    models: Sequence[_Model], figure: str, resamples: int, level: float, seed: int
 ) -> _Varied:
-    """How figures vary over drawn items."""
-    every = _draw(models, headline, resamples, seed)
-    effective = models[0].runs[0].effective
+    """How figures, or their rests, vary over drawn items."""
+    every = _draw(models, figure, resamples, seed)
     drawn = np.array([sum(runs) / len(runs) for runs in every])
+    parts = parts_of(models[0].runs[0].metric, figure)
+
+    def interval(runs: Sequence[Table], of: Array) -> Interval:
+        if parts is not None:
+            return joined_interval(runs, parts, of, level, seed)
+        effective = min(run.saying(figure)[1] for run in runs)
+        return figure_interval(of, effective, level, seed)
+
     return _Varied(
-        [[figure_interval(run, effective, level, seed) for run in runs] for runs in every],
-        [figure_interval(row, effective, level, seed) for row in drawn],
+        [
+            [interval([run], of) for run, of in zip(each.runs, own, strict=True)]
+            for each, own in zip(models, every, strict=True)
+        ],
+        [interval(each.runs, row) for each, row in zip(models, drawn, strict=True)],
         drawn,
     )
 
 
 def _by_delta(
-    models: Sequence[_Model], headline: str, resamples: int, level: float, seed: int
+    models: Sequence[_Model], figure: str, resamples: int, level: float, seed: int
 ) -> _Varied:
     """The same by the delta method: the draws are from the normal distribution."""
     runs = [run for each in models for run in each.runs]
-    covariance = covariances(runs, [headline])[0]
+    covariance = covariances(runs, [figure])[0]
     shares = np.zeros((len(models), len(runs)))  # a model's figure is the mean of its runs
     first = 0
     for place, each in enumerate(models):
         shares[place, first : first + len(each.runs)] = 1 / len(each.runs)
         first += len(each.runs)
     of_models = shares @ covariance @ shares.T
-    values = shares @ np.array([value for each in models for value in each.headlines])
+    of_runs = np.array([_value(run, figure) for run in runs])
+    values = shares @ of_runs
+    parts = parts_of(runs[0].metric, figure)
 
-    def interval(value: float, variance: float) -> Interval:
-        return Interval(
-            *interval_ends(runs[0], headline, value, math.sqrt(max(0.0, variance)), level)
-        )
+    def interval(own: Sequence[Table], value: float, variance: float) -> Interval:
+        spread = math.sqrt(max(0.0, variance))
+        if parts is not None:
+            return joined_interval_by_delta(own, parts, value, spread, level)
+        return Interval(*interval_ends(own[0], figure, value, spread, level))
 
-    variances = iter(np.diag(covariance).tolist())
+    every = zip(runs, of_runs.tolist(), np.diag(covariance).tolist(), strict=True)
+    ranges = [
+        [interval([run], *next_) for run, *next_ in islice(every, len(each.runs))]
+        for each in models
+    ]
     normal = np.random.default_rng(seed).multivariate_normal(
         values, of_models, resamples, method="eigh"
     )
-    return _Varied(
-        [[interval(value, next(variances)) for value in each.headlines] for each in models],
-        list(map(interval, values.tolist(), np.diag(of_models).tolist())),
-        normal.T,
-    )
+    found = [
+        interval(each.runs, value, variance)
+        for each, value, variance in zip(
+            models, values.tolist(), np.diag(of_models).tolist(), strict=True
+        )
+    ]
+    return _Varied(ranges, found, normal.T)
+
+
+def _value(run: Table, figure: str) -> float:
+    """A figure, or its rest, of all items."""
+    return float(run.figures(run.values.sum(axis=0)[None], [figure])[0, 0])
+
+
+def _rest(model: _Model, figure: str) -> float:
+    """The mean over a model's runs of the rest of a figure."""
+    return math.fsum(_value(run, figure) for run in model.runs) / len(model.runs)
+
+
+def _share_differences(
+    models: Sequence[_Model], statistic: str, level: float
+) -> tuple[Array, Array]:
+    """The bounds of the differences between the models' shares of items, which hold all at once.
+
+    Args:
+        models: the models.
+        statistic: 0 or 1 for each item.
+        level: the nominal coverage of all together.
+
+    Returns:
+        The lower and the upper bounds: models × models.
+    """
+    low, high = np.zeros((2, len(models), len(models)))
+    pairs = list(combinations(range(len(models)), 2))
+    for one, other in pairs:
+        of_all = 1 - (1 - level) / len(pairs)
+        ends = share_difference_bounds(models[one].runs, models[other].runs, statistic, of_all)
+        low[one, other], high[one, other] = ends
+        low[other, one], high[other, one] = -ends[1], -ends[0]
+    return low, high
 
 
 def _draw(models: Sequence[_Model], headline: str, resamples: int, seed: int) -> list[list[Array]]:
@@ -298,10 +409,11 @@ def _apart(ranges: Sequence[Interval | None]) -> bool:
     return bool(known) and max(each.low for each in known) > min(each.high for each in known)
 
 
-def _different(
-    values: Array, drawn: Array, items: int, level: float, seed: int
-) -> NDArray[np.bool_]:
-    """Which pairs of models differ significantly; see `rank_models`: models × models."""
+def _margins(values: Array, drawn: Array, items: int, level: float, seed: int) -> Array:
+    """By how much pairs of models must differ to do so significantly: models × models.
+
+    See `rank_models`.
+    """
     rng = np.random.default_rng((seed, 1))  # not the numbers with which items were drawn
     around = drawn - values[:, None]
     spread = np.zeros((len(values), len(values)))
@@ -316,7 +428,5 @@ def _different(
             t /= np.sqrt(rng.chisquare(items - 1, t.shape) / (items - 1))
             np.maximum(highest, t.max(axis=0), out=highest)
     critical = math.sqrt(items / (items - 1)) * np.quantile(highest, level)
-    different: NDArray[np.bool_] = abs(values[:, None] - values) > np.maximum(
-        critical * spread, NOTHING
-    )
-    return different
+    margins: Array = critical * spread
+    return margins

@@ -174,7 +174,7 @@ def _word(value: bool | str | None, language: str) -> str:
 
 def _span(rows: Sequence[Row]) -> tuple[float, float]:
     """The lowest and the highest of all intervals and values."""
-    ends = [row.value for row in rows]
+    ends = [row.judged for row in rows]
     for row in rows:
         if row.interval is not None:
             ends += [row.interval.low, row.interval.high]
@@ -187,6 +187,6 @@ def _bar(row: Row, span: tuple[float, float]) -> Bar | None:
         return None
     low, high, value = (
         round(100 * (each - start) / (end - start), 1)
-        for each in (row.interval.low, row.interval.high, row.value)
+        for each in (row.interval.low, row.interval.high, row.judged)
     )
     return Bar(low, high, value)

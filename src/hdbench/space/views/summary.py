@@ -7,6 +7,7 @@ from typing import Any
 
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import decimal
+from hdbench.common.told import told
 from hdbench.report.effort import keystrokes
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
@@ -53,6 +54,7 @@ def summary(
         value=partial(_value, language=language),
         ends=partial(_ends, language=language),
         number=partial(four_digits, language=language),
+        translated=partial(told, language=language),
         people=None if result.people is None else people_in_words(result.people, language),
         people_means=in_words("people_means", {}, language),
         warnings=[in_language(warning, language) for warning in result.reading["warnings"]],

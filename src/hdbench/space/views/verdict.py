@@ -72,11 +72,11 @@ def verdict(comparison: Comparison, language: str) -> Markup:
         comparison: the comparison of two runs, whose names are escaped here.
         language: one of `LANGUAGES`.
     """
-    headline = comparison.figures[comparison.headline]
-    ahead = headline.difference if comparison.higher_is_better else -headline.difference
+    tested = comparison.figures[comparison.judged_by]
+    ahead = tested.difference if comparison.higher_is_better else -tested.difference
     names = (comparison.a, comparison.b) if ahead >= 0 else (comparison.b, comparison.a)
-    values = (headline.a, headline.b) if ahead >= 0 else (headline.b, headline.a)
-    if headline.difference == 0 and not comparison.items_apart:
+    values = (tested.a, tested.b) if ahead >= 0 else (tested.b, tested.a)
+    if tested.difference == 0 and not comparison.items_apart:
         kind = "compare_same"
     elif comparison.items < MIN_ITEMS:
         kind = "compare_few"
@@ -88,11 +88,11 @@ def verdict(comparison: Comparison, language: str) -> Markup:
         language,
         a=a,
         b=b,
-        headline=comparison.headline,
+        headline=comparison.judged_by,
         value_a=_number(values[0], language),
         value_b=_number(values[1], language),
         direction=_direction(comparison.higher_is_better, language),
-        difference=_number(abs(headline.difference), language),
+        difference=_number(abs(tested.difference), language),
         evidence=_evidence(comparison, language),
         items=comparison.items,
         least=MIN_ITEMS,
@@ -103,11 +103,11 @@ def verdict(comparison: Comparison, language: str) -> Markup:
 
 def _evidence(comparison: Comparison, language: str) -> str:
     """The interval of the difference as it is reported, without its sign, and p."""
-    headline = comparison.figures[comparison.headline]
+    tested = comparison.figures[comparison.judged_by]
     told = []
-    if headline.interval is not None:
-        ends = (headline.interval.low, headline.interval.high)
-        low, high = (-ends[1], -ends[0]) if headline.difference < 0 else ends
+    if tested.interval is not None:
+        ends = (tested.interval.low, tested.interval.high)
+        low, high = (-ends[1], -ends[0]) if tested.difference < 0 else ends
         told.append(
             text(
                 "compare_interval",

@@ -1,0 +1,136 @@
+"""Transcriptions with and without runaway answers: what every command and page says of them."""
+
+import json
+import random
+
+import pytest
+
+from hdbench.leaderboard.boards import leaderboards
+from hdbench.leaderboard.page import leaderboard_page
+from hdbench.results.files import read_result
+from hdbench.scoring.text_cer import TextCer
+from hdbench.space.views.summary import summary
+from hdbench.space.views.verdict import verdict
+from hdbench.statistics.comparison import compare
+
+PAGES = 30
+CER_OF_STUCK = f"{(20 * 5_800 + 10 * 5) / 6_000:.3f}"
+"""20 answers of 6,000 letters contain the 200 of their page; the others have 5 errors."""
+
+ADDED = {"cer_capped", "runaway_share", "wer_capped", "wer_runaway_share"}
+
+
+@pytest.fixture(scope="module")
+def wine(tmp_path_factory, run_hdbench):
+    """Pages of 200 letters: `lucky` has 5 errors in each, `steady` 8; `stuck` repeats 20."""
+    folder = tmp_path_factory.mktemp("wine")
+    draw = random.Random(1)
+    answers = {"lucky": {}, "steady": {}, "stuck": {}}
+    for name in ("scans", "texts"):
+        (folder / name).mkdir()
+    for number in range(PAGES):
+        text = "".join(draw.choice("abcdefgh") for _ in range(200))
+        (folder / f"scans/{number:02}.txt").write_text("a page\n")
+        (folder / f"texts/{number:02}.txt").write_text(text)
+        for name, errors in (("lucky", 5), ("steady", 8), ("stuck", 5)):
+            answers[name][f"{number:02}"] = "x" * errors + text[errors:]
+    for number in range(20):
+        answers["stuck"][f"{number:02}"] *= 30
+    for name, texts in answers.items():
+        lines = [{"id": item, "prediction": {"text": text}} for item, text in texts.items()]
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
+    for command in (
+        ("new", "wine", "scans", "--truth", "texts", "--licence", "cc0-1.0"),
+        ("build", "wine"),
+        *(("score", "hdb/wine", f"{name}.jsonl", "--json", f"{name}.json") for name in answers),
+    ):
+        done = run_hdbench(*command, cwd=folder)
+        assert done.returncode == 0, (command, done.stderr)
+    return folder
+
+
+def test_a_score_says_why_cer_has_no_interval_and_gives_the_figures_beside_it(wine, run_hdbench):
+    done = run_hdbench("score", "hdb/wine", "lucky.jsonl", cwd=wine)
+    lines = {line.split()[0]: line.split() for line in done.stdout.splitlines() if line.strip()}
+    assert lines["cer"] == ["cer", "0.0250"]
+    assert lines["runaway_share"][:3] == ["runaway_share", "0.0000", "0.0000"]
+    assert lines["cer_capped"][-2] == "to"
+    assert "cer: no interval, as one item can outweigh all others: see cer_capped" in done.stdout
+    german = run_hdbench("--language", "de", "score", "hdb/wine", "lucky.jsonl", cwd=wine)
+    assert "cer: kein Intervall, weil ein Eintrag alle anderen überwiegen kann" in german.stdout
+    record = json.loads((wine / "lucky.json").read_text())
+    assert record["cer"] == record["cer_capped"] == pytest.approx(5 / 200)
+    assert not {"cer", "wer"} & record["intervals"]["figures"].keys()
+    assert record["intervals"]["figures"].keys() >= ADDED
+    assert "interval" not in record["effort"]
+
+
+def test_a_comparison_speaks_from_the_capped_figure(wine, run_hdbench):
+    done = run_hdbench("compare", "lucky.json", "steady.json", cwd=wine)
+    assert "cer_capped: not separable: p = 0.0001 is below 0.05, but failures" in done.stdout
+    assert "runs are compared by cer_capped, as one item can outweigh all others" in done.stdout
+    done = run_hdbench("compare", "lucky.json", "stuck.json", cwd=wine)
+    assert "cer_capped: lucky is better: p = 0.0001 is below 0.05\n" in done.stdout
+    german = run_hdbench("--language", "de", "compare", "lucky.json", "steady.json", cwd=wine)
+    assert "cer_capped: nicht zu unterscheiden: p = 0,0001 liegt unter 0,05, aber" in german.stdout
+
+
+def test_a_leaderboard_has_both_figures_and_ranks_by_the_capped_one(wine, run_hdbench):
+    runs = ("lucky.json", "steady.json", "stuck.json")
+    done = run_hdbench("leaderboard", *runs, cwd=wine)
+    rows = [line.split() for line in done.stdout.splitlines() if ".json" in line]
+    assert [row[:4] for row in rows] == [
+        ["1–2", "lucky.jsonl", "0.025", "0.025"],
+        ["1–2", "steady.jsonl", "0.040", "0.040"],
+        ["3", "stuck.jsonl", CER_OF_STUCK, "0.675"],
+    ]
+    said = " ".join(done.stdout.split())
+    assert "sorted by cer_capped: lower is better" in said
+    assert "has no interval: models are ranked by cer_capped" in said
+    data = json.loads(run_hdbench("leaderboard", *runs, "--format", "json", cwd=wine).stdout)
+    [board] = data["leaderboards"]
+    assert (board["headline"], board["judged_by"]) == ("cer", "cer_capped")
+    last = board["rows"][-1]
+    assert last["judged"] == pytest.approx((20 + 10 * 5 / 200) / 30)
+    csv = run_hdbench("leaderboard", *runs, "--format", "csv", cwd=wine).stdout.splitlines()
+    assert {"judged_by", "judged"} <= set(csv[0].split(","))
+    [board] = leaderboards(read_result(wine / run) for run in runs)
+    page = leaderboard_page([board])
+    assert page.count(">cer_capped<") >= 1
+
+
+def test_a_report_and_a_citation_name_the_figure_that_compares(wine, run_hdbench):
+    done = run_hdbench("report", "hdb/wine", "lucky.jsonl", "--out", "report", cwd=wine)
+    assert done.returncode == 0, done.stderr
+    page = next((wine / "report").rglob("*.html")).read_text(encoding="utf-8")
+    assert "Runs are compared by cer_capped: <b>0.0250</b>. 95 % interval: <b>0.0" in page
+    assert "No interval, as one item can outweigh all others: see cer_capped." in page
+    assert "None." not in page
+    cited = run_hdbench("cite", "lucky.json", cwd=wine).stdout
+    assert "cer 0.025 (no interval, as one item can outweigh all others: see cer_capped)" in cited
+
+
+def test_the_space_says_the_same(wine):
+    lucky, steady = read_result(wine / "lucky.json"), read_result(wine / "steady.json")
+    rules = {"headline": "cer", "higher_is_better": False, "names": ("lucky", "steady")}
+    said = str(verdict(compare(lucky, steady, **rules), "en"))
+    assert "cannot be told apart: cer_capped 0.025 against 0.040" in said
+    shown = summary(wine / "lucky.jsonl", {"lucky": lucky}, "lucky", "de", done=True)
+    assert "kein Intervall, weil ein Eintrag alle anderen überwiegen kann" in shown
+
+
+def test_a_result_of_an_earlier_version_is_still_equal_and_asks_to_be_scored_again(
+    wine, run_hdbench
+):
+    record = json.loads((wine / "lucky.json").read_text())
+    for name in TextCer.added_later:
+        record.pop(name, None)
+        record["statistics"].pop(name, None)
+    record["intervals"]["method"] = "bootstrap over items and one unseen item, percentile intervals"
+    (wine / "older.json").write_text(json.dumps(record))
+    done = run_hdbench("verify", "older.json", cwd=wine)
+    assert (done.returncode, done.stdout[:6]) == (0, "equal "), done.stdout
+    assert "note: intervals: not compared" in done.stdout
+    done = run_hdbench("compare", "older.json", "steady.json", cwd=wine)
+    assert done.returncode == 2
+    assert "'older': has no cer_capped, by which runs are compared" in done.stderr

@@ -1,0 +1,313 @@
+"""Rare failures: bounds by hand and by scipy, verdicts on runaways, and ratios over few items."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.strata import sample_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from hdbench.errors import HdbenchError
+from hdbench.results.result import Result
+from hdbench.scoring import METRICS, make_metric
+from hdbench.scoring.metric import figure_of, judging_figure
+from hdbench.statistics.bootstrap import METHOD, OF_FEWER, OF_SHARES, Interval, intervals
+from hdbench.statistics.comparison import compare, compare_runs
+from hdbench.statistics.gap import gap
+from hdbench.statistics.means import Design, share
+from hdbench.statistics.ranking import rank_models
+from hdbench.statistics.rare_failures import share_bounds, share_difference_bounds
+from hdbench.statistics.resampling import tables
+
+CER = {"headline": "cer", "higher_is_better": False}
+
+
+def run_of(metric, columns):
+    items = len(next(iter(columns.values())))
+    statistics = {name: [0] * items for name in metric.statistics} | columns
+    ids = [f"{number:04}" for number in range(items)]
+    return Result(metric, ids, Counter(), statistics, {}, [], [])
+
+
+def pages(rates, length=1000):
+    """Pages of that many characters with these error rates."""
+    capped = [min(1.0, rate) for rate in rates]
+    columns = {
+        "cer_errors": [rate * length for rate in rates],
+        "cer_length": [length] * len(rates),
+        "cer_capped": capped,
+        "runaways": [int(rate == 1) for rate in capped],
+    }
+    return run_of(make_metric("text_cer"), columns)
+
+
+def varied(mean, items, seed=0):
+    return np.random.default_rng(seed).uniform(0.5 * mean, 1.5 * mean, items).tolist()
+
+
+def of_shares(flags):
+    run = pages([1.0 if flag else 0.5 for flag in flags])
+    [table] = tables([run], run.ids)
+    return table
+
+
+@given(st.integers(1, 300), st.data())
+@settings(deadline=None)
+def test_a_share_has_the_interval_of_clopper_and_pearson(items, data):
+    runaways = data.draw(st.integers(0, items))
+    run = pages([1.0] * runaways + [0.5] * (items - runaways))
+    found = share_bounds(tables([run], run.ids), "runaways", 0.95)
+    exact = stats.binomtest(runaways, items).proportion_ci(0.95, "exact")
+    assert found == pytest.approx((exact.low, exact.high), abs=1e-9)
+
+
+def test_without_runaways_their_share_is_bounded_by_the_rule_of_three():
+    run = pages([0.05] * 100)
+    found = intervals(run).figures["runaway_share"]
+    # (1 - p) ** 100 = 0.025
+    assert (found.low, found.high) == (0, pytest.approx(1 - 0.025**0.01))
+
+
+def test_the_capped_rate_joins_the_bounds_of_the_rest_and_of_the_share():
+    # All ordinary pages are alike, so that only the unseen item and the number of pages vary.
+    run = pages([0.0] * 48 + [20.0] * 2)
+    found = intervals(run).figures["cer_capped"]
+    exact = stats.binomtest(2, 50).proportion_ci(0.975, "exact")
+    assert found.low == pytest.approx(exact.low)
+    assert found.high == pytest.approx(exact.high)
+    # Of 50 pages without one, (1 - p) ** 50 = 0.0125.
+    assert intervals(pages([0.0] * 50)).figures["cer_capped"] == Interval(
+        0, pytest.approx(1 - 0.0125 ** (1 / 50))
+    )
+
+
+def test_the_capped_rate_by_a_naive_procedure():
+    rates = [*varied(0.08, 60), 3.0, 1.0, 12.0]
+    found = intervals(pages(rates)).figures["cer_capped"]
+    rng, n = np.random.default_rng(5), len(rates)
+    rest = [0 if rate >= 1 else rate for rate in rates]
+    means = np.array([np.mean(rng.choice(rest, n)) for _ in range(20_000)])
+    share = stats.binomtest(3, n).proportion_ci(0.975, "exact")
+    tail = stats.norm.cdf(-np.sqrt(n / (n - 1)) * stats.t.ppf(0.9875, n - 1))
+    assert found.high == pytest.approx(share.high + np.quantile(means, 1 - tail), abs=5e-4)
+    unseen = (1 - rng.beta(1, n, len(means))) * means
+    assert found.low == pytest.approx(share.low + np.quantile(unseen, 0.0125), abs=5e-4)
+
+
+def test_a_run_of_runaways_alone_reaches_up_to_one():
+    found = intervals(pages([2.0] * 30)).figures["cer_capped"]
+    assert (found.low, found.high) == (pytest.approx(0.0125 ** (1 / 30)), 1)
+
+
+@pytest.mark.parametrize(("more", "less"), [(0, 0), (3, 0), (0, 4), (5, 5), (2, 40), (20, 0)])
+def test_the_difference_of_two_shares_by_drawing_from_the_two_beta_distributions(more, less):
+    items = 50
+    a = of_shares([True] * more + [False] * (items - more))
+    b = of_shares([False] * (items - less) + [True] * less)
+    low, high = share_difference_bounds([a], [b], "runaways", 0.95)
+    rng = np.random.default_rng(0)
+
+    def upper(one, other):
+        above = rng.beta(one + 1, items - one, 200_000)
+        below = rng.beta(other, items - other + 1, 200_000) if other else 0
+        return np.quantile(above - below, 0.975)
+
+    assert high == pytest.approx(upper(more, less), abs=0.003)
+    assert low == pytest.approx(-upper(less, more), abs=0.003)
+
+
+def test_items_that_run_away_in_both_runs_say_nothing_about_the_difference():
+    a, b = of_shares([True, True, False] * 20), of_shares([True, False, False] * 20)
+    one, other = of_shares([True, False, False] * 20), of_shares([False] * 60)
+    assert share_difference_bounds([a], [b], "runaways", 0.95) == share_difference_bounds(
+        [one], [other], "runaways", 0.95
+    )
+
+
+def test_in_a_stratified_sample_the_share_is_bounded_as_one_that_is_estimated():
+    rates = [0.05] * 36 + [2.0] * 4 + [0.05] * 18 + [1.0] * 2
+    strata = [0] * 40 + [1] * 20
+    sample = sample_of((9_000, 1_000), Counter(strata))
+    run = replace(pages(rates), dataset={"sample": sample}, strata=strata)
+    flags = np.array([rate >= 1 for rate in rates])
+    expected = share(flags, Design(run.sample, strata), level=0.95)
+    assert expected.value == pytest.approx(0.9 * 4 / 40 + 0.1 * 2 / 20)
+    found = intervals(run, resamples=100).figures["runaway_share"]
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_two_runs_of_a_model_count_by_their_mean():
+    some, none = of_shares([True] * 4 + [False] * 36), of_shares([False] * 40)
+    low, high = share_bounds([some, none], "runaways", 0.95)  # 2 of 40
+    exact = stats.binomtest(2, 40).proportion_ci(0.95, "exact")
+    assert (low, high) == pytest.approx((exact.low, exact.high))
+
+
+# Verdicts
+
+
+def test_micro_cer_has_no_interval_and_says_where_to_look():
+    run = pages(varied(0.05, 50))
+    found = intervals(run)
+    assert "cer" not in found.figures
+    assert found.describe("cer") == found.without["cer"]
+    assert found.without["cer"].endswith("see cer_capped")
+    assert json.loads(json.dumps(found.to_dict()))["without"]["cer"] == found.without["cer"]
+    assert found.method == METHOD + OF_SHARES
+    none = gap(run, pages(varied(0.05, 50, seed=1)))
+    assert (none.interval, none.why) == (None, found.without["cer"])
+
+
+def test_a_model_that_a_sample_shows_no_runaway_of_is_not_called_better():
+    # The other has the same capped CER if 1 % of the first one's pages run away.
+    lucky, steady = pages(varied(0.05, 50)), pages([rate + 0.01 for rate in varied(0.05, 50)])
+    found = compare(lucky, steady, **CER)
+    assert (found.headline, found.judged_by) == ("cer", "cer_capped")
+    assert found.figures["cer"].interval is None
+    assert found.p < 0.001
+    assert not found.separable
+    assert "could make up for the difference" in found.why
+    both = rank_models({"lucky": [lucky], "steady": [steady]}, **CER)
+    assert [each.rank.shown() for each in both] == ["1–2", "1–2"]
+
+
+def test_a_difference_that_no_rare_runaways_can_make_up_for_is_one():
+    good, bad = pages(varied(0.05, 150)), pages(varied(0.25, 150, seed=1))
+    found = compare(good, bad, **CER)
+    assert (found.separable, found.better) == (True, "A")
+    interval = found.figures["cer_capped"].interval
+    assert interval.high < 0
+    assert found.detectable < -found.figures["cer_capped"].difference
+    ranked = rank_models({"good": [good], "bad": [bad]}, **CER)
+    assert [(each.name, each.rank.shown()) for each in ranked] == [("good", "1"), ("bad", "2")]
+
+
+def test_runaways_that_are_seen_make_a_difference():
+    steady, stuck = pages([0.05] * 150), pages([0.05] * 125 + [20.0] * 25)
+    found = compare(steady, stuck, **CER)
+    assert (found.separable, found.better) == (True, "A")
+    ranked = rank_models({"steady": [steady], "stuck": [stuck]}, **CER)
+    assert [each.rank.shown() for each in ranked] == ["1", "2"]
+
+
+def test_models_are_sorted_by_the_figure_that_ranks_and_keep_their_headline():
+    # By CER the first is worse, as one of its pages is 30 times as long as it should be.
+    one, other = pages([0.05] * 99 + [30.0]), pages([0.2] * 100)
+    [first, second] = rank_models({"one": [one], "other": [other]}, **CER)
+    assert (first.name, first.value > second.value) == ("one", True)
+    assert first.value == pytest.approx((99 * 0.05 + 30) / 100)
+    assert first.judged == pytest.approx((99 * 0.05 + 1) / 100)
+    assert first.interval.low < first.judged < first.interval.high
+
+
+def test_all_pairs_of_models_are_bounded_together():
+    # Of 263 pages without a runaway, 1.7 % is left open for one pair, and 2.7 % for each of 15.
+    runs = {str(n): pages([rate + 0.01 * n for rate in varied(0.05, 263)]) for n in range(6)}
+    pair = compare_runs({name: runs[name] for name in "02"}, **CER)
+    every = compare_runs(runs, **CER)
+    assert [each.separable for each in pair] == [True]
+    assert not next(each for each in every if (each.a, each.b) == ("0", "2")).separable
+
+
+def test_a_result_of_an_earlier_version_is_not_compared():
+    old = pages(varied(0.05, 30))
+    for name in METRICS["text_cer"].added_later:
+        if name in old.statistics:
+            old.statistics[name] = [0] * 30
+    assert (old.rates["cer_capped"], old.rates["runaway_share"]) == (None, None)
+    assert old.rates["cer"] > 0
+    with pytest.raises(HdbenchError, match="'B': has no cer_capped, by which runs are compared"):
+        compare(pages(varied(0.05, 30)), old, **CER)
+
+
+# Ratios over few items
+
+
+def answered(good, bad, items):
+    """Cards of which only the first ones have an answer."""
+    columns = {
+        "true_positives": [*good, *[0] * (items - len(good))],
+        "false_positives": [*bad, *[0] * (items - len(bad))],
+        "false_negatives": [0] * len(good) + [11] * (items - len(good)),
+    }
+    return run_of(make_metric("zettel_f1"), columns)
+
+
+def test_precision_of_few_answers_has_no_interval():
+    found = intervals(answered([11] * 19, [0] * 19, 263))
+    assert "precision_micro" not in found.figures
+    assert found.describe("precision_micro") == (
+        "19 items say something about it: too few for an interval"
+    )
+    assert {"recall_micro", "f1_micro", "f1_macro"} <= found.figures.keys()
+    none = intervals(answered([], [], 263))
+    assert none.without["precision_micro"].startswith("0 items")
+
+
+def test_the_unseen_item_is_one_of_those_that_say_something():
+    found = intervals(answered([11] * 20, [0] * 20, 263))
+    # All 20 answers are right: p ** 20 = 0.025.
+    assert found.figures["precision_micro"].low == pytest.approx(0.025 ** (1 / 20), abs=0.005)
+    assert found.method == METHOD + OF_FEWER
+    every = intervals(answered([11] * 263, [0] * 263, 263))
+    assert every.method == METHOD
+
+
+def test_items_that_make_up_most_of_a_ratio_count_by_their_size():
+    # 25 long lists and 75 short ones: (25 * 100 + 75) ** 2 / (25 * 100 ** 2 + 75) = 26.5 items.
+    long, short = [100] * 25, [1] * 75
+    found = intervals(answered([*long, *short], [0] * 100, 100)).figures["precision_micro"]
+    worth = 2_575**2 / 250_075
+    assert found.low == pytest.approx(0.025 ** (1 / worth), abs=0.005)
+    # 8 or 10 values make little difference, and all 100 count.
+    found = intervals(answered([8, 10] * 50, [0] * 100, 100)).figures["precision_micro"]
+    assert found.low == pytest.approx(0.025 ** (1 / 100), abs=0.003)
+
+
+def test_figures_of_several_ratios_rest_on_the_one_with_the_fewest_items():
+    metric = make_metric("letters_f1")
+    columns = {"send_date.true_positives": [1] * 40}
+    columns |= {"sender_persons.true_positives": [1] * 10 + [0] * 30}
+    found = intervals(run_of(metric, columns))
+    assert found.without["f1_macro"].startswith("10 items")
+    assert "f1_micro" in found.figures
+
+
+def test_a_difference_needs_enough_items_in_both_runs():
+    a, b = answered([9] * 60, [2] * 60, 60), answered([9] * 10, [2] * 10, 60)
+    found = compare(a, b, headline="precision_micro", higher_is_better=True)
+    assert found.figures["precision_micro"].interval is None
+    assert found.figures["recall_micro"].interval is not None
+    assert not found.separable
+    assert "10 independent items" in found.why
+
+
+# Declarations
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_declarations_name_what_there_is(name):
+    metric = METRICS[name]
+    figures = {figure.name: figure for figure in metric.figures}
+    for figure in metric.figures:
+        for other in filter(None, (figure.judged_by, figure.worst_share)):
+            assert figures[other].is_rate
+            assert figures[other].higher_is_better == figure.higher_is_better
+        assert figure.judged_by is None or not figure.has_interval
+        assert figure.worst_share is None or figures[figure.worst_share].share_of
+        assert {figure.share_of, *sum(figure.divided_by, ())} - {None} <= set(metric.statistics)
+    known = {*figures, *metric.statistics}
+    assert set(metric.added_later) <= known
+
+
+def test_the_figure_that_judges():
+    metric = make_metric("text_cer")
+    assert judging_figure(metric, "cer") == "cer_capped"
+    assert judging_figure(metric, "wer") == "wer_capped"
+    assert judging_figure(metric, "cer_items") == "cer_items"
+    assert judging_figure(metric, "a name of another package") == "a name of another package"
+    assert figure_of(metric, "cer_capped").worst_share == "runaway_share"

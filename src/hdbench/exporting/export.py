@@ -14,6 +14,7 @@ from hdbench.exporting.cells import Cell
 from hdbench.exporting.columns import OTHER_FIELDS
 from hdbench.exporting.rows import AnswerRows, json_line
 from hdbench.exporting.run_answers import RunAnswers
+from hdbench.reading.run_names import run_name
 
 Format = Literal["xlsx", "csv", "jsonl", "parquet"]
 
@@ -92,8 +93,7 @@ def export(
             xlsxwriter is not installed, or the file cannot be written, or is the answers
             themselves.
     """
-    name = run.resolve().name
-    path = out or Path(f"{name if run.is_dir() else name.partition('.')[0]}.{form}")
+    path = out or Path(f"{run_name(run)}.{form}")
     if path.resolve() == run.resolve():
         raise HdbenchError(
             "{place}: holds the answers themselves: name another file with -o", place=path

@@ -7,7 +7,7 @@ import pytest
 from hdbench.collecting.matching import match_truths
 from hdbench.collecting.media import Media, MediaItem, Page
 from hdbench.errors import HdbenchError
-from hdbench.truths.truth import Truth, Truths
+from hdbench.reading.sheets.truth import Truth, Truths
 
 
 def media(*names, kind="image"):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hdbench.collecting.media import Media
 from hdbench.errors import HdbenchError, Message, shortened
 from hdbench.reading.ids import match_ids
-from hdbench.truths.truth import Truth, Truths
+from hdbench.reading.sheets.truth import Truth, Truths
 
 
 class MatchedTruths(NamedTuple):

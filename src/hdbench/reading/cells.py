@@ -19,6 +19,8 @@ Cell = (
     | datetime.timedelta
 )
 
+DATES = (datetime.date, datetime.time, datetime.timedelta)
+
 Value = str | int | float | bool | list[str]
 
 MISSING = frozenset({"#N/A", "#NV"})

@@ -4,12 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hdbench.errors import HdbenchError, Message
+from hdbench.reading.bounds import MAX_COLUMNS
 from hdbench.reading.cells import Cell, Value, converter, list_of
 from hdbench.reading.fields import ABOUT, path_of, shown
 from hdbench.reading.schema import AnswerSchema
-
-MAX_COLUMNS = 1_000
-"""Maximum number of columns in a table."""
 
 
 class Field(NamedTuple):

@@ -1,6 +1,5 @@
 """The rows of a table as answers: one row per item or, for lists of objects, per object."""
 
-import datetime
 import re
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -9,7 +8,7 @@ from typing import Any, NamedTuple
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.bounds import MAX_CELLS, too_many_cells
-from hdbench.reading.cells import FAULTS, MISSING, Cell, OddCells, text_of
+from hdbench.reading.cells import DATES, FAULTS, MISSING, Cell, OddCells, text_of
 from hdbench.reading.columns import Columns, Field
 from hdbench.reading.container import Entry, InMemory
 from hdbench.reading.fields import about
@@ -25,8 +24,6 @@ MADE_DATES = Message(
     "values that a spreadsheet program may have turned into dates, such as 3-5 into 2026-05-03 "
     "(check)"
 )
-
-DATES = (datetime.date, datetime.time, datetime.timedelta)
 
 
 class Row(NamedTuple):

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from hdbench.errors import Message
 from hdbench.reading.fields import path_of, shown
-from hdbench.truths.column import Column
-from hdbench.truths.fields import FieldPath, Kind
-from hdbench.truths.given import KEY, LEFT_OUT, read_given
-from hdbench.truths.key import key_of
-from hdbench.truths.likeness import Fields, Likeness
-from hdbench.truths.records import check_places, mapped
-from hdbench.truths.table import Table
-from hdbench.truths.values import (
+from hdbench.reading.sheets.column import Column
+from hdbench.reading.sheets.fields import FieldPath, Kind
+from hdbench.reading.sheets.given import KEY, LEFT_OUT, read_given
+from hdbench.reading.sheets.key import key_of
+from hdbench.reading.sheets.likeness import Fields, Likeness
+from hdbench.reading.sheets.records import check_places, mapped
+from hdbench.reading.sheets.table import Table
+from hdbench.reading.sheets.values import (
     Found,
     any_separator,
     is_blank,
@@ -24,7 +24,7 @@ from hdbench.truths.values import (
     kind_of,
     separator_of,
 )
-from hdbench.truths.words import meanings
+from hdbench.reading.sheets.words import meanings
 
 __all__ = ["Column", "mapped", "propose"]
 

@@ -8,10 +8,10 @@ from typing import Any
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.cells import FAULTS, OddCells
 from hdbench.reading.fields import shown
-from hdbench.truths.column import Column
-from hdbench.truths.table import Table
-from hdbench.truths.truth import Truth, Truths
-from hdbench.truths.values import is_blank, is_of, odd_ones, parts_of, value_of
+from hdbench.reading.sheets.column import Column
+from hdbench.reading.sheets.table import Table
+from hdbench.reading.sheets.truth import Truth, Truths
+from hdbench.reading.sheets.values import is_blank, is_of, odd_ones, parts_of, value_of
 
 _READ_AS_EMPTY = Message("cells read as empty")
 

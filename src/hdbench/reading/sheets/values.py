@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from hdbench.errors import Message
 from hdbench.reading.cells import BOOLEANS, MISSING, boolean_of, integer_of, number_of, text_of
-from hdbench.truths.fields import Kind
+from hdbench.reading.sheets.fields import Kind
 
 BLANK = frozenset({"", "-", "–", "—", "n/a", "n. a.", "k. a.", "k.a."}) | {
     each.casefold() for each in MISSING

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from rapidfuzz import fuzz, process
 
 from hdbench.errors import Message
-from hdbench.truths.fields import FieldPath
-from hdbench.truths.words import meanings, plain
+from hdbench.reading.sheets.fields import FieldPath
+from hdbench.reading.sheets.words import meanings, plain
 
 ALIKE = 80
 """Minimum similarity of two names, in percent, that are not the same."""

@@ -5,7 +5,7 @@ from itertools import chain
 
 from hdbench.errors import Message
 from hdbench.reading.ids import form_of_parts, form_without_page, plain_form
-from hdbench.truths.words import meanings
+from hdbench.reading.sheets.words import meanings
 
 ENOUGH = 0.5
 """The share of items or rows that a column must name to be the key."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from hdbench.truths.fields import Kind
+from hdbench.reading.sheets.fields import Kind
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,7 @@ def test_missing_files_and_folders(tmp_path):
 
 def test_a_formula_of_a_workbook_that_was_never_computed_is_refused(workbook):
     file = workbook(Tabelle1=[["Datei", "Preis"], ["1.jpg", "=1+1"]])
-    with pytest.raises(HdbenchError, match="row 2: the formula in column 2 has no value"):
+    with pytest.raises(HdbenchError, match="row 2: the formula in column B has no value"):
         read_table(file)
 
 

@@ -22,9 +22,10 @@ from hdbench.reading.sheets.values import (
     is_integer,
     is_year,
     kind_of,
+    list_separator,
     separator_of,
 )
-from hdbench.reading.sheets.words import meanings
+from hdbench.reading.sheets.words import meanings, without_umlauts
 
 __all__ = ["Column", "mapped", "propose"]
 
@@ -37,7 +38,6 @@ MOST = 0.8
 _GIVEN: str = Message("given")
 
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe"})
 
 
 def propose(
@@ -174,10 +174,8 @@ def _why_not(near: list[str]) -> str:
 
 def _separator(field: FieldPath, cells: list[str]) -> str | None:
     """What divides the values, or the objects in a list, that are in one cell."""
-    if field.kind == "list" and not {"text", "title", "abstract"} & set(meanings(field.path)[-1:]):
-        return any_separator(cells)
-    if field.kind == "list":  # which have semicolons and slashes of their own
-        return "|" if any("|" in cell for cell in cells) else None
+    if field.kind == "list":
+        return list_separator(field.path, cells)
     return "|" if "[]" in field.path and separator_of(cells) == "|" else None
 
 
@@ -262,8 +260,7 @@ def _field_name(text: str) -> str:
     """A heading as the name of a field: `Größe (cm)` is `groesse_cm`; `birthDate` is one."""
     if _NAME.fullmatch(text):
         return text
-    text = unicodedata.normalize("NFC", text).casefold().translate(_UMLAUTS)
-    decomposed = unicodedata.normalize("NFKD", text)
+    decomposed = unicodedata.normalize("NFKD", without_umlauts(text))
     letters = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
     return "_".join(re.findall(r"\w+", unicodedata.normalize("NFC", letters)))
 

@@ -128,7 +128,7 @@ def test_headings_with_umlauts_are_the_fields_without():
 
 
 def test_a_column_with_models_divides_a_sheet_into_runs():
-    found = read("Bild;model;Titel", "Kasten3_0001;one;A", "Kasten3_0001;two;B")
+    found = read("Bild;model;Titel", "Kasten3_0001;one;A", ";;", "Kasten3_0001;two;B")
     assert records(found, "one") == {"Kasten3_0001": {"titel": "A"}}
     assert records(found, "two") == {"Kasten3_0001": {"titel": "B"}}
     assert refusal("Bild;model;Titel", "Kasten3_0001;one;A", "Kasten3_0002;;B") == (

@@ -104,6 +104,8 @@ def _by_model(table: Table, title: str | None) -> dict[str | None, Table]:
     index = None if title is None else table.header.index(title)
     parts: dict[str | None, Table] = {}
     for place, cells in table.rows:
+        if not any(cells):
+            continue
         model = None if index is None else cells[index] or None
         part = parts.setdefault(model, Table(table.name, table.header, [], table.notes))
         part.rows.append((place, cells))

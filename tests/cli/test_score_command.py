@@ -47,7 +47,7 @@ def test_the_result_as_flat_json(score, cards):
     assert signature.endswith(f"|hdbench:{versions['hdbench']}")
     assert list(versions) == ["hdbench", "rapidfuzz", "json_repair", "numpy", "scipy", "python"]
     assert signature.startswith(
-        "zettel_f1|protocol:documented|threshold:0.92|weights:1|rules:3|reading:2|"
+        "zettel_f1|protocol:documented|threshold:0.92|weights:1|rules:3|reading:3|"
     )
     metadata = (cards / "hdb/cards/metadata.jsonl").read_bytes()
     # Right 2, 2 and 1, wrong 1; the fourth card is unanswered and misses 2: 5 of 6 and of 8.
@@ -115,7 +115,7 @@ def test_the_result_as_flat_json(score, cards):
         "effort": {"corrected": "field", "corrections": 0.75, "values": 2.0},
         "metric": "zettel_f1",
         "rules": 3,
-        "reading": 2,
+        "reading": 3,
         "options": {"threshold": 0.92, "weights": 1},
         "answers": {
             "path": "predictions.jsonl",

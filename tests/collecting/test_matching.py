@@ -7,7 +7,7 @@ import pytest
 from hdbench.collecting.matching import match_truths
 from hdbench.collecting.media import Media, MediaItem, Page
 from hdbench.errors import HdbenchError
-from hdbench.truths.truth import Truth, Truths
+from hdbench.reading.sheets.truth import Truth, Truths
 
 
 def media(*names, kind="image"):
@@ -35,7 +35,7 @@ def test_what_fits_nothing_and_what_is_missing_is_told():
     found = match_truths(given, media("a.jpg", "b.jpg", "c.jpg"))
     assert list(found.by_id) == ["a"]
     assert found.notes == [
-        "rows that name no image, and are left out: 1",
+        "rows that name no image, and are left out: 1: t.csv:4",
         "ground truths without an image, which are left out: 1: z (t.csv:3)",
         "images without a ground truth: 2: b, c",
     ]

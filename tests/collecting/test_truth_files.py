@@ -6,7 +6,7 @@ import pytest
 
 from hdbench.collecting.truth_files import open_truth
 from hdbench.errors import HdbenchError
-from hdbench.truths.table import Table
+from hdbench.reading.sheets.table import Table
 
 PAGE = """<PcGts><Page imageFilename="7.jpg"><TextRegion><TextEquiv><Unicode>Wein</Unicode>
 </TextEquiv></TextRegion></Page></PcGts>"""

@@ -66,7 +66,7 @@ def test_a_result_is_cited_with_its_benchmark_and_software(cards, run_hdbench):
     assert software.count("{") == software.count("}")
     # All of 2 given and 2 of 8 wanted are right: F1 4 / 10.
     assert sentence == (
-        f"Scored with hdbench {__version__}, metric zettel_f1 (rules 3, reading 2, protocol "
+        f"Scored with hdbench {__version__}, metric zettel_f1 (rules 3, reading 3, protocol "
         f"documented, threshold 0.92), on cards 1.0.0 (4 items, sha256 "
         f"{short_hash(cards)}…), 1 of 4 answered; "
         # One card is right, three have no answer.
@@ -89,7 +89,7 @@ def test_of_enough_items_the_sentence_has_the_interval_and_its_method(
     sentence = methods_sentence(read_result(cards / "r.json"), load_benchmark(f"{cards}/hdb/cards"))
     assert "to 1.000, delta method over items)." in sentence
     assert told(sentence, "de").startswith(
-        f"Bewertet mit hdbench {__version__}, Metrik zettel_f1 (Version 3 der Regeln, Version 2 "
+        f"Bewertet mit hdbench {__version__}, Metrik zettel_f1 (Version 3 der Regeln, Version 3 "
         "der Leseregeln, Verfahren documented, threshold 0.92), an cards 1.0.0 (20 Einträge, "
         f"sha256 {short_hash(cards)}…), 20 von 20 beantwortet; f1_micro 1,000 ("
     )
@@ -100,7 +100,7 @@ def test_what_was_asked_for_stands_in_the_sentence(cards, run_hdbench):
     arguments = ("--protocol", "published", "--option", 'weights={"year": 3}', "--strict")
     out = scored(cards, run_hdbench, [{"id": "0000", "prediction": RIGHT}], *arguments)
     assert (
-        "(rules 3, reading 2, protocol published, threshold 0.92, "
+        "(rules 3, reading 3, protocol published, threshold 0.92, "
         'weights {"year": 3.0}, strict), on cards'
     ) in out
 
@@ -122,7 +122,7 @@ def test_a_benchmark_is_cited_by_its_folder(sample, run_hdbench):
     assert done.stdout.startswith("@misc{zettelkatalog2025,\n")
     assert 'M{\\"u}ller' in done.stdout
     assert (
-        "metric zettel_f1 (rules 3, reading 2), on zettelkatalog 1.0.1+sample (8 items, "
+        "metric zettel_f1 (rules 3, reading 3), on zettelkatalog 1.0.1+sample (8 items, "
         in done.stdout
     )
 

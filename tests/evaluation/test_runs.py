@@ -7,10 +7,12 @@ import pytest
 from helpers.run_folders import RIGHT, write_run
 
 from hdbench.api import score
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
 from hdbench.results.files import write_results
+from hdbench.trust.opening import opened_run
 
 WRONG = {"title": "Stellingen", "year": 1942}
 
@@ -126,3 +128,16 @@ def test_answers_without_a_benchmark_are_told_to_name_it(here):
     Path("a.jsonl").write_text('{"id": "0000", "prediction": {}}\n{"id": "0001"}\n')
     with pytest.raises(HdbenchError, match=r"a\.jsonl.*for answers, name their benchmark with --b"):
         load_runs([Path("a.jsonl")])
+
+
+def test_names_with_dots_stay_whole_and_apart(here):
+    for name in ("gpt-4.1", "gpt-4.1-mini"):
+        lines = [json.dumps({"id": each, **answer}) for each, answer in answers(RIGHT).items()]
+        Path(f"{name}.jsonl").write_text("\n".join(lines) + f"\n{'' if 'mini' in name else ' '}")
+    files = [Path("gpt-4.1.jsonl"), Path("gpt-4.1-mini.jsonl")]
+    assert list(load_runs(files, benchmark="hdb/cards")) == ["gpt-4.1", "gpt-4.1-mini"]
+    for file in files:
+        with opened_run(file, load_benchmark("hdb/cards")) as run:
+            assert run.name == file.name.removesuffix(".jsonl")
+    write_results(Path("gpt-4.1.json"), [score("hdb/cards", files[0])])
+    assert list(load_runs([Path("gpt-4.1.json")])) == ["gpt-4.1"]

@@ -50,7 +50,7 @@ def test_a_result_that_nobody_changed_is_equal(scored):
     # and the ranges of 4 rates; corrections and values of an item. 7 statistics of 4 items.
     figures = 4 + 3 + 1 + 4 + 6 + 5 + 3 + 2
     assert done.stdout == (
-        f"equal under rules 3, reading 2: {figures} figures, {7 * 4} per-item values\n"
+        f"equal under rules 3, reading 3: {figures} figures, {7 * 4} per-item values\n"
     )
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -92,7 +92,7 @@ def test_a_figure_that_was_changed_is_listed(scored, cards):
     assert done.returncode == 1
     # 3 of 4 given are right, and 3 of 8 wanted: F1 6 / 12.
     head, *lines = done.stdout.splitlines()
-    assert head.startswith("differs under rules 3, reading 2: ")
+    assert head.startswith("differs under rules 3, reading 3: ")
     assert lines == ["  f1_micro: 0.9 → 0.5", '  invented: "x\\u001b[2J" → (absent)']
 
 
@@ -104,7 +104,7 @@ def test_what_it_finds_is_put_into_german(scored, cards, monkeypatch):
     monkeypatch.chdir(cards)
     [found] = verify("result.json")
     assert told(found.headline, "de").startswith(
-        "abweichend nach Version 3 der Regeln und Version 2 der Leseregeln: "
+        "abweichend nach Version 3 der Regeln und Version 3 der Leseregeln: "
     )
     lines = [told(each, "de") for each in found.differences]
     assert "recall_micro: (fehlt) → 0.25" in lines
@@ -213,14 +213,14 @@ def test_a_result_of_another_reading_is_equal_or_names_it_as_the_cause(scored, c
             cards / "result.json",
             lambda result: result.update(
                 reading=number,
-                signature=result["signature"].replace("|reading:2|", f"|reading:{number}|"),
+                signature=result["signature"].replace("|reading:3|", f"|reading:{number}|"),
                 **changes,
             ),
         )
 
     of_reading(7)
     done = scored()
-    assert (done.returncode, done.stdout[:32]) == (0, "equal under rules 3, reading 2: ")
+    assert (done.returncode, done.stdout[:32]) == (0, "equal under rules 3, reading 3: ")
     assert "  note: scored under reading 7\n" in done.stdout
     of_reading(7, f1_micro=0.9)
     done = scored()
@@ -232,7 +232,7 @@ def test_a_result_of_another_reading_is_equal_or_names_it_as_the_cause(scored, c
 def test_a_result_from_before_readings_had_a_number_is_equal(scored, cards):
     def older(result):
         del result["reading"]
-        result["signature"] = result["signature"].replace("|reading:2|", "|")
+        result["signature"] = result["signature"].replace("|reading:3|", "|")
         result["intervals"] = {
             "method": "bootstrap over items, expanded percentile intervals",
             "figures": {"f1_micro": [0.0, 1.0]},
@@ -260,7 +260,7 @@ def test_a_result_from_before_corrections_were_counted_is_equal(
     edit(cards / "result.json", older)
     done = scored()
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("equal under rules 3, reading 2: ")
+    assert done.stdout.startswith("equal under rules 3, reading 3: ")
     assert f", {5 * 4} per-item values" in done.stdout
 
 

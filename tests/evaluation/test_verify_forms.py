@@ -154,4 +154,4 @@ def test_the_command_verifies_a_run_folder(cards, run_hdbench):
     assert done.returncode == 0, done.stderr
     done = run_hdbench("verify", "r.json", cwd=cards)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("tesseract: equal under rules 3, reading 2: ")
+    assert done.stdout.startswith("tesseract: equal under rules 3, reading 3: ")

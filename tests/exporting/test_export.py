@@ -377,6 +377,13 @@ def test_a_run_gives_its_table_its_name_and_only_the_items_that_were_asked(tmp_p
         export(run, "csv", benchmark="hdb/zettelkatalog")
 
 
+def test_a_table_is_called_by_its_answers_with_the_dots_of_their_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    benchmark, answers = cards(tmp_path, {"id": "0001", "prediction": CARD})
+    named = answers.rename(tmp_path / "gpt-4.1.jsonl")
+    assert export(named, "csv", benchmark=benchmark).path.name == "gpt-4.1.csv"
+
+
 def test_the_models_of_a_file_are_told_apart(tmp_path):
     benchmark, answers = cards(
         tmp_path,

@@ -193,6 +193,39 @@ def test_the_samples_have_the_same_figures_from_their_tables(tmp_path, run_hdben
             assert {figure: read[figure] for figure in given} == given, (name, form)
 
 
+@pytest.mark.slow
+def test_gold_has_the_same_figures_from_every_samples_table(tmp_path, run_hdbench):
+    names = sorted(path.parent.name for path in SCRIPTS.glob("*/sample"))
+    done = run_hdbench("build", *names, "--sample", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for name in names:
+        folder = tmp_path / "hdb" / name
+        rows = map(json.loads, (folder / "metadata.jsonl").read_text().splitlines())
+        gold = tmp_path / f"{name}.jsonl"
+        truths = [(row["id"], _record(row["ground_truth"])) for row in rows]
+        lines = [{"id": item, "prediction": truth} for item, truth in truths if truth is not None]
+        gold.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        expected = _numbers(score(str(folder), gold))
+        for form in ("csv", "xlsx"):
+            table = tmp_path / f"{name}.{form}"
+            export(gold, form, out=table, benchmark=str(folder))
+            assert _numbers(score(str(folder), table)) == expected, (name, form)
+
+
+def _record(truth):
+    return json.loads(truth) if isinstance(truth, str) else truth
+
+
+def test_lists_come_back_whatever_is_in_their_texts(folders, form):
+    records = [
+        {"sender_persons": ["Ott; Frey"], "receiver_persons": ["Ott / Frey"]},
+        {"sender_persons": ["Huber"], "receiver_persons": [{"name": "Ott | Frey"}]},
+    ]
+    found = through(folders["rheinschifffahrt"], "rheinschifffahrt", form, *records)
+    kept = [{name: value for name, value in each["prediction"].items() if value} for each in found]
+    assert kept == records
+
+
 def _numbers(result):
     figures = json.loads(json.dumps(result.figures()))
     return {name: value for name, value in figures.items() if isinstance(value, int | float)}

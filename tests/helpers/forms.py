@@ -29,11 +29,11 @@ from hdbench.common.checked import read_yaml
 from hdbench.reading.answers import Answers
 from hdbench.reading.files import open_container
 from hdbench.reading.schema import AnswerSchema
+from hdbench.reading.sheets.mapping import mapped, propose
+from hdbench.reading.sheets.table import Table
 from hdbench.running.image_shards.sources import questions_in
 from hdbench.trust.given_scores import read_scores
 from hdbench.trust.listed import read_listed
-from hdbench.truths.mapping import mapped, propose
-from hdbench.truths.table import Table
 
 TEXT = {"type": "string"}
 PERSONS = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT}}}

@@ -27,10 +27,13 @@ def test_equal_ids_need_nothing():
         ("letter01-2", "letter01", "pages"),
         ("letter01 page 3.jpg", "letter01", "pages"),
         ("image_1_p1", "image_1", "pages"),
+        ("Kasten3 0001", "Kasten3_0001.jpg", "other"),
+        ("kasten3-0001.TIF", "Kasten3_0001.jpg", "other"),
+        ("Kasten3_0001", "Kasten3_0001.jpg", "other"),
     ],
 )
 def test_an_id_is_known_again(written, item, way):
-    matched = match_ids([written], [*CARDS, "letter01", "image_1", "image_2"])
+    matched = match_ids([written], [*CARDS, "letter01", "image_1", "image_2", "Kasten3_0001.jpg"])
     assert (matched.ids, matched.unknown) == ({item: written}, [])
     assert [difference.ids for difference in matched.differences] == [[written]]
     assert [(each.way, each.item) for each in matched.differences] == [(way, item)]
@@ -44,6 +47,11 @@ def test_an_unknown_id_stays_unknown(written):
 
 def test_an_id_that_fits_two_items_fits_none():
     assert match_ids(["7"], ["07", "007"]).unknown == ["7"]
+
+
+def test_an_id_that_may_be_one_of_several_is_said_with_them():
+    matched = match_ids(["a 1", "30001"], ["a_1", "a-1", "3 0001"])
+    assert (matched.unknown, matched.several) == (["a 1", "30001"], {"a 1": ["a-1", "a_1"]})
 
 
 def test_an_item_that_has_its_answer_takes_no_other():

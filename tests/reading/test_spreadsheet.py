@@ -200,7 +200,7 @@ def test_an_error_of_a_formula_is_refused_and_a_missing_value_is_empty(file):
 def test_a_formula_has_the_value_that_was_saved_and_none_without(file):
     write(file, [["id", "text"], ["1", "=A2"]])
     assert refusal(file) == (
-        "answers.xlsx: Sheet1, row 2: the formula in column 2 has no value: open the file in a "
+        "answers.xlsx: Sheet1, row 2: the formula in column B has no value: open the file in a "
         "spreadsheet program and save it"
     )
     saved = b'<c r="B2" t="str"><f>A2</f><v>Basel</v></c>'

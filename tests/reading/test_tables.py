@@ -333,11 +333,11 @@ def test_two_raw_answers_for_one_page_are_refused():
         ("id,text\n", "answers.csv: no answers in this table, only column names"),
         ("name;text\n1;a\n", "answers.csv: needs a column id; it has: name, text"),
         (
-            "id,Titel,Jahr\n1,a,b\n",
+            "id,Farbe,Zustand\n1,a,b\n",
             "answers.csv: needs a column text or prediction, or fields of an answer (type.type, "
             "author.last_name, author.first_name, publication.title, publication.year, "
             "publication.place, publication.pages, publication.publisher, publication.format, "
-            "library_reference.shelfmark, …); it has: id, Titel, Jahr",
+            "library_reference.shelfmark, …); it has: id, Farbe, Zustand",
         ),
         (
             "id,text\n1,a\n2,b\n1,c\n",

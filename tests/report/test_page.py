@@ -236,7 +236,7 @@ def test_how_it_was_computed_stands_at_the_end(report, cards):
         "zettel_f1|protocol:documented|threshold:0.92",
         hashlib.sha256((cards / "hdb/cards/metadata.jsonl").read_bytes()).hexdigest(),
         hashlib.sha256((cards / "answers.jsonl").read_bytes()).hexdigest(),
-        "hdb/zettel_f1, version 3 of its rules; answers read by version 2 of the reading rules",
+        "hdb/zettel_f1, version 3 of its rules; answers read by version 3 of the reading rules",
         "4 items: too few for an interval",
         "Dataset version",
         "1.0.0",

@@ -116,7 +116,7 @@ def test_the_versions_of_scoring_stay_those_of_a_result_that_is_read(cards, monk
     others = {"rapidfuzz": "1", "json_repair": "2", "numpy": "2", "scipy": "1", "python": "3"}
     edit(cards, versions={"hdbench": "0.0.7", **others})
     signature = read_result(cards / "result.json").figures()["signature"]
-    assert signature.endswith("|rules:3|reading:2|rapidfuzz:1|json_repair:2|hdbench:0.0.7")
+    assert signature.endswith("|rules:3|reading:3|rapidfuzz:1|json_repair:2|hdbench:0.0.7")
 
 
 def test_runs_are_read_by_their_models(cards, monkeypatch):

@@ -37,7 +37,7 @@ def test_an_equal_decision(decided):
     assert (found.differences, found.causes, found.notes) == ([], [], [])
     # 4 walks to 17 thresholds, with five numbers each, are most of them.
     assert found.figures > 4 * 17 * 5
-    assert found.headline.startswith("equal under rules 3, reading 2: ")
+    assert found.headline.startswith("equal under rules 3, reading 3: ")
     assert len(said["walks"][0]["steps"]) == 17
 
 

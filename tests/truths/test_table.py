@@ -5,7 +5,8 @@ import pytest
 
 from hdbench.common.told import told
 from hdbench.errors import HdbenchError
-from hdbench.truths.table import MAX_CELL, read_table
+from hdbench.reading.sheets.table import MAX_CELL
+from hdbench.truths.table import read_table
 
 
 @pytest.fixture
@@ -148,7 +149,7 @@ def test_what_is_unusable_is_refused_in_one_line(refusal, text, expected):
 
 @pytest.mark.parametrize(("most", "value"), [("MAX_ROWS", 3), ("MAX_CELLS", 5)])
 def test_too_many_rows_or_cells(refusal, monkeypatch, most, value):
-    monkeypatch.setattr(f"hdbench.truths.table.{most}", value)
+    monkeypatch.setattr(f"hdbench.reading.sheets.table.{most}", value)
     assert refusal("a,b\n1,2\n3,4\n5,6\n").startswith("wahrheit.csv:4: more than")
 
 
@@ -161,7 +162,7 @@ def test_missing_files_and_folders(tmp_path):
 
 def test_a_formula_of_a_workbook_that_was_never_computed_is_refused(workbook):
     file = workbook(Tabelle1=[["Datei", "Preis"], ["1.jpg", "=1+1"]])
-    with pytest.raises(HdbenchError, match="row 2: the formula in column 2 has no value"):
+    with pytest.raises(HdbenchError, match="row 2: the formula in column B has no value"):
         read_table(file)
 
 
@@ -207,7 +208,7 @@ def test_the_place_of_a_cell_is_told_in_german(workbook):
 
 
 def test_short_rows_under_a_wide_header_count_as_wide(refusal, monkeypatch):
-    monkeypatch.setattr("hdbench.truths.table.MAX_CELLS", 5_000)
+    monkeypatch.setattr("hdbench.reading.sheets.table.MAX_CELLS", 5_000)
     rows = "".join(f"{number},a\n" for number in range(100))
     header = ",".join(f"c{number}" for number in range(100))
     assert refusal(f"{header}\n{rows}").startswith("wahrheit.csv:52: more than")

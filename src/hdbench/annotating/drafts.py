@@ -8,6 +8,7 @@ from hdbench.errors import HdbenchError
 from hdbench.reading.answers import Answers
 from hdbench.reading.files import open_container
 from hdbench.reading.run_info import is_run, read_run_info
+from hdbench.reading.run_names import run_name
 from hdbench.reading.schema import AnswerSchema
 
 
@@ -51,10 +52,10 @@ def read_drafts(
     drafts = []
     for path in paths:
         info = read_run_info(path) if is_run(path) else None
-        container = open_container(path, schema)
+        container = open_container(path, schema, ids=items)
         for name in container.runs:
-            run = info.run if info else path.stem
-            model = info.model if info else name or path.stem
+            run = info.run if info else run_name(path)
+            model = info.model if info else name or run_name(path)
             answers = Answers(container, name, items, folder, schema)
             drafts.append(Draft(run, model, answers))
     if len({draft.run for draft in drafts}) < len(drafts):

@@ -22,7 +22,7 @@ from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError
 from hdbench.reading.ids import match_ids
 from hdbench.reading.schema import AnswerSchema
-from hdbench.truths.fields import field_paths
+from hdbench.reading.sheets.fields import field_paths
 
 SCHEMA = "answer.schema.json"
 

@@ -6,8 +6,8 @@ from typing import Any
 from hdbench.common.texts import LANGUAGES
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.schema_parts import choices_of, types_of
+from hdbench.reading.sheets.fields import field_paths
 from hdbench.reading.titles import title_of
-from hdbench.truths.fields import field_paths
 
 LONG = frozenset({"text", "transcription", "abstract", "note", "notes", "comment"})
 """Names of fields whose texts usually have several lines."""

@@ -1,13 +1,15 @@
 """Which ground truth belongs to which item."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from hdbench.collecting.media import Media
-from hdbench.errors import HdbenchError, Message, shortened
-from hdbench.reading.ids import match_ids
-from hdbench.truths.truth import Truth, Truths
+from hdbench.errors import SHOWN, HdbenchError, Message, shortened
+from hdbench.reading.fields import shown
+from hdbench.reading.ids import Matched, match_ids
+from hdbench.reading.sheets.truth import Truth, Truths
 
 
 class MatchedTruths(NamedTuple):
@@ -42,8 +44,6 @@ def match_truths(truths: Truths, media: Media) -> MatchedTruths:
             "nothing in the ground truth says which image a row belongs to: name the column with "
             "the names of the images, as in --map Dateiname=id"
         )
-    if media.kind == "pages" and (of_pages := _of_pages(keyed, media)):
-        return of_pages
     by_key: dict[str, Truth] = {}
     for truth in keyed:
         first = by_key.setdefault(str(truth.key), truth)
@@ -55,6 +55,8 @@ def match_truths(truths: Truths, media: Media) -> MatchedTruths:
                 key=truth.key,
                 first=first.place,
             )
+    if media.kind == "pages" and (of_pages := _of_pages(truths, by_key, media)):
+        return of_pages
     ids = [item.id for item in media.items]
     matched = match_ids(by_key, ids)
     own = {item_id: matched.ids.get(item_id, item_id) for item_id in ids}
@@ -73,10 +75,33 @@ def match_truths(truths: Truths, media: Media) -> MatchedTruths:
         for each in matched.differences
         if each.way != "files"  # most tables name files, which is no reason to look
     ]
-    without_key = len(truths.truths) - len(keyed)
+    notes += _left_out(truths, matched, by_key)
+    if matched.unknown:
+        notes += _within_folders(matched.unknown, media)
+    filled = {item_id: truth for item_id, truth in found.items() if truth.record is not None}
+    missing = [item_id for item_id in ids if item_id not in filled]
+    if missing:
+        notes.append(
+            Message(
+                "images without a ground truth: {count}: {shown}",
+                count=len(missing),
+                shown=shortened(missing),
+            )
+        )
+    return MatchedTruths(filled, notes)
+
+
+def _left_out(truths: Truths, matched: Matched, by_key: Mapping[str, Truth]) -> list[str]:
+    """Notes on ground truths that name no image, or none that is there."""
+    notes: list[str] = []
+    without_key = [truth.place for truth in truths.truths if not truth.key and truth.record]
     if without_key:
         notes.append(
-            Message("rows that name no image, and are left out: {count}", count=without_key)
+            Message(
+                "rows that name no image, and are left out: {count}: {shown}",
+                count=len(without_key),
+                shown=shortened(without_key),
+            )
         )
     if matched.unknown:
         notes.append(
@@ -91,18 +116,11 @@ def match_truths(truths: Truths, media: Media) -> MatchedTruths:
                 ),
             )
         )
-        notes += _within_folders(matched.unknown, media)
-    filled = {item_id: truth for item_id, truth in found.items() if truth.record is not None}
-    missing = [item_id for item_id in ids if item_id not in filled]
-    if missing:
-        notes.append(
-            Message(
-                "images without a ground truth: {count}: {shown}",
-                count=len(missing),
-                shown=shortened(missing),
-            )
-        )
-    return MatchedTruths(filled, notes)
+    notes += [
+        Message("{key!r} may be one of several images: {names}", key=key, names=shown(items))
+        for key, items in islice(matched.several.items(), SHOWN)
+    ]
+    return notes
 
 
 def _within_folders(keys: Sequence[str], media: Media) -> list[str]:
@@ -130,12 +148,13 @@ def _within_folders(keys: Sequence[str], media: Media) -> list[str]:
     ]
 
 
-def _of_pages(truths: Sequence[Truth], media: Media) -> MatchedTruths | None:
+def _of_pages(truths: Truths, by_key: Mapping[str, Truth], media: Media) -> MatchedTruths | None:
     """Texts of single pages as those of items with several; None if they are not."""
-    if any(truth.record is not None and list(truth.record) != ["text"] for truth in truths):
+    if any(
+        truth.record is not None and list(truth.record) != ["text"] for truth in by_key.values()
+    ):
         return None
     pages = {page.path.name: item for item in media.items for page in item.pages}
-    by_key = {str(truth.key): truth for truth in truths}
     matched = match_ids(by_key, pages)
     texts: dict[str, list[Truth]] = defaultdict(list)
     for name, item in pages.items():
@@ -154,7 +173,7 @@ def _of_pages(truths: Sequence[Truth], media: Media) -> MatchedTruths | None:
     if not whole:
         return None
     missing = [item.id for item in media.items if item.id not in whole]
-    notes: list[str] = []
+    notes = _left_out(truths, matched, by_key)
     if missing:
         notes.append(
             Message(

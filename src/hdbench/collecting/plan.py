@@ -24,10 +24,10 @@ from hdbench.collecting.schema import schema_of_records, titles_of
 from hdbench.collecting.truth_files import open_truth
 from hdbench.errors import HdbenchError
 from hdbench.reading.schema import AnswerSchema
-from hdbench.truths.fields import FieldPath, field_paths
-from hdbench.truths.mapping import Column, mapped, propose
-from hdbench.truths.table import Table
-from hdbench.truths.truth import Truth, Truths
+from hdbench.reading.sheets.fields import FieldPath, field_paths
+from hdbench.reading.sheets.mapping import Column, mapped, propose
+from hdbench.reading.sheets.table import Table
+from hdbench.reading.sheets.truth import Truth, Truths
 
 AS_COLUMN = "column:"
 """What `--map` has before the name of a column of the dataset, such as `column:century`."""

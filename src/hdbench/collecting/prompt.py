@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hdbench.collecting.schema import transcribed
-from hdbench.truths.words import plain
+from hdbench.reading.sheets.words import plain
 
 _WORDS = {
     "string": "text",

@@ -5,7 +5,7 @@ from typing import Any
 
 from hdbench.collecting.like import Like
 from hdbench.collecting.schema import transcribed
-from hdbench.truths.mapping import Column
+from hdbench.reading.sheets.mapping import Column
 
 COMPARE: dict[str, Any] = {
     "integer": "number",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hdbench.truths.words import meanings
+from hdbench.reading.sheets.words import meanings
 
 _TYPES: dict[type, str] = {
     str: "string",

@@ -6,13 +6,14 @@ from pathlib import Path
 from hdbench.common.names import check_name
 from hdbench.errors import HdbenchError, Message, os_reason
 from hdbench.reading.encodings import UTF16_MARKS
+from hdbench.reading.sheets.table import Table
+from hdbench.reading.sheets.truth import Truths
 from hdbench.truths.alto import read_alto
 from hdbench.truths.json_truths import read_json_truths
 from hdbench.truths.letters import read_letters
 from hdbench.truths.marc import read_marc
 from hdbench.truths.page_xml import read_page_xml
-from hdbench.truths.table import Table, read_table
-from hdbench.truths.truth import Truths
+from hdbench.truths.table import read_table
 
 HEAD = 4_096
 """Number of bytes by which a file is recognised."""

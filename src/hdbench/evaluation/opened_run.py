@@ -87,7 +87,9 @@ class OpenedRun:
         if info is not None and not has_answers(path):
             container: Container = InMemory({None: {}})
         else:
-            container = open_container(path, schema, name=name, all_are_loaded=all_are_loaded)
+            container = open_container(
+                path, schema, name=name, all_are_loaded=all_are_loaded, ids=benchmark.ids()
+            )
         try:
             if bounds.models is not None and len(container.runs) > bounds.models:
                 raise HdbenchError(

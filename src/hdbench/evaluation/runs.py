@@ -14,6 +14,7 @@ from hdbench.evaluation.score import Settings, score_loaded, with_names
 from hdbench.evaluation.score_cache import ScoreCache
 from hdbench.reading.json_files import is_result
 from hdbench.reading.run_info import RUN_FILE, is_run, read_run_info
+from hdbench.reading.run_names import run_name
 from hdbench.results.files import item_set, read_results
 from hdbench.results.result import Result
 
@@ -86,7 +87,7 @@ def load_runs_under(
                 )
             results = _results_at(path, benchmark, called.get(path))
             _require_details(path, results.values(), settings[0].details)
-            found_under[0] += [_Found(str(path), path.stem, each) for each in results.values()]
+            found_under[0] += [_Found(str(path), run_name(path), each) for each in results.values()]
         else:
             own = called.get(path)
             if own is None:
@@ -94,7 +95,7 @@ def load_runs_under(
             else:
                 every = score_loaded(load(folder), path, settings, name=own)
             for under, scored in zip(found_under, every, strict=True):
-                file = own or _stem(path)
+                file = own or run_name(path)
                 under += [_Found(own or str(path), file, each) for each in scored.values()]
     scores.trim()
     return [_distinct(_named(under, names)) for under in found_under]
@@ -266,10 +267,6 @@ def _runs_at(path: Path, benchmark: str | None) -> Iterator[tuple[Path, str | No
 def _run_folders(path: Path) -> list[Path]:
     """The run folders below a folder."""
     return sorted(each.parent for each in path.rglob(RUN_FILE))
-
-
-def _stem(path: Path) -> str:
-    return path.resolve().name.partition(".")[0]
 
 
 def _require_details(path: Path, results: Iterable[Result], details: bool) -> None:

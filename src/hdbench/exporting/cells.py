@@ -7,6 +7,7 @@ from typing import Any
 
 from hdbench.exporting.columns import Field
 from hdbench.reading.cells import FAULTS, MISSING
+from hdbench.reading.sheets.values import SEPARATORS
 
 Cell = str | int | float
 
@@ -59,9 +60,12 @@ def cell(value: Any, field: Field | None = None) -> Cell:
     if isinstance(value, str):
         is_whole = field is not None and field.is_number and _WHOLE.fullmatch(value)
         return int(value) if is_whole else plain(value)
-    if isinstance(value, list) and field is not None and field.is_list:
-        parts = (str(cell(part)).strip() for part in value)
-        return " | ".join(part for part in parts if part)
+    is_list = isinstance(value, list) and field is not None and field.is_list
+    if is_list and not any(isinstance(part, dict) for part in value):
+        parts = [part for part in (str(cell(part)).strip() for part in value) if part]
+        # Where no cell of a column has a `|`, its lists are divided by semicolons or the like.
+        is_alone = len(parts) == 1 and any(sign in parts[0] for sign in SEPARATORS)
+        return f"{parts[0]} |" if is_alone else " | ".join(parts)
     if isinstance(value, float):
         # Excel keeps 15 digits.
         is_kept = math.isfinite(value) and float(format(value, ".15g")) == value

@@ -15,6 +15,7 @@ from hdbench.exporting.cells import Cell
 from hdbench.exporting.columns import OTHER_FIELDS
 from hdbench.exporting.rows import AnswerRows, json_line
 from hdbench.exporting.run_answers import RunAnswers
+from hdbench.reading.run_names import run_name
 
 Format = Literal["xlsx", "csv", "jsonl", "parquet"]
 
@@ -61,11 +62,12 @@ def export(
       most 0.032.
     - a number in a text field is read as text, `184` as `"184"`; a text in a number field as a
       number, `"0012"` as 12. Booleans are `true` and `false`.
-    - in a list of texts a `|` separates; white space around a text, empty texts and null are lost.
+    - in a list of texts a `|` separates, and follows a single text that has a semicolon or such;
+      white space around a text, empty texts and null are lost.
     - an object or list where the schema has a text, a number or a boolean becomes its JSON.
     - an empty object in a list is lost, and so are entries that are not objects.
     - a page without a record, which has `error` only, is unanswered, even if it was unparsable.
-    - `other_fields` is not read.
+    - `other_fields` is read only for the schema's fields beside a list of objects.
     - control characters become symbols for them (`␀`); CR LF and CR become LF. `#N/A` and formula
       errors get an apostrophe.
     - CSV: an apostrophe before what might be a formula, which is read as part of the text. XLSX:
@@ -93,8 +95,7 @@ def export(
             xlsxwriter is not installed, or the file cannot be written, or is the answers
             themselves.
     """
-    name = without_links(run).name
-    path = out or Path(f"{name if run.is_dir() else name.partition('.')[0]}.{form}")
+    path = out or Path(f"{run_name(run)}.{form}")
     if without_links(path) == without_links(run):
         raise HdbenchError(
             "{place}: holds the answers themselves: name another file with -o", place=path
@@ -135,7 +136,8 @@ def export(
     if OTHER_FIELDS in table.widths:
         notes.append(
             Message(
-                "fields without a column are in {column}, and are not read back from there",
+                "fields without a column are in {column}; only those of the schema are read back "
+                "from there",
                 column=OTHER_FIELDS,
             )
         )

@@ -10,6 +10,7 @@ from hdbench.reading import ReadAs
 from hdbench.reading.answer import Answer, Reading, WrittenAnswer
 from hdbench.reading.bounds import number_of_values
 from hdbench.reading.container import Container
+from hdbench.reading.fields import shown
 from hdbench.reading.ids import match_ids
 from hdbench.reading.place import Place
 from hdbench.reading.schema import AnswerSchema
@@ -154,7 +155,7 @@ class Answers:
             keys = {each: key for each, key in keys.items() if each not in left_out}
         self._keys = keys
         self.reader = AnswerReader(schema, most_values=most_values)
-        self._renamed, self.differences, unknown, self.number = match_ids(self._keys, ids)
+        self._renamed, self.differences, unknown, self.number, several = match_ids(self._keys, ids)
         if unknown:
             told = (
                 "{place}: {benchmark} has no id {id!r}: is this file for another benchmark or "
@@ -165,6 +166,8 @@ class Answers:
                     "{place}: {benchmark} has no id {id!r} (and {more} more): is this file for "
                     "another benchmark or version?"
                 )
+            if unknown[0] in several:
+                told = "{place}: {benchmark} has no id {id!r}: is it one of {items}?"
             raise UnknownIdsError(
                 told,
                 [each[:LONGEST_ID] for each in islice(self._keys, MOST_IDS)],
@@ -172,6 +175,7 @@ class Answers:
                 benchmark=benchmark,
                 id=unknown[0],
                 more=len(unknown) - 1,
+                items=shown(several.get(unknown[0], [])),
             )
 
     def take(self, item_id: str) -> Answer:

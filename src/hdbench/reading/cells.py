@@ -4,7 +4,10 @@ import datetime
 import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
+from hdbench.common.jsonio import parse_json
 from hdbench.errors import Message
 from hdbench.reading.schema import AnswerSchema
 
@@ -19,7 +22,9 @@ Cell = (
     | datetime.timedelta
 )
 
-Value = str | int | float | bool | list[str]
+DATES = (datetime.date, datetime.time, datetime.timedelta)
+
+Value = str | int | float | bool | list[Any] | dict[str, Any]
 
 MISSING = frozenset({"#N/A", "#NV"})
 """What a spreadsheet shows if there is no value, in English and in German. R writes it too."""
@@ -56,6 +61,20 @@ def text_of(cell: Cell) -> str:
     return str(cell)
 
 
+def column_letter(number: int) -> str:
+    """Return the letters that a spreadsheet has for a column, the first of which is 1.
+
+    Example:
+        >>> column_letter(1), column_letter(28)
+        ('A', 'AB')
+    """
+    letters = ""
+    while number:
+        number, digit = divmod(number - 1, 26)
+        letters = chr(ord("A") + digit) + letters
+    return letters
+
+
 def integer_of(cell: Cell) -> Value:
     """A whole number, also from `1957.0` and `1957,0`; other text as it is."""
     text = text_of(cell)
@@ -77,9 +96,13 @@ def boolean_of(cell: Cell) -> Value:
     return BOOLEANS.get(text.strip().casefold(), text)
 
 
-def list_of(cell: Cell) -> Value:
-    """The texts separated by `|`, without the white space around them."""
-    parts = (part.strip() for part in text_of(cell).split("|"))
+def list_of(cell: Cell, separator: str = "|") -> Value:
+    """The texts in a cell, without the white space around them, or the objects of a JSON list."""
+    if isinstance(cell, str) and cell.startswith("[{"):
+        structured = structured_of(cell)
+        if isinstance(structured, list):
+            return structured
+    parts = (part.strip() for part in text_of(cell).split(separator))
     return [part for part in parts if part]
 
 
@@ -92,6 +115,20 @@ def as_it_stands(cell: Cell) -> Value:
     return text_of(cell)
 
 
+def structured_of(cell: Cell) -> Value:
+    """An object or list from its JSON; anything else as it stands.
+
+    Example:
+        >>> structured_of('[{"family": "Ott"}]'), structured_of("Ott")
+        ([{'family': 'Ott'}], 'Ott')
+    """
+    if isinstance(cell, str) and cell.startswith(("[", "{")):
+        with suppress(ValueError):
+            value: Value = parse_json(cell)
+            return value
+    return as_it_stands(cell)
+
+
 def converter(schema: AnswerSchema | None, path: tuple[str, ...]) -> Callable[[Cell], Value]:
     """How the cells of a field become values of the type that the schema gives it.
 
@@ -101,9 +138,9 @@ def converter(schema: AnswerSchema | None, path: tuple[str, ...]) -> Callable[[C
     """
     types = schema.type_of(path) if schema else set()
     if "object" in types:  # no type is given, or none that a cell can have
-        return as_it_stands
-    if schema and "array" in types and "string" in schema.type_of((*path, "[]")):
-        return list_of
+        return structured_of
+    if schema and "array" in types:
+        return list_of if "string" in schema.type_of((*path, "[]")) else structured_of
     for name, convert in (
         ("string", text_of),
         ("integer", integer_of),

@@ -1,15 +1,16 @@
 """The columns of a table: the id, facts about the answer, and the fields of the record."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hdbench.errors import HdbenchError, Message
+from hdbench.reading.bounds import MAX_COLUMNS
 from hdbench.reading.cells import Cell, Value, converter, list_of
 from hdbench.reading.fields import ABOUT, path_of, shown
 from hdbench.reading.schema import AnswerSchema
-
-MAX_COLUMNS = 1_000
-"""Maximum number of columns in a table."""
+from hdbench.reading.sheets.answers import needs_mapping
+from hdbench.reading.sheets.values import list_separator
+from hdbench.reading.sheets.words import meanings
 
 
 class Field(NamedTuple):
@@ -20,17 +21,20 @@ class Field(NamedTuple):
         title: its name in the file.
         path: the field names from the record inwards.
         convert: what makes a value from a cell that is not empty.
+        separator: what divides the texts of a list; None if it is not one.
     """
 
     column: int
     title: str
     path: tuple[str, ...]
     convert: Callable[[Cell], Value]
+    separator: str | None = None
 
-    @property
-    def empty(self) -> Value:
-        """The value of an empty cell."""
-        return [] if self.convert is list_of else ""
+    def value(self, cell: Cell) -> Value:
+        """Return the value of a cell."""
+        if self.separator is not None:
+            return list_of(cell, self.separator)
+        return "" if cell == "" else self.convert(cell)
 
 
 class Columns:
@@ -47,6 +51,7 @@ class Columns:
         about: one of `ABOUT` → the column's index.
         fields: the columns of the record, or of the objects that it lists.
         lists: the record's one field, if each row is one of the objects that it lists.
+        beside: the schema's fields beside that list.
         notes: what a person has to know, one line each.
 
     Raises:
@@ -57,6 +62,8 @@ class Columns:
         self.titles = _titles(header, schema)
         self.about: dict[str, int] = {}
         self.lists: str | None = None
+        listed = schema.list_of_objects if schema else None
+        self.beside = schema.names - {listed[0]} if schema and listed else frozenset[str]()
         self.notes: list[str] = []
         self._name = name
         named = self._sort(schema)
@@ -85,6 +92,33 @@ class Columns:
         """The column `text` as a field of the objects that a record lists."""
         return _field(self.about["text"], "text", schema, _object_path(schema))
 
+    def divide(self, column: Callable[[int], Iterable[str]]) -> list[str]:
+        """Find what divides the texts of lists, and return notes on what is not `|`.
+
+        Args:
+            column: index → the cells of a column, as text.
+        """
+        notes: list[str] = []
+        for number, field in enumerate(self.fields):
+            if field.separator is None:
+                continue
+            cells = list(column(field.column))
+            separator = list_separator(field.title, cells)
+            if separator is not None and separator != field.separator:
+                self.fields[number] = field._replace(separator=separator)
+                count = sum(separator in cell for cell in cells)
+                note = "{place}: {column}: lists, divided by {separator!r} in {count:,} cells"
+                notes.append(
+                    Message(
+                        note,
+                        place=self._name,
+                        column=field.title,
+                        separator=separator,
+                        count=count,
+                    )
+                )
+        return notes
+
     def _sort(self, schema: AnswerSchema | None) -> dict[str, int]:
         """Enter the facts about the answer, and return the other columns that have a name."""
         if len(self.titles) > MAX_COLUMNS:
@@ -108,6 +142,13 @@ class Columns:
                 place[key] = index
         if "sha256" in self.about:
             self.about.setdefault("id", self.about["sha256"])
+        heading = id_heading(self.titles, schema)
+        if "id" not in self.about and heading is not None:
+            self.about["id"] = self.titles.index(heading)
+            named.pop(heading, None)
+            told = "{place}: read as {columns}"
+            columns = Message("{column} → {becomes}", column=heading, becomes="id")
+            self.notes.append(Message(told, place=self._name, columns=columns))
         return named
 
     def _fields(self, named: dict[str, int], schema: AnswerSchema | None) -> list[Field]:
@@ -156,12 +197,7 @@ def known(header: Sequence[str], schema: AnswerSchema | None) -> int:
     titles = _titles(header[:MAX_COLUMNS], schema)
     if schema is None:
         return sum(title.casefold() in ABOUT for title in titles)
-    prefix = _object_path(schema)
-    return sum(
-        title.casefold() in ABOUT
-        or bool(schema.type_of(path_of(title, schema.names)) or schema.type_of((*prefix, title)))
-        for title in titles
-    )
+    return sum(title.casefold() in ABOUT or _is_field(title, schema) for title in titles)
 
 
 def object_title(listed: str, name: str) -> str:
@@ -186,6 +222,38 @@ def has_id(header: Sequence[str]) -> bool:
     return any(title.strip().casefold() in ("id", "sha256") for title in header)
 
 
+def id_heading(header: Sequence[str], schema: AnswerSchema | None) -> str | None:
+    """Return the heading that means the item's file, or else its id; None if there is none."""
+    headings = [
+        title
+        for title in map(str.strip, header[:MAX_COLUMNS])
+        if schema is None or not _is_field(title, schema)
+    ]
+    found = (title for word in ("file", "id") for title in headings if meanings(title) == [word])
+    return next(found, None)
+
+
+def is_mapped(header: Sequence[str], schema: AnswerSchema) -> bool:
+    """Return whether the columns are called as in the tables that `hdbench export` writes.
+
+    These have the id under `id`, and whole answers under `text` or `prediction` or the fields under
+    their names in the schema.
+    """
+    titles = [title for title in _titles(header[:MAX_COLUMNS], schema) if title]
+    known = [title for title in titles if _is_field(title, schema)]
+    others = [title for title in titles if title not in known]
+    if any(title.casefold() in ("text", "prediction") for title in others):
+        return True  # other columns are not read beside whole answers
+    others = [title for title in others if title.casefold() not in ABOUT]
+    return has_id(header) and not needs_mapping(others, known, schema)
+
+
+def _is_field(title: str, schema: AnswerSchema) -> bool:
+    """Whether the schema has a field of that name, in a record or in the objects that it lists."""
+    in_object = (*_object_path(schema), title)
+    return bool(schema.type_of(path_of(title, schema.names)) or schema.type_of(in_object))
+
+
 def _field(
     index: int, title: str, schema: AnswerSchema | None, prefix: tuple[str, ...] = ()
 ) -> Field:
@@ -193,7 +261,8 @@ def _field(
     if prefix:
         name = title.removeprefix(f"{prefix[0]}.")
         path = (name if object_title(prefix[0], name) == title else title,)
-    return Field(index, title, path, converter(schema, (*prefix, *path)))
+    convert = converter(schema, (*prefix, *path))
+    return Field(index, title, path, convert, "|" if convert is list_of else None)
 
 
 def _titles(header: Sequence[str], schema: AnswerSchema | None) -> list[str]:

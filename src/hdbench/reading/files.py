@@ -3,7 +3,7 @@
 import codecs
 import stat
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,7 @@ def open_container(
     *,
     name: str | None = None,
     all_are_loaded: bool = False,
+    ids: Iterable[str] = (),
 ) -> Container:
     """The answers in a file or folder, whatever its form.
 
@@ -80,6 +81,7 @@ def open_container(
         schema: the form of the benchmark's answers.
         name: what messages call it; by default its path.
         all_are_loaded: see `JsonLines`.
+        ids: the ids of the items, by which a table's column of ids is found if it is not called so.
 
     Raises:
         HdbenchError: there is nothing, it is something else, or it is unusable; the message says
@@ -94,13 +96,13 @@ def open_container(
                 if not files:
                     raise HdbenchError("{place}: no predictions in this run yet", place=name)
                 return JsonLines(files, schema, all_are_loaded=all_are_loaded, copies=True)
-            return _open_members(Folder(path), schema, all_are_loaded=all_are_loaded)
+            return _open_members(Folder(path), schema, all_are_loaded=all_are_loaded, ids=ids)
         # A pipe or device might never end.
         if not stat.S_ISREG(mode):
             raise HdbenchError(
                 "{place}: neither a file nor a folder: {accepted}", place=name, accepted=ACCEPTED
             )
-        return _open_file(path, name, schema, all_are_loaded=all_are_loaded)
+        return _open_file(path, name, schema, all_are_loaded=all_are_loaded, ids=ids)
     except OSError as error:
         raise HdbenchError(
             "{place}: cannot be read: {why}", place=name, why=os_reason(error)
@@ -114,6 +116,7 @@ def _open_file(
     *,
     packed: bool = False,
     all_are_loaded: bool = False,
+    ids: Iterable[str] = (),
 ) -> Container:
     """The answers in a file.
 
@@ -123,6 +126,7 @@ def _open_file(
         schema: the form of the benchmark's answers.
         packed: it was already unpacked, so it must not be an archive itself.
         all_are_loaded: see `JsonLines`.
+        ids: see `open_container`.
     """
     head = head_of(path)
     if not head.strip():
@@ -133,7 +137,12 @@ def _open_file(
             copy = Path(scratch.name) / "answers"
             write(path, copy, name)
             opened = _open_file(
-                copy, name, schema, packed=packed or is_packed, all_are_loaded=all_are_loaded
+                copy,
+                name,
+                schema,
+                packed=packed or is_packed,
+                all_are_loaded=all_are_loaded,
+                ids=ids,
             )
             if write is write_as_utf8:
                 opened.notes.append(
@@ -141,8 +150,8 @@ def _open_file(
                 )
             return _Unpacked(opened, scratch)
     if head.startswith(ZIP):
-        return _open_zip(path, name, schema, packed=packed, all_are_loaded=all_are_loaded)
-    return _open_text(path, name, schema, head, all_are_loaded=all_are_loaded)
+        return _open_zip(path, name, schema, packed=packed, all_are_loaded=all_are_loaded, ids=ids)
+    return _open_text(path, name, schema, head, all_are_loaded=all_are_loaded, ids=ids)
 
 
 def _plain_writer(head: bytes) -> tuple[Callable[[Path, Path, str], None] | None, bool]:
@@ -159,7 +168,13 @@ def _plain_writer(head: bytes) -> tuple[Callable[[Path, Path, str], None] | None
 
 
 def _open_text(
-    path: Path, name: str, schema: AnswerSchema | None, head: bytes, *, all_are_loaded: bool
+    path: Path,
+    name: str,
+    schema: AnswerSchema | None,
+    head: bytes,
+    *,
+    all_are_loaded: bool,
+    ids: Iterable[str],
 ) -> Container:
     start = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if kind := other_kind(head):
@@ -175,7 +190,7 @@ def _open_text(
         return open_json(path, name, schema, all_are_loaded=all_are_loaded)
     from hdbench.reading.tables import read_csv  # noqa: PLC0415  JSON needs no table library
 
-    return read_csv(read_whole(path, name), name, schema)
+    return read_csv(read_whole(path, name), name, schema, ids)
 
 
 def other_kind(head: bytes) -> Message | None:
@@ -196,7 +211,13 @@ def office_kind(archive: Zip) -> Message | None:
 
 
 def _open_zip(
-    path: Path, name: str, schema: AnswerSchema | None, *, packed: bool, all_are_loaded: bool
+    path: Path,
+    name: str,
+    schema: AnswerSchema | None,
+    *,
+    packed: bool,
+    all_are_loaded: bool,
+    ids: Iterable[str],
 ) -> Container:
     archive = Zip(path, name)
     kind = office_kind(archive)
@@ -204,7 +225,7 @@ def _open_zip(
         archive.close()
         raise HdbenchError("{place}: packed twice: unpack it once", place=name)
     if kind is None:
-        return _open_members(archive, schema, all_are_loaded=all_are_loaded)
+        return _open_members(archive, schema, all_are_loaded=all_are_loaded, ids=ids)
     archive.close()
     if kind:
         raise HdbenchError(
@@ -212,11 +233,11 @@ def _open_zip(
         )
     from hdbench.reading.tables import read_xlsx  # noqa: PLC0415
 
-    return read_xlsx(path, name, schema)
+    return read_xlsx(path, name, schema, ids)
 
 
 def _open_members(
-    members: Members, schema: AnswerSchema | None, *, all_are_loaded: bool
+    members: Members, schema: AnswerSchema | None, *, all_are_loaded: bool, ids: Iterable[str]
 ) -> Container:
     """The answers in a folder or ZIP: in one file or its parts, or in one file per item."""
     packed = isinstance(members, Zip)
@@ -238,7 +259,7 @@ def _open_members(
             if len(files) == 1:
                 [path], [name] = paths, names
                 opened = _open_file(
-                    path, name, schema, packed=packed, all_are_loaded=all_are_loaded
+                    path, name, schema, packed=packed, all_are_loaded=all_are_loaded, ids=ids
                 )
             else:
                 opened = _open_parts(

@@ -10,6 +10,7 @@ from hdbench.errors import HdbenchError
 
 _ENDING = re.compile(r"\.(json|txt|jpe?g|png|tiff?|webp|gif|bmp|jp2|pdf|xml|md)$", re.IGNORECASE)
 _FOLDER = re.compile(r"[/\\]")
+_BETWEEN = re.compile(r"[\W_]+")
 _PAGE = re.compile(r"(?P<item>.+?)[-_. ](?:p|page|s|seite)?[-_. ]?\d+$", re.IGNORECASE)
 
 
@@ -37,14 +38,16 @@ class Matched(NamedTuple):
     Attributes:
         ids: the benchmark's id → the file's id, for those that differ.
         differences: how they differ.
-        unknown: the file's ids that fit none of the benchmark's, in order.
+        unknown: the file's ids that fit none of the benchmark's, or several, in order.
         number: how many ids the benchmark has.
+        several: the file's id → the benchmark's ids that it fits, for those that fit several.
     """
 
     ids: dict[str, str]
     differences: list[Difference]
     unknown: list[str]
     number: int
+    several: dict[str, list[str]]
 
 
 def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
@@ -52,7 +55,8 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
 
     Such an id fits the item from which it differs only by leading zeros, which Excel drops, by a
     file's folder or extension, by case, or by the composition of characters, which macOS changes;
-    otherwise by a page number at its end, if no other id is a page of the same item.
+    otherwise by what is between its words and numbers; otherwise by a page number at its end, if no
+    other id is a page of the same item.
 
     Args:
         found: the ids in the file.
@@ -64,6 +68,8 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
     Example:
         >>> match_ids(["414956", "00415264.jpg"], ["00414956", "00415264"]).ids
         {'00414956': '414956', '00415264': '00415264.jpg'}
+        >>> match_ids(["Kasten3 0001"], ["Kasten3_0001.jpg"]).ids
+        {'Kasten3_0001.jpg': 'Kasten3 0001'}
     """
     is_item = dict.fromkeys(found, False)
     unanswered = set[str]()
@@ -75,16 +81,26 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
     left = [item_id for item_id, known in is_item.items() if not known]
     number = len(is_item) - len(left) + len(unanswered)
     by_form: dict[str, list[str]] = defaultdict(list)
+    by_parts: dict[str, list[str]] = defaultdict(list)
     for item in unanswered if left else ():
         by_form[plain_form(item)].append(item)
+        by_parts[form_of_parts(item)].append(item)
+    by_parts.pop("", None)  # of names without a letter or digit
     fitting: dict[str, list[str]] = defaultdict(list)
     unknown = []
+    several: dict[str, list[str]] = {}
     for item_id in left:
-        candidates = by_form.get(plain_form(item_id)) or by_form.get(form_without_page(item_id), [])
+        candidates = (
+            by_form.get(plain_form(item_id))
+            or by_parts.get(form_of_parts(item_id))
+            or by_form.get(form_without_page(item_id), [])
+        )
         if len(candidates) == 1:
             fitting[candidates[0]].append(item_id)
-        else:
-            unknown.append(item_id)
+            continue
+        unknown.append(item_id)
+        if candidates:
+            several[item_id] = sorted(candidates)
     for item, ids in fitting.items():
         if len(ids) > 1:
             raise HdbenchError(
@@ -95,7 +111,7 @@ def match_ids(found: Iterable[str], wanted: Iterable[str]) -> Matched:
                 item=item,
             )
     matched = {item: ids[0] for item, ids in fitting.items()}
-    return Matched(matched, _differences(matched), unknown, number)
+    return Matched(matched, _differences(matched), unknown, number, several)
 
 
 def plain_form(item_id: str) -> str:
@@ -108,6 +124,16 @@ def plain_form(item_id: str) -> str:
     name = _FOLDER.split(unicodedata.normalize("NFC", item_id.strip()))[-1]
     name = _ENDING.sub("", name).casefold()
     return (name.lstrip("0") or "0") if name.isdecimal() else name
+
+
+def form_of_parts(item_id: str) -> str:
+    """Return the words and numbers of an id, whatever is between them; empty if it has none.
+
+    Example:
+        >>> form_of_parts("Kasten3 0001"), form_of_parts("scans/kasten3_0001.jpg")
+        ('kasten3_0001', 'kasten3_0001')
+    """
+    return _BETWEEN.sub("_", plain_form(item_id)).strip("_")
 
 
 def has_ending(name: str) -> bool:
@@ -135,8 +161,10 @@ def _differences(matched: dict[str, str]) -> list[Difference]:
     """How ids differ, with an example of each way."""
     ways: dict[Way, list[tuple[str, str]]] = defaultdict(list)
     for item, item_id in matched.items():
-        if plain_form(item_id) != plain_form(item):
+        if form_of_parts(item_id) != form_of_parts(item):
             way: Way = "pages"
+        elif plain_form(item_id) != plain_form(item):
+            way = "other"
         elif has_ending(item_id) and not has_ending(item):
             way = "files"
         elif item_id.isdecimal():

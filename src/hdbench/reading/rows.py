@@ -1,19 +1,20 @@
 """The rows of a table as answers: one row per item or, for lists of objects, per object."""
 
-import datetime
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.bounds import MAX_CELLS, too_many_cells
-from hdbench.reading.cells import FAULTS, MISSING, Cell, OddCells, text_of
+from hdbench.reading.cells import DATES, FAULTS, MISSING, Cell, OddCells, structured_of, text_of
 from hdbench.reading.columns import Columns, Field
 from hdbench.reading.container import Entry, InMemory
 from hdbench.reading.fields import about
 from hdbench.reading.schema import AnswerSchema
+from hdbench.reading.sheets.table_header import Row
+from hdbench.reading.sheets.totals import is_total, place_of
 
 DIGITS = re.compile(r"[0-9]{1,15}")
 SECONDS = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,9})?")
@@ -25,15 +26,6 @@ MADE_DATES = Message(
     "values that a spreadsheet program may have turned into dates, such as 3-5 into 2026-05-03 "
     "(check)"
 )
-
-DATES = (datetime.date, datetime.time, datetime.timedelta)
-
-
-class Row(NamedTuple):
-    """A row and its place."""
-
-    where: str
-    cells: Sequence[Cell]
 
 
 Runs = dict[str | None, dict[str, list[Row]]]
@@ -67,6 +59,7 @@ def read_rows(
     notes = [*notes, *columns.notes, *reader.odd.notes(name)]
     if schema and "text" in columns.about and not columns.lists:
         notes += _decide_text(columns, runs, schema, name)
+    notes += columns.divide(partial(_texts, runs))
     entries: dict[str | None, dict[str, Entry]] = {}
     for model, items in runs.items():
         entries[model] = {}
@@ -74,11 +67,11 @@ def read_rows(
             if len(found) > 1 and not columns.lists:
                 raise HdbenchError(
                     "{place}: a second answer for id {id!r}, the first is in {first}: keep one",
-                    place=found[1].where,
+                    place=found[1].place,
                     id=item_id,
-                    first=found[0].where,
+                    first=found[0].place,
                 )
-            entries[model][item_id] = Entry(found[0].where, reader.answer(found))
+            entries[model][item_id] = Entry(found[0].place, reader.answer(found))
             found.clear()  # the cells of a large table need not be held along with its records
     return InMemory(entries, notes)
 
@@ -111,6 +104,14 @@ def _decide_text(columns: Columns, runs: Runs, schema: AnswerSchema, name: str) 
     return [Message(told, place=name, field=field)]
 
 
+def _texts(runs: Runs, column: int) -> Iterator[str]:
+    """The cells of a column as text."""
+    for items in runs.values():
+        for rows in items.values():
+            for row in rows:
+                yield text_of(row.cells[column])
+
+
 class _Reader:
     """Reads rows.
 
@@ -134,18 +135,19 @@ class _Reader:
         place, width = self._columns.about, len(self._titles)
         for number, row in enumerate(rows, start=1):
             if number * width > MAX_CELLS:
-                raise too_many_cells(row.where)
+                raise too_many_cells(row.place)
             cells = self._clean(row)
             if not any(cell != "" for cell in cells):
                 continue
             item_id = text_of(cells[place["id"]]).strip()
+            where = row.place
+            if not item_id or is_total(item_id):
+                where = place_of(where, list(map(text_of, cells)), place["id"])
             if not item_id:
-                raise HdbenchError(
-                    "{place}: has no id: enter it, or delete the row", place=row.where
-                )
+                raise HdbenchError("{place}: has no id: enter it, or delete the row", place=where)
             model = text_of(cells[place["model"]]).strip() or None if "model" in place else None
-            models.setdefault(model, row.where)
-            runs.setdefault(model, {}).setdefault(item_id, []).append(Row(row.where, cells))
+            models.setdefault(model, row.place)
+            runs.setdefault(model, {}).setdefault(item_id, []).append(Row(where, cells))
         if None in models and len(models) > 1:
             raise HdbenchError(
                 "{place}: names no model, but other rows do: enter it", place=models[None]
@@ -164,7 +166,7 @@ class _Reader:
                 raise HdbenchError(
                     "{place}: has {cells} cells, and the header {width}: name every column, and "
                     "quote cells that hold the delimiter",
-                    place=row.where,
+                    place=row.place,
                     cells=len(cells),
                     width=width,
                 )
@@ -194,7 +196,7 @@ class _Reader:
 
     def _place(self, row: Row, index: int, text: str = "") -> Message:
         column = self._titles[index] or index + 1
-        place = Message("{place}, column {column}", place=row.where, column=column)
+        place = Message("{place}, column {column}", place=row.place, column=column)
         return Message("{place}: {text}", place=place, text=text) if text else place
 
     def answer(self, rows: Sequence[Row]) -> WrittenAnswer:
@@ -205,7 +207,7 @@ class _Reader:
             filled = [row for row in rows if not self._is_blank(row)]
             if filled or "error" not in answer:
                 objects = [_record(columns.fields, row.cells) for row in filled]
-                answer["prediction"] = {columns.lists: objects}
+                answer["prediction"] = self._beside(first) | {columns.lists: objects}
             return answer
         for name in ("text", "prediction"):
             if name in columns.about:
@@ -217,6 +219,14 @@ class _Reader:
         if "text" not in answer and "prediction" not in answer:
             answer["prediction"] = None
         return answer
+
+    def _beside(self, row: Row) -> dict[str, Any]:
+        """The schema's fields beside the list of objects, which `hdbench export` writes as JSON."""
+        index = self._columns.about.get("other_fields")
+        others = None if index is None else structured_of(row.cells[index])
+        if not isinstance(others, dict):
+            return {}
+        return {name: value for name, value in others.items() if name in self._columns.beside}
 
     def _is_blank(self, row: Row) -> bool:
         return all(row.cells[field.column] == "" for field in self._columns.fields)
@@ -239,6 +249,5 @@ def _record(fields: Sequence[Field], cells: Sequence[Cell]) -> dict[str, Any]:
         node = record
         for part in field.path[:-1]:
             node = node.setdefault(part, {})
-        cell = cells[field.column]
-        node[field.path[-1]] = field.empty if cell == "" else field.convert(cell)
+        node[field.path[-1]] = field.value(cells[field.column])
     return record

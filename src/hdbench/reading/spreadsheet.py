@@ -22,7 +22,7 @@ from python_calamine import CalamineSheet, CalamineWorkbook, SheetTypeEnum, Shee
 
 from hdbench.errors import HdbenchError, os_reason
 from hdbench.reading.bounds import MAX_CELLS, MAX_TEXT, too_much_text
-from hdbench.reading.cells import Cell
+from hdbench.reading.cells import Cell, column_letter
 
 MAX_UNPACKED = 256 * 2**20
 """Maximum size in bytes of a workbook, packed and unpacked. A million filled cells take some 60
@@ -123,7 +123,7 @@ def _rows(sheet: CalamineSheet, scan: "_Scan", where: str) -> Iterator[tuple[int
                     "file in a spreadsheet program and save it",
                     place=where,
                     number=number,
-                    column=column,
+                    column=column_letter(column),
                 )
             cells[column - 1] = fault
         yield number, cells

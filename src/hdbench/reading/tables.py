@@ -1,13 +1,14 @@
 """Tables of answers, CSV and XLSX, as people and spreadsheet programs write them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.cells import Cell, text_of
-from hdbench.reading.columns import has_id, known
+from hdbench.reading.columns import has_id, is_mapped, known
 from hdbench.reading.container import InMemory
 from hdbench.reading.csv_lines import (
     Line,
@@ -17,25 +18,32 @@ from hdbench.reading.csv_lines import (
     lines,
     without_empty_end,
 )
-from hdbench.reading.rows import Row, read_rows
+from hdbench.reading.rows import read_rows
 from hdbench.reading.schema import AnswerSchema
+from hdbench.reading.sheets.answers import sheet_answers
+from hdbench.reading.sheets.table import Table, csv_table, table_of, workbook_table
+from hdbench.reading.sheets.table_header import Row
 
 MAX_CELL = 16 * 2**20
 """Maximum number of characters in a cell of a CSV file."""
 
 
-def read_csv(data: bytes, name: str, schema: AnswerSchema | None) -> InMemory:
+def read_csv(
+    data: bytes, name: str, schema: AnswerSchema | None, ids: Iterable[str] = ()
+) -> InMemory:
     r"""The answers in a CSV file.
 
     The encoding is UTF-8, UTF-16 with a byte order mark, or otherwise cp1252; the delimiter is a
     comma, a semicolon or a tab. The columns are `id`, with `text` (a model's raw answer),
     `prediction` (JSON) or the fields of the record with dots between their names, and optionally
-    `model`, `tokens_input`, `tokens_output`, `seconds` and `error`.
+    `model`, `tokens_input`, `tokens_output`, `seconds` and `error`. If they are called otherwise,
+    as in a table that a person keeps, it is read as ground truths are; see `sheet_answers`.
 
     Args:
         data: the file.
         name: what messages call it.
         schema: what records look like; without it, every value is text.
+        ids: the ids of the items, for a table whose column of ids is called otherwise.
 
     Raises:
         HdbenchError: it is unusable; the message names the line.
@@ -58,19 +66,27 @@ def read_csv(data: bytes, name: str, schema: AnswerSchema | None) -> InMemory:
             raise HdbenchError(
                 "{place}: NUL bytes in its first row: save it as CSV in UTF-8", place=name
             )
+        if schema is not None and not is_mapped(header[1], schema):
+            mapped = _mapped(partial(csv_table, data, name), header[1], schema, ids)
+            if mapped is not None:
+                return mapped
         rows = (Row(f"{name}:{number}", cells) for number, cells in found)
         return read_rows(without_empty_end(header[1]), rows, name, schema, notes)
 
 
-def read_xlsx(file: Path, name: str, schema: AnswerSchema | None) -> InMemory:
+def read_xlsx(
+    file: Path, name: str, schema: AnswerSchema | None, ids: Iterable[str] = ()
+) -> InMemory:
     """The answers in an XLSX workbook: in its one visible sheet with a column `id`.
 
-    The columns are those of `read_csv`.
+    The columns are those of `read_csv`. If no sheet has such a column, the one with the most filled
+    cells is read.
 
     Args:
         file: the workbook.
         name: what messages call it.
         schema: what records look like; without it, numbers stay numbers.
+        ids: the ids of the items, for a table whose column of ids is called otherwise.
 
     Raises:
         HdbenchError: it is unusable; the message names the sheet and row.
@@ -79,32 +95,64 @@ def read_xlsx(file: Path, name: str, schema: AnswerSchema | None) -> InMemory:
     with needed("excel", "Excel files need"):
         from hdbench.reading.spreadsheet import read_sheets  # noqa: PLC0415
 
-    chosen: list[tuple[str, list[str], Iterator[Row]]] = []
-    others: list[tuple[str, list[str]]] = []
+    chosen: list[_Worksheet] = []
+    others: list[_Worksheet] = []
     for sheet in read_sheets(file, name):
         filled = ((number, cells) for number, cells in sheet.rows if any(c != "" for c in cells))
-        _, first = next(filled, (0, []))
-        header = without_empty_end([text_of(cell) for cell in first])
-        if has_id(header):
-            chosen.append((sheet.name, header, _places(filled, f"{name}: {sheet.name}")))
-        elif header:
-            others.append((sheet.name, header))
+        rows = _places(filled, f"{name}: {sheet.name}")
+        first = next(rows, Row("", []))
+        header = without_empty_end([text_of(cell) for cell in first.cells])
+        if header:
+            (chosen if has_id(header) else others).append(
+                _Worksheet(sheet.name, header, first, rows)
+            )
     if len(chosen) > 1:
-        sheets = ", ".join(title for title, _, _ in chosen)
         raise HdbenchError(
             "{place}: several sheets have a column id ({sheets}): keep one of them",
             place=name,
-            sheets=sheets,
+            sheets=", ".join(each.title for each in chosen),
         )
     if not chosen and not others:
         raise HdbenchError("{place}: empty: needs the column names in the first row", place=name)
-    title, header, rows = chosen[0] if chosen else (*others[0], iter(()))
+    title, header, first, rows = (chosen or others)[0]
+    where = f"{name}: {title}"
     notes: list[str] = []
     if chosen and others:
-        unread = ", ".join(other for other, _ in others)
+        unread = ", ".join(each.title for each in others)
         told = "{place}: only the sheet {title} was read, as it has ids; not read: {unread}"
         notes.append(Message(told, place=name, title=title, unread=unread))
-    return read_rows(header, rows, f"{name}: {title}", schema, notes)
+    if schema is not None and not is_mapped(header, schema):
+        read: Callable[[], Table] = partial(workbook_table, file, name)
+        if chosen:
+            found = list(rows)
+            read = partial(table_of, where, iter([first, *found]), notes)
+            rows = iter(found)
+        mapped = _mapped(read, header, schema, ids)
+        if mapped is not None:
+            return mapped
+    return read_rows(header, rows, where, schema, notes)
+
+
+class _Worksheet(NamedTuple):
+    """A worksheet: its title, the names of its columns, and its rows, the first of them apart."""
+
+    title: str
+    header: list[str]
+    first: Row
+    rows: Iterator[Row]
+
+
+def _mapped(
+    read: Callable[[], Table], header: Sequence[str], schema: AnswerSchema, ids: Iterable[str]
+) -> InMemory | None:
+    """The answers in a table as a person keeps it; None if it is no such table."""
+    try:
+        table = read()
+    except HdbenchError:
+        if has_id(header):
+            raise
+        return None  # what is missing is an id
+    return sheet_answers(table, schema, ids)
 
 
 def _places(rows: Iterator[tuple[int, list[Cell]]], name: str) -> Iterator[Row]:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from hdbench.reading.run_names import run_name
 from hdbench.results.result import Result
 
 DRAFTS = "drafts"
@@ -24,7 +25,7 @@ def _is_own(result: Result, draft: dict[str, Any]) -> bool:
         return True
     if result.run:
         return bool(result.run.get("run") == run)
-    return bool(model in (run, None) and Path(result.answers.get("path", "")).stem == run)
+    return bool(model in (run, None) and run_name(Path(result.answers.get("path", ""))) == run)
 
 
 def _is_same_model(one: str, other: str) -> bool:

@@ -14,6 +14,7 @@ from hdbench.errors import HdbenchError, os_reason
 from hdbench.reading.json_files import is_one_object, parse_file
 from hdbench.reading.members import Folder
 from hdbench.reading.parts import is_in_shards, our_parts
+from hdbench.reading.run_names import run_name
 from hdbench.results.lead import effort_of
 from hdbench.results.record import from_record
 from hdbench.results.result import Result
@@ -215,7 +216,7 @@ def read_results(path: Path | str) -> dict[str, Result]:
     results: dict[str, Result] = {}
     for where, record in read_records(path).items():
         result = from_record(record, where)
-        name = path.stem if result.model is None else result.model
+        name = run_name(path) if result.model is None else result.model
         if name in results:
             raise HdbenchError(
                 "{place}: runs: two are called {name!r}: keep one", place=path, name=name

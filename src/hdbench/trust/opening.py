@@ -10,6 +10,7 @@ from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.reading.answers import Answers
 from hdbench.reading.run_info import RunInfo
+from hdbench.reading.run_names import run_name
 
 
 class Opened(NamedTuple):
@@ -53,6 +54,5 @@ def opened_run(
                 count=len(run.models),
             )
         (model,) = run.models
-        of_file = path.resolve().name.partition(".")[0]
-        name = run.info.model if run.info is not None else model or of_file
+        name = run.info.model if run.info is not None else model or run_name(path)
         yield Opened(name, run.answers(model), run.info, run)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from hdbench.reading.schema import AnswerSchema
-from hdbench.truths.fields import field_paths
+from hdbench.reading.sheets.fields import field_paths
 
 BETWEEN = " / "
 """What joins the texts of a list."""

@@ -15,7 +15,7 @@ from hdbench.reading.files import other_kind
 from hdbench.reading.ids import plain_form
 from hdbench.reading.json_files import LINES_ENDINGS, parse_file, read_whole
 from hdbench.reading.members import Folder
-from hdbench.truths.truth import Truth, Truths
+from hdbench.reading.sheets.truth import Truth, Truths
 
 KEYS = ("file_name", "filename", "file", "image", "id", "sha256")
 """What an entry may have to say which item it belongs to, the first that it has."""

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.bounds import MAX_CELLS, too_many_cells
+from hdbench.reading.sheets.truth import Truth, Truths
 from hdbench.truths.files import Remarks, read_bounded
-from hdbench.truths.truth import Truth, Truths
 
 LETTERS, PERSONS = "letters.csv", "persons.csv"
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, Message, shortened
+from hdbench.reading.sheets.truth import Truth, Truths
 from hdbench.truths.files import Remarks, read_bounded
 from hdbench.truths.marc_mapping import DEFAULT_MAPPING, read_mapping
-from hdbench.truths.truth import Truth, Truths
 from hdbench.truths.xml_files import name_of, records_of
 
 if TYPE_CHECKING:

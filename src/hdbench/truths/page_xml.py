@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdbench.errors import HdbenchError, Message
+from hdbench.reading.sheets.truth import Truths
 from hdbench.truths.files import Remarks, file_name
-from hdbench.truths.truth import Truths
 from hdbench.truths.xml_files import name_of, read_documents
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from hdbench.common.extras import needed
 from hdbench.common.names import check_name
 from hdbench.errors import HdbenchError, Message, shortened
+from hdbench.reading.sheets.truth import Truth, Truths
 from hdbench.truths.files import Remarks, read_bounded
-from hdbench.truths.truth import Truth, Truths
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from hdbench.errors import HdbenchError, escaped
 from hdbench.reading.run_info import read_run_info
+from hdbench.reading.run_names import run_name
 from hdbench.report.items import cut
 from hdbench.results.result import Result
 from hdbench.space.context import SpaceContext
@@ -99,8 +100,8 @@ def compare_wanted(
         upload = Upload(wanted.benchmark, path, wanted.protocol)
         _, results = score_upload(context, upload, details=False)
         for model, result in results.items():
-            source = result.run.get("run") or path.stem
-            found.append((result.model or model or path.stem, source, result))
+            source = result.run.get("run") or run_name(path)
+            found.append((result.model or model or run_name(path), source, result))
         _check_number(len(found), least=1)
     _check_number(len(found))
     loaded(1)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from rapidfuzz import fuzz, process
 
 from hdbench.errors import Message
-from hdbench.truths.fields import FieldPath
-from hdbench.truths.words import meanings, plain
+from hdbench.reading.sheets.fields import FieldPath
+from hdbench.reading.sheets.words import meanings, plain, spellings
 
 ALIKE = 80
 """Minimum similarity of two names, in percent, that are not the same."""
@@ -52,8 +52,8 @@ class Fields:
         for index, field in enumerate(paths):
             last = field.path.replace("[]", "").rpartition(".")[2]
             for name, score in ((last, SAME_END), (field.path, SAME), (field.title, SAME)):
-                if plain(name):
-                    self._exact[plain(name)][index] = score
+                for spelling in spellings(name):
+                    self._exact[spelling][index] = score
             for text in {field.path, field.title}:
                 if found := meanings(text):
                     self._meant[found[-1]].append((index, found))
@@ -62,7 +62,11 @@ class Fields:
     def like(self, heading: str) -> Iterator[Likeness]:
         """The fields that are like a column's heading, in no order."""
         name, words = plain(heading), meanings(heading)
-        for index, score in self._exact.get(name, {}).items():
+        exact: dict[int, float] = {}
+        for spelling in spellings(heading):
+            for index, score in self._exact.get(spelling, {}).items():
+                exact[index] = max(score, exact.get(index, 0.0))
+        for index, score in exact.items():
             yield Likeness(score, index, Message("has the field's name"), sure=True)
         for word in set(words):
             for index, found in self._meant.get(word, []):

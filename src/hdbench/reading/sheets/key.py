@@ -1,10 +1,11 @@
 """The column of a table that names the items."""
 
 from collections.abc import Collection, Sequence
+from itertools import chain
 
 from hdbench.errors import Message
-from hdbench.reading.ids import form_without_page, plain_form
-from hdbench.truths.words import meanings
+from hdbench.reading.ids import form_of_parts, form_without_page, plain_form
+from hdbench.reading.sheets.words import meanings
 
 ENOUGH = 0.5
 """The share of items or rows that a column must name to be the key."""
@@ -34,13 +35,18 @@ def key_of(
         (1, 'names 2 of 3 files')
     """
     forms = {plain_form(name): number for number, name in enumerate(file_names)}
-    for number, name in enumerate(file_names):
-        forms.setdefault(form_without_page(name), number)
+    for form in (form_of_parts, form_without_page):
+        for number, name in enumerate(file_names):
+            forms.setdefault(form(name), number)
     forms.pop("", None)
     best = (0, False, 0)
     for index in sorted(allowed):
         cells = set(filled[index])
-        named = {forms[form] for form in map(plain_form, cells) if form in forms}
+        named = {
+            forms[form]
+            for form in chain(map(plain_form, cells), map(form_of_parts, cells))
+            if form in forms
+        }
         if len(named) >= ENOUGH * min(len(cells), len(file_names)):
             best = max(best, (len(named), meanings(header[index]) == ["file"], -index))
     number, _, index = best

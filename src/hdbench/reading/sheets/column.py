@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from hdbench.truths.fields import Kind
+from hdbench.errors import Message
+from hdbench.reading.sheets.fields import Kind
 
 
 @dataclass(frozen=True)
@@ -29,3 +30,15 @@ class Column:
     example: str
     why: str
     nullable: bool = True
+
+    def in_short(self) -> Message:
+        """Return the column and what becomes of it, for a list of columns."""
+        becomes = "id" if self.key else self.path
+        if self.separator is None:
+            return Message("{column} → {becomes}", column=self.title, becomes=becomes)
+        return Message(
+            "{column} → {becomes} (divided by {separator!r})",
+            column=self.title,
+            becomes=becomes,
+            separator=self.separator,
+        )

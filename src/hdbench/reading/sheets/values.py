@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from hdbench.errors import Message
 from hdbench.reading.cells import BOOLEANS, MISSING, boolean_of, integer_of, number_of, text_of
-from hdbench.truths.fields import Kind
+from hdbench.reading.sheets.fields import Kind
+from hdbench.reading.sheets.words import meanings
 
 BLANK = frozenset({"", "-", "–", "—", "n/a", "n. a.", "k. a.", "k.a."}) | {
     each.casefold() for each in MISSING
@@ -141,6 +142,24 @@ def any_separator(cells: Iterable[str]) -> str | None:
     """What divides the texts in a field that is known to be a list: the surest that occurs."""
     cells = list(cells)
     return next((each for each in SEPARATORS if any(each in cell for cell in cells)), None)
+
+
+def list_separator(name: str, cells: Iterable[str]) -> str | None:
+    """Return what divides the texts in a field that is known to be a list.
+
+    Titles and other long texts have semicolons and slashes of their own: only `|` divides them.
+
+    Args:
+        name: the field's path.
+        cells: the cells of its column.
+
+    Example:
+        >>> list_separator("subjects[]", ["Ehe; Lied"]), list_separator("title[]", ["Ehe; Lied"])
+        (';', None)
+    """
+    if {"text", "title", "abstract"} & set(meanings(name)[-1:]):
+        return "|" if any("|" in cell for cell in cells) else None
+    return any_separator(cells)
 
 
 def value_of(cell: str, kind: Kind, separator: str | None) -> Any:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
 from hdbench.reading.fields import shown
-from hdbench.truths.fields import FieldPath
-from hdbench.truths.table import Table
+from hdbench.reading.sheets.fields import FieldPath
+from hdbench.reading.sheets.table import Table
 
 LEFT_OUT, KEY = "-", "id"
 """What is given for a column that is not used, and for the one that names the items."""

@@ -45,6 +45,8 @@ _WORDS = {
 }
 """What is meant → words for it: in English, German, French, Italian and Latin."""
 
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe"})
+
 LONGEST = 3
 """How many words of a heading are tried together, as in `nom de fichier`."""
 
@@ -61,6 +63,26 @@ def plain(text: str) -> str:
     """
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return "".join(filter(str.isalnum, decomposed))
+
+
+def without_umlauts(text: str) -> str:
+    """Return a text, case-folded, with the letters that are written where there are no umlauts.
+
+    Example:
+        >>> without_umlauts("Größe")
+        'groesse'
+    """
+    return unicodedata.normalize("NFC", text).casefold().translate(_UMLAUTS)
+
+
+def spellings(text: str) -> set[str]:
+    """Return the ways in which the letters and digits of a name may be written.
+
+    Example:
+        >>> sorted(spellings("Größe (cm)"))
+        ['groessecm', 'grossecm']
+    """
+    return {plain(text), plain(without_umlauts(text))} - {""}
 
 
 def meanings(text: str) -> list[str]:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hdbench.errors import HdbenchError, Message
+from hdbench.reading.bounds import MAX_COLUMNS
 from hdbench.reading.cells import NUMBER, Cell, text_of
-from hdbench.reading.columns import MAX_COLUMNS
 from hdbench.reading.fields import shown
 from hdbench.reading.ids import has_ending
 

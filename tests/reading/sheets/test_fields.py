@@ -1,9 +1,9 @@
 from pathlib import Path
 
 from hdbench.reading.schema import AnswerSchema
-from hdbench.truths.fields import FieldPath, field_paths
+from hdbench.reading.sheets.fields import FieldPath, field_paths
 
-SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"
+SCRIPTS = Path(__file__).parents[3] / "dataset_scripts"
 
 
 def paths(name):

@@ -8,10 +8,11 @@ from typing import Any
 from hdbench.errors import HdbenchError, Message
 from hdbench.reading.cells import FAULTS, OddCells
 from hdbench.reading.fields import shown
-from hdbench.truths.column import Column
-from hdbench.truths.table import Table
-from hdbench.truths.truth import Truth, Truths
-from hdbench.truths.values import is_blank, is_of, odd_ones, parts_of, value_of
+from hdbench.reading.sheets.column import Column
+from hdbench.reading.sheets.table import Table
+from hdbench.reading.sheets.totals import place_of
+from hdbench.reading.sheets.truth import Truth, Truths
+from hdbench.reading.sheets.values import is_blank, is_of, odd_ones, parts_of, value_of
 
 _READ_AS_EMPTY = Message("cells read as empty")
 
@@ -92,7 +93,8 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
                     cell=cells[index],
                 )
         key = next((cells[index] for index in keys if not is_blank(cells[index])), None)
-        truths.append(Truth(where, key, reader.record(where, cells)))
+        record = reader.record(where, cells)
+        truths.append(Truth(place_of(where, cells, keys[0]) if keys else where, key, record))
     if any(place.around for place in places):
         truths = _together(truths, {place.around for place in places if place.around})
     notes = [*table.notes, *_unused(table, columns), *_mixed(table, places)]

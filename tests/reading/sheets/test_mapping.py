@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from hdbench.errors import HdbenchError
 from hdbench.reading.schema import AnswerSchema
-from hdbench.truths.fields import FieldPath, field_paths
-from hdbench.truths.mapping import Column, mapped, propose
-from hdbench.truths.table import Table, read_table
-from hdbench.truths.values import is_blank
+from hdbench.reading.sheets.fields import FieldPath, field_paths
+from hdbench.reading.sheets.mapping import Column, mapped, propose
+from hdbench.reading.sheets.table import Table
+from hdbench.reading.sheets.values import is_blank
+from hdbench.truths.table import read_table
 
-SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"
+SCRIPTS = Path(__file__).parents[3] / "dataset_scripts"
 CARDS = field_paths(AnswerSchema.load(SCRIPTS / "zettelkatalog/answer.schema.json"))
 PAGES = field_paths(AnswerSchema.load(SCRIPTS / "avisblatt/answer.schema.json"))
 LETTERS = field_paths(AnswerSchema.load(SCRIPTS / "rheinschifffahrt/answer.schema.json"))

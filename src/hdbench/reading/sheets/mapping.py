@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from hdbench.errors import Message
 from hdbench.reading.fields import path_of, shown
-from hdbench.truths.column import Column
-from hdbench.truths.fields import FieldPath, Kind
-from hdbench.truths.given import KEY, LEFT_OUT, read_given
-from hdbench.truths.key import key_of
-from hdbench.truths.likeness import Fields, Likeness
-from hdbench.truths.records import check_places, mapped
-from hdbench.truths.table import Table
-from hdbench.truths.values import (
+from hdbench.reading.sheets.column import Column
+from hdbench.reading.sheets.fields import FieldPath, Kind
+from hdbench.reading.sheets.given import KEY, LEFT_OUT, read_given
+from hdbench.reading.sheets.key import key_of
+from hdbench.reading.sheets.likeness import Fields, Likeness
+from hdbench.reading.sheets.records import check_places, mapped
+from hdbench.reading.sheets.table import Table
+from hdbench.reading.sheets.values import (
     Found,
     any_separator,
     is_blank,
@@ -22,9 +22,10 @@ from hdbench.truths.values import (
     is_integer,
     is_year,
     kind_of,
+    list_separator,
     separator_of,
 )
-from hdbench.truths.words import meanings
+from hdbench.reading.sheets.words import meanings, without_umlauts
 
 __all__ = ["Column", "mapped", "propose"]
 
@@ -37,7 +38,6 @@ MOST = 0.8
 _GIVEN: str = Message("given")
 
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe"})
 
 
 def propose(
@@ -174,10 +174,8 @@ def _why_not(near: list[str]) -> str:
 
 def _separator(field: FieldPath, cells: list[str]) -> str | None:
     """What divides the values, or the objects in a list, that are in one cell."""
-    if field.kind == "list" and not {"text", "title", "abstract"} & set(meanings(field.path)[-1:]):
-        return any_separator(cells)
-    if field.kind == "list":  # which have semicolons and slashes of their own
-        return "|" if any("|" in cell for cell in cells) else None
+    if field.kind == "list":
+        return list_separator(field.path, cells)
     return "|" if "[]" in field.path and separator_of(cells) == "|" else None
 
 
@@ -262,8 +260,7 @@ def _field_name(text: str) -> str:
     """A heading as the name of a field: `Größe (cm)` is `groesse_cm`; `birthDate` is one."""
     if _NAME.fullmatch(text):
         return text
-    text = unicodedata.normalize("NFC", text).casefold().translate(_UMLAUTS)
-    decomposed = unicodedata.normalize("NFKD", text)
+    decomposed = unicodedata.normalize("NFKD", without_umlauts(text))
     letters = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
     return "_".join(re.findall(r"\w+", unicodedata.normalize("NFC", letters)))
 

@@ -1,0 +1,1 @@
+"""Tables as people keep them: which column is which field, and what their cells hold."""

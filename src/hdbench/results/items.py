@@ -101,6 +101,8 @@ class Tallied(NamedTuple):
         fields: stratum → outcome → how often each field had it.
         per_item: what became of every item, if that is kept.
         worst: the figure, the place and the details of the worst items, in no order.
+        other_errata: id → the statistics that an item would have if its proposed corrections
+            counted, or, where they count, if they did not; only items that have any.
     """
 
     ids: list[str]
@@ -112,6 +114,7 @@ class Tallied(NamedTuple):
     fields: dict[int, dict[Outcome, Counter[str]]]
     per_item: list[dict[str, Any]]
     worst: list[tuple[float, int, dict[str, Any]]]
+    other_errata: dict[str, Mapping[str, float]]
 
 
 class Tally:
@@ -132,6 +135,7 @@ class Tally:
         self._status: Counter[Status] = Counter()
         self._kinds: Counter[Kind] = Counter()
         self._strict: dict[str, Mapping[str, float]] = {}
+        self._other_errata: dict[str, Mapping[str, float]] = {}
         self._columns: list[list[float]] = [[] for _ in metric.statistics]
         self._rows: list[float] = []  # the last items' statistics, item by item: see `_settle`
         self._strata: list[int] = []
@@ -188,6 +192,16 @@ class Tally:
             self._per_item.append(item.details())
         return item
 
+    def add_other_errata(self, item: ScoredItem, prepared: Any) -> None:
+        """Score an item that was added once more, against its ground truth with other corrections.
+
+        Args:
+            item: the item.
+            prepared: that ground truth, from `prepare`.
+        """
+        record = item.candidate.prediction if item.coverage == "answered" else None
+        self._other_errata[item.candidate.id] = self._metric.score(record, prepared).statistics
+
     def tallied(self) -> Tallied:
         """What there is of the items so far."""
         self._settle()
@@ -201,6 +215,7 @@ class Tally:
             dict(self._fields),
             self._per_item,
             [(figure, place, _details(item)) for figure, place, item in self._worst],
+            self._other_errata,
         )
 
     def take(self, later: Tallied) -> None:
@@ -212,6 +227,7 @@ class Tally:
         self._statuses += later.statuses
         self._kinds.update(later.kinds)
         self._strict |= later.strict
+        self._other_errata |= later.other_errata
         for column, more in zip(self._columns, later.columns, strict=True):
             column.extend(more)
         self._strata += later.strata
@@ -248,6 +264,7 @@ class Tally:
             statuses=self._statuses,
             kinds=self._kinds,
             strict_statistics=self._strict,
+            other_errata=self._other_errata,
             worst=[_details(item) for *_, item in sorted(self._worst, reverse=True)],
             per_item=self._per_item,
             dataset=dataset or {},

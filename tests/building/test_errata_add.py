@@ -391,6 +391,8 @@ def test_a_value_is_proposed_until_the_owners_accept_it(plain):
     description = recipe.folder / "benchmark.yaml"
     said = yaml.safe_load(description.read_text())
     owners = said.pop("owners")
+    own = resources.folder("dataset_scripts") / "zettelkatalog/benchmark.yaml"
+    said["source"] = yaml.safe_load(own.read_text())["source"]
     description.write_text(yaml.safe_dump(said))
     before = files(recipe.folder)
     with pytest.raises(HdbenchError, match=r"1 note: is accepted, .*: name them under owners$"):
@@ -410,3 +412,6 @@ def test_a_value_is_proposed_until_the_owners_accept_it(plain):
     description.write_text(yaml.safe_dump(said))
     with pytest.raises(HdbenchError, match=r"errata\.yaml: 1 note: is accepted, and benchmark"):
         find_recipe(str(recipe.folder))
+    del said["source"]  # then the data are those of whoever makes the benchmark
+    description.write_text(yaml.safe_dump(said))
+    assert find_recipe(str(recipe.folder)).errata == recipe.errata

@@ -186,8 +186,8 @@ class BenchmarkSpec(Strict):
             the item's value. Other braces in a prompt are left as they are.
         files: further plain files in the repository.
         source: where it comes from; a benchmark made by its own author has none.
-        owners: whose data they are: who published the ground truth, and alone can accept a
-            correction of its values.
+        owners: whose data they are, if they were published elsewhere: they alone can accept a
+            correction of a value.
         maintainers: who maintains it.
         contact: where they can be reached.
         corrected_by: who may correct its ground truth, and by what means.

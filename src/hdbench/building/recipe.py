@@ -337,11 +337,13 @@ def find_recipe(name: str, *, sample: bool = False, run_script: bool = False) ->
 def check_owners(spec: BenchmarkSpec, corrections: Sequence[Correction], place: Path) -> None:
     """Refuse a correction that was accepted by owners whom `benchmark.yaml` does not name.
 
+    Data that come from nowhere else belong to those who make the benchmark.
+
     Raises:
         HdbenchError: there is one.
     """
     for each in corrections:
-        if each.accepted and not spec.owners:
+        if each.accepted and spec.source is not None and not spec.owners:
             raise HdbenchError(
                 "{place}: {id} {field}: is accepted, and benchmark.yaml does not say who owns the "
                 "data: name them under owners",

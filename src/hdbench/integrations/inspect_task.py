@@ -21,7 +21,7 @@ from hdbench.common import resources
 from hdbench.reading.answers import Answers
 from hdbench.reading.container import Entry, InMemory
 from hdbench.results.files import given_options
-from hdbench.results.items import candidate_of, prepare, score_items
+from hdbench.results.items import candidate_of, score_items
 from hdbench.results.result import Result, signature
 from hdbench.running.backend import Decoding
 from hdbench.running.choosing import of_benchmark
@@ -55,7 +55,7 @@ def benchmark_task(benchmark: str, protocol: str = "documented") -> Task:
         Sample(
             id=item.id,
             input=prompt.text,
-            target=json.dumps(item.ground_truth),
+            target=json.dumps(item.reference(rules.protocol)),
             metadata={"position": position},
         )
         for position, item in enumerate(loaded.items())
@@ -147,7 +147,7 @@ def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
         place = Entry(f"sample {item_id}", {"text": text})
         answers = Answers(InMemory({None: {item_id: place}}), None, [item_id], loaded.id, schema)
         answer = answers.take(item_id)
-        prepared = prepare(rules, json.loads(truth))
+        prepared = rules.prepare(json.loads(truth))
         candidate = candidate_of(answer, prepared)
         result = score_items(rules, [candidate])
         record = answer.prediction

@@ -7,7 +7,7 @@ from hdbench.errors import Message
 from hdbench.reading.answer import WrittenAnswer
 from hdbench.reading.schema import AnswerSchema
 from hdbench.reading.text import read_text
-from hdbench.results.items import Candidate, Tally, prepare
+from hdbench.results.items import Candidate, Tally
 
 
 class RunningScore:
@@ -31,7 +31,7 @@ class RunningScore:
         item_id = answer["id"]
         if item_id not in self._truths:
             return
-        prepared = prepare(self._metric, self._truths[item_id])
+        prepared = self._metric.prepare(self._truths[item_id])
         value, status, kind, _ = read_text(answer.get("text") or "", self._schema)
         scored = self._tally.add(Candidate(item_id, prepared, value, status, kind))
         if scored is not None:

@@ -289,6 +289,24 @@ def test_errata_hold_for_the_plain_form_too(build_plain, published, tmp_path):
     }
 
 
+def test_each_row_says_what_was_published_whatever_form_its_source_has(build_plain, tmp_path):
+    truth, published = {"a": None, "b": ""}, {"a": "x"}
+    sources = [
+        {"id": "1"},
+        {"id": "2", "ground_truth_published": published},
+        {"id": "3", "ground_truth": truth | {"as_published": published}},
+        {"id": "4", "ground_truth": None, "ground_truth_published": published},
+    ]
+    done = build_plain(*sources)
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "hdb/zettelkatalog/metadata.jsonl").read_text().splitlines()
+    found = [
+        [json.loads(row[column] or "null") for column in row if column.startswith("ground_truth")]
+        for row in map(json.loads, lines)
+    ]
+    assert found == [[truth, truth], [truth, published], [truth, published], [None, None]]
+
+
 @pytest.mark.slow
 def test_texts_that_are_all_dates_are_refused_because_they_would_not_stay_texts(
     build_plain, tmp_path, monkeypatch

@@ -247,13 +247,9 @@ class Recipe:
                         line=line.number,
                         key=name,
                     )
-            if truth is None and published is not None:
-                raise HdbenchError(
-                    "{place}:{line}: has ground_truth_published, and no ground_truth: remove it",
-                    place=path,
-                    line=line.number,
-                )
-            if truth is not None and published is None:  # before hdbench 0.3, it was kept inside
+            if truth is None:
+                published = None  # the item was discarded, and is not scored by any protocol
+            elif published is None:  # before hdbench 0.3, it was kept inside
                 truth, published = (reference_for(name, truth) for name in PROTOCOLS)
             paths, text = ((), media) if is_text else (tuple(shown), "")
             yield Row(item_id, paths, truth, columns, text, published)

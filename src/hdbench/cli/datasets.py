@@ -317,6 +317,7 @@ def review(
     """Record the slips that second looks found, all as one new version of the dataset.
 
     They are corrections of values: they count when the data's owners accepted them, see --accepted.
+
     A slip is taken if everybody who judged it calls it one and gives the same value. The dataset
     must be built in ./hdb, in the version that was looked at. Pseudonyms are not recorded.
     """

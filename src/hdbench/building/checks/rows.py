@@ -95,10 +95,9 @@ class Rows:
             self._error("truth_missing", what, Message("write null if there is none"), place)
         else:
             self._check_truth(place, columns.pop(TRUTH))
-        if (published := columns.pop(PUBLISHED, None)) is not None and not (
-            isinstance(published, dict) and isinstance(row.get(TRUTH), dict)
-        ):
-            what = Message("ground_truth_published is not an object beside one in ground_truth")
+        published = columns.pop(PUBLISHED, None)
+        if not isinstance(published, dict | None):
+            what = Message("ground_truth_published is not an object")
             remedy = Message("correct it, or leave it out if nothing else was published")
             self._error("published_wrong", what, remedy, place, published)
         if self._described.columns is not None:

@@ -197,8 +197,10 @@ class Tally:
 
         Args:
             item: the item.
-            prepared: that ground truth, from `prepare`.
+            prepared: that ground truth, from `prepare`; None if an option leaves it out then.
         """
+        if prepared is None:
+            return
         record = item.candidate.prediction if item.coverage == "answered" else None
         self._other_errata[item.candidate.id] = self._metric.score(record, prepared).statistics
 
